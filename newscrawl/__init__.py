@@ -1,0 +1,1 @@
+"""Turn news pages into clean articles."""

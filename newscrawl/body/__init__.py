@@ -1,0 +1,1 @@
+"""The papers' body algorithms: candidate generators, each callable as published."""

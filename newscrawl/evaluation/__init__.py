@@ -1,0 +1,1 @@
+"""Measuring extraction on labelled pages."""

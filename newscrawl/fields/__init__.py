@@ -1,0 +1,1 @@
+"""Fields beside the body: what a page says of itself, title, date."""

@@ -1,0 +1,1 @@
+"""Item pipelines: what a Scrapy project switches on."""

@@ -1,0 +1,1 @@
+"""Three small news sites of our own making: the demo and the end-to-end fixture."""

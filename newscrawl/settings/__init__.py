@@ -1,0 +1,1 @@
+"""Scrapy settings: ``base`` and the profiles."""

@@ -1,0 +1,42 @@
+"""Words and lengths of text, in every script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Han, kana, Thai, Lao, Khmer and Burmese write no spaces: there a character is a word. Hangul does.
+_SPACELESS = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+# CJK, kana and Hangul carry about 2.5 Latin letters' worth of text in a character.
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
+)
+WIDE_WEIGHT = 2.5
+"""Weight of a CJK, kana or Hangul character; the NCE thresholds count Latin characters.
+
+Measured on half the sites of the corpora: 2.5 adds half a point of F1 on pages in many
+languages and takes nothing elsewhere.
+"""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
+    return _WORD.findall(_INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower())
+
+
+def squeeze(text: str) -> str:
+    """Return *text* with runs of white space as one space and none at the ends."""
+    return " ".join(text.split())
+
+
+def weighted_length(text: str) -> float:
+    """Return the length of *text* in Latin characters' worth: see :data:`WIDE_WEIGHT`."""
+    if text.isascii() or _WIDE.search(text) is None:
+        return len(text)
+    return len(text) + (WIDE_WEIGHT - 1) * len(_WIDE.findall(text))
