@@ -1,0 +1,144 @@
+"""Real HTTP servers on loopback for the tests: recorded sites, and sites that misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The head of a request: absolute form (to a proxy) and origin form look the same here."""
+
+    method: str
+    #: lower case, without the port
+    host: str
+    #: path and query
+    target: str
+    #: names in lower case
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One line of a server's log."""
+
+    host: str
+    target: str
+    status: int
+
+
+def response(
+    body: bytes, status: int = 200, headers: Mapping[str, str] | None = None, *, framed: bool = True
+) -> bytes:
+    """Return a whole HTTP/1.1 response; ``Content-Length`` is added where it is *framed*."""
+    fields = {"Content-Type": "text/html", **(headers or {})}
+    if framed:
+        fields["Content-Length"] = str(len(body))
+    head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
+    head += [f"{name}: {value}" for name, value in fields.items()]
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + body
+
+
+def chunked(body: bytes, size: int = 16_384) -> bytes:
+    """Return *body* in the chunked transfer coding, without the last, empty chunk."""
+    parts = (body[at : at + size] for at in range(0, len(body), size))
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+
+
+class LoopbackServer(ABC):
+    """An origin server and forward proxy in one, on a thread and a port of its own.
+
+    As a proxy it is the whole web: it answers for every host name by itself and
+    connects to nobody, so that a crawl behind it cannot leave the machine. It
+    refuses ``CONNECT``; sites are replayed over plain HTTP.
+    """
+
+    def __init__(self) -> None:
+        self.log: list[Served] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @abstractmethod
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+        """Write the answer; return its status, and whether the connection stays open."""
+
+    @property
+    def url(self) -> str:
+        """The server's own address, ``http://127.0.0.1:PORT``."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def proxy_environment(self) -> dict[str, str]:
+        """Return this process's environment with the server as the proxy of every request."""
+        clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+        return {**clean, "http_proxy": self.url, "https_proxy": self.url}
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _start(self) -> None:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._port: int = self._server.sockets[0].getsockname()[1]
+
+    async def _stop(self) -> None:
+        self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._loop.shutdown_default_executor()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = self._loop.create_task(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (request := await read_request(reader)) and await self._respond(request, writer):
+                pass
+        except (ConnectionError, TimeoutError):
+            pass  # the client went away, as clients of a misbehaving server do
+        finally:
+            writer.close()
+
+    async def _respond(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        if request.method == "CONNECT":
+            status, stays_open = 403, False
+            writer.write(response(b"", status))
+        else:
+            status, stays_open = await self.answer(request, writer)
+        self.log.append(Served(request.host, request.target, status))
+        await writer.drain()
+        return stays_open
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request | None:
+    """Return the next request of a connection; None when it was closed."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    method, target, _ = first.split(" ", 2)
+    headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    url = urlsplit(target if "://" in target else f"http://{headers.get('host', '')}{target}")
+    query = f"?{url.query}" if url.query else ""
+    return Request(method, (url.hostname or "").lower(), (url.path or "/") + query, headers)

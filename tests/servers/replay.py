@@ -1,0 +1,311 @@
+"""The labelled corpora as a small web: recorded pages under their own host names.
+
+Each host gets a ``robots.txt``, a front page and, by turns, one way to find its pages: a sitemap
+index, a news sitemap, an RSS or Atom feed, or links on a front and a section page. The turn, the
+charset in the ``Content-Type``, compression and framing all follow from a hash of the host, so that
+a run can be repeated.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from w3lib.url import canonicalize_url
+
+from tests.servers import LoopbackServer, Request, chunked, response
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+Discovery = Literal["sitemap", "news", "rss", "atom", "section"]
+DISCOVERIES: tuple[Discovery, ...] = ("sitemap", "news", "rss", "atom", "section")
+
+_META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_HTML_LANG = re.compile(rb"""<html[^>]{0,500}?\slang\s*=\s*["']?([a-zA-Z]{2,3})""", re.IGNORECASE)
+#: links that every front page has and that lead to no page here
+_NAVIGATION = ("about", "contact", "privacy-policy", "subscribe", "video", "tag/weather")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPage:
+    """A page of a corpus, its bytes and what is known about it."""
+
+    id: str
+    #: absolute, over plain HTTP, without a fragment
+    url: str
+    title: str
+    #: aware
+    date: datetime
+    body: str
+    file: Path
+
+    @property
+    def host(self) -> str:
+        """Host name of the page's URL."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def target(self) -> str:
+        """Path and query of the page's URL."""
+        return self.url.split(self.host, 1)[1] or "/"
+
+    def html(self) -> bytes:
+        """Return the bytes as fetched."""
+        return gzip.decompress(self.file.read_bytes())
+
+
+def load_pages(corpora: Path, *names: str) -> list[LabelledPage]:
+    """Return the dated pages of the named corpora, each URL once.
+
+    The two without a date are left out: nothing could list them as sites do.
+    """
+    pages: dict[str, LabelledPage] = {}
+    for name in names:
+        with (corpora / name / "truth.jsonl").open(encoding="utf-8") as truth:
+            for row in map(json.loads, truth):
+                if row["date"]:
+                    page = _labelled_page(row, corpora / name / "pages")
+                    pages.setdefault(page.url, page)
+    return list(pages.values())
+
+
+def _labelled_page(row: dict[str, Any], folder: Path) -> LabelledPage:
+    date = datetime.fromisoformat(row["date"])
+    return LabelledPage(
+        id=row["id"],
+        url=canonicalize_url(row["url"].replace("https://", "http://", 1)),
+        title=row["title"],
+        date=date if date.tzinfo else date.replace(tzinfo=UTC),
+        body=row["body"],
+        file=folder / f"{row['id']}.html.gz",
+    )
+
+
+class Site:
+    """One host of the corpora, with the documents that lead to its pages."""
+
+    def __init__(self, host: str, pages: Iterable[LabelledPage]) -> None:
+        self.host = host
+        self.pages = sorted(pages, key=lambda page: page.date, reverse=True)
+        # independent small numbers, the same in each run
+        self._turns = hashlib.sha256(host.encode()).digest()
+
+    @property
+    def url(self) -> str:
+        """The site's front page."""
+        return f"http://{self.host}/"
+
+    @property
+    def discovery(self) -> Discovery:
+        """How this site's pages can be found."""
+        return DISCOVERIES[self._turns[0] % len(DISCOVERIES)]
+
+    @property
+    def gzips(self) -> bool:
+        """Whether pages are sent compressed."""
+        return self._turns[1] % 3 == 0
+
+    @property
+    def chunks(self) -> bool:
+        """Whether pages are sent in chunks."""
+        return self._turns[2] % 3 == 0
+
+    def content_type(self, html: bytes) -> str:
+        """Return the page's ``Content-Type``: half the hosts repeat the charset of the meta tag."""
+        declared = _META_CHARSET.search(html, 0, 8192)
+        if declared is None or self._turns[3] % 2:
+            return "text/html"
+        return f"text/html; charset={declared[1].decode()}"
+
+    @cached_property
+    def documents(self) -> dict[str, tuple[str, bytes]]:
+        """Path -> content type and body of everything that is not a recorded page."""
+        made: dict[str, tuple[str, str | bytes]] = {
+            "/robots.txt": ("text/plain", self._robots()),
+            "/": ("text/html; charset=utf-8", self._front_page()),
+        }
+        makers: dict[Discovery, Callable[[], dict[str, tuple[str, str | bytes]]]] = {
+            "sitemap": self._sitemaps,
+            "news": lambda: {"/news-sitemap.xml": ("application/xml", self._news_sitemap())},
+            "rss": lambda: {"/feed.xml": ("application/rss+xml", self._rss())},
+            "atom": lambda: {"/feed.xml": ("application/atom+xml", self._atom())},
+            "section": lambda: {"/world/": ("text/html; charset=utf-8", self._section_page())},
+        }
+        made |= makers[self.discovery]()
+        return {
+            path: (kind, body.encode() if isinstance(body, str) else body)
+            for path, (kind, body) in made.items()
+        }
+
+    def _robots(self) -> str:
+        sitemaps = {"sitemap": "sitemap.xml", "news": "news-sitemap.xml"}
+        name = sitemaps.get(self.discovery)
+        rules = "User-agent: *\nDisallow: /private/\n"
+        return rules + (f"\nSitemap: {self.url}{name}\n" if name else "")
+
+    def _front_page(self) -> str:
+        feed = (
+            f'<link rel="alternate" type="application/{self.discovery}+xml" href="/feed.xml">'
+            if self.discovery in {"rss", "atom"}
+            else ""
+        )
+        links = _headlines(self.pages[::2]) if self.discovery == "section" else ""
+        return self._index_page(feed, '<li><a href="/world/">World</a></li>', links)
+
+    def _section_page(self) -> str:
+        return self._index_page("", "", _headlines(self.pages[1::2]))
+
+    def _index_page(self, head: str, navigation: str, main: str) -> str:
+        navigation += "".join(
+            f'<li><a href="/{path}">{path.title()}</a></li>' for path in _NAVIGATION
+        )
+        return (
+            f"<!DOCTYPE html><html><head><title>{self.host}</title>{head}</head><body>"
+            f"<nav><ul>{navigation}</ul></nav><main>{main}</main></body></html>"
+        )
+
+    def _sitemaps(self) -> dict[str, tuple[str, str | bytes]]:
+        """An index of one compressed and several plain sitemaps: one for each year."""
+        by_year: dict[int, list[LabelledPage]] = {}
+        for page in self.pages:
+            by_year.setdefault(page.date.year, []).append(page)
+        made: dict[str, tuple[str, str | bytes]] = {}
+        entries = []
+        for number, (year, pages) in enumerate(by_year.items()):
+            path = f"/sitemaps/{year}.xml" + ("" if number else ".gz")
+            body = _urlset(_url_entry(page) for page in pages)
+            made[path] = (
+                ("application/xml", body)
+                if number
+                else ("application/gzip", gzip.compress(body.encode()))
+            )
+            newest = max(page.date for page in pages).isoformat()
+            entries.append(
+                f"<sitemap><loc>http://{self.host}{path}</loc><lastmod>{newest}</lastmod></sitemap>"
+            )
+        index = (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+            f"{''.join(entries)}</sitemapindex>"
+        )
+        return {"/sitemap.xml": ("application/xml", index), **made}
+
+    def _news_sitemap(self) -> str:
+        return _urlset(_news_entry(page, self.host) for page in self.pages)
+
+    def _rss(self) -> str:
+        items = "".join(
+            f"<item><title>{escape(page.title)}</title><link>{escape(page.url)}</link>"
+            f"<pubDate>{format_datetime(page.date)}</pubDate></item>"
+            for page in self.pages
+        )
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel>'
+            f"<title>{self.host}</title><link>{self.url}</link>"
+            f"<description>News</description>{items}</channel></rss>"
+        )
+
+    def _atom(self) -> str:
+        entries = "".join(
+            f'<entry><title>{escape(page.title)}</title><link href="{escape(page.url)}"/>'
+            f"<id>{escape(page.url)}</id><published>{page.date.isoformat()}</published>"
+            f"<updated>{page.date.isoformat()}</updated></entry>"
+            for page in self.pages
+        )
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
+            f"<title>{self.host}</title><id>{self.url}</id>"
+            f"<updated>{self.pages[0].date.isoformat()}</updated>{entries}</feed>"
+        )
+
+
+def _headlines(pages: Iterable[LabelledPage]) -> str:
+    return "".join(
+        f'<article><h2><a href="{escape(page.target)}">{escape(page.title)}</a></h2></article>'
+        for page in pages
+    )
+
+
+def _urlset(entries: Iterable[str]) -> str:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        ' xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">'
+        f"{''.join(entries)}</urlset>"
+    )
+
+
+def _url_entry(page: LabelledPage) -> str:
+    return f"<url><loc>{escape(page.url)}</loc><lastmod>{page.date.isoformat()}</lastmod></url>"
+
+
+def _news_entry(page: LabelledPage, publication: str) -> str:
+    language = _HTML_LANG.search(page.html(), 0, 8192)
+    return (
+        f"<url><loc>{escape(page.url)}</loc><news:news><news:publication>"
+        f"<news:name>{publication}</news:name>"
+        f"<news:language>{language[1].decode().lower() if language else 'en'}</news:language>"
+        f"</news:publication><news:publication_date>{page.date.isoformat()}</news:publication_date>"
+        f"<news:title>{escape(page.title)}</news:title></news:news></url>"
+    )
+
+
+def make_sites(pages: Iterable[LabelledPage], count: int | None = None) -> list[Site]:
+    """Return the sites that *pages* belong to: *count* of them, picked evenly, or all."""
+    by_host: dict[str, list[LabelledPage]] = {}
+    for page in pages:
+        by_host.setdefault(page.host, []).append(page)
+    hosts = list(by_host)
+    if count is not None:
+        hosts = [hosts[at * len(hosts) // count] for at in range(count)]
+    return [Site(host, by_host[host]) for host in hosts]
+
+
+class ReplayServer(LoopbackServer):
+    """Answers for the hosts of *sites*, to a client that has it as its ``http_proxy``."""
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        super().__init__()
+        self.sites = {site.host: site for site in sites}
+        self._pages = {p.url: p for site in self.sites.values() for p in site.pages}
+
+    def page_of(self, host: str, target: str) -> LabelledPage | None:
+        """Return the page of a logged request; None for anything else."""
+        return self._pages.get(canonicalize_url(f"http://{host}{target}"))
+
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+        """Send the recorded page, the document made for the host, or 404."""
+        status, headers, body = self._find(request)
+        site = self.sites.get(request.host)
+        if site and site.gzips and "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"], body = "gzip", gzip.compress(body, 1)
+        if site and site.chunks:
+            headers["Transfer-Encoding"] = "chunked"
+            writer.write(response(chunked(body) + b"0\r\n\r\n", status, headers, framed=False))
+        else:
+            writer.write(response(body, status, headers))
+        return status, True
+
+    def _find(self, request: Request) -> tuple[int, dict[str, str], bytes]:
+        site = self.sites.get(request.host)
+        if site is None:
+            return 502, {}, b""
+        if page := self.page_of(request.host, request.target):
+            html = page.html()
+            return 200, {"Content-Type": site.content_type(html)}, html
+        kind, body = site.documents.get(request.target, ("", b""))
+        if not kind:
+            return 404, {}, b"<html><title>Not found</title><p>Not found.</html>"
+        return 200, {"Content-Type": kind}, body

@@ -1,0 +1,180 @@
+"""The replay server answers as the recorded sites did."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+import feedparser
+import pytest
+from scrapy.utils.sitemap import Sitemap
+
+from tests.servers import Served
+from tests.servers.replay import DISCOVERIES, ReplayServer, Site, load_pages, make_sites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+    from pathlib import Path
+
+
+def fetch(server: ReplayServer, url: str, **headers: str) -> tuple[int, Message, bytes]:
+    """Return status, headers and body, as a client with the server as its proxy sees them."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": server.url}))
+    request = urllib.request.Request(url, headers=headers)
+    try:
+        with opener.open(request, timeout=10) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+def found_urls(server: ReplayServer, site: Site) -> set[str]:
+    """Return the URLs that the site's own way of discovery names, read by other parsers."""
+    if site.discovery in {"rss", "atom"}:
+        entries = feedparser.parse(fetch(server, f"{site.url}feed.xml")[2]).entries
+        return {entry.link for entry in entries}
+    if site.discovery == "news":
+        entries = Sitemap(fetch(server, f"{site.url}news-sitemap.xml")[2])
+        return {entry["loc"] for entry in entries}
+    assert site.discovery == "sitemap"
+    found = set()
+    for child in Sitemap(fetch(server, f"{site.url}sitemap.xml")[2]):
+        body = fetch(server, child["loc"])[2]
+        body = gzip.decompress(body) if child["loc"].endswith(".gz") else body
+        found |= {entry["loc"] for entry in Sitemap(body)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small corpus in the corpora's format, of our own writing."""
+    folder = tmp_path_factory.mktemp("corpora")
+    pages = folder / "tiny" / "pages"
+    pages.mkdir(parents=True)
+    rows = []
+    for number in range(60):
+        html = (
+            f'<html lang="de-AT"><head><meta charset="utf-8"><title>Seite {number}</title></head>'
+            f"<body><h1>Seite {number}</h1><p>Öl & Gas.</p></body></html>"
+        )
+        (pages / f"p{number}.html.gz").write_bytes(gzip.compress(html.encode()))
+        rows.append(
+            {
+                "id": f"p{number}",
+                "url": f"https://site{number % 20}.example/20{20 + number % 3}/seite/{number}?a=1&b=ü#x",
+                "title": f"Seite <{number}>",
+                "date": f"20{20 + number % 3}-05-03",
+                "body": "Öl & Gas.",
+            }
+        )
+    truth = "\n".join(json.dumps(row) for row in rows)
+    (folder / "tiny" / "truth.jsonl").write_text(truth, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def server(corpora: Path) -> Iterator[ReplayServer]:
+    """Run a server over the small corpus."""
+    with ReplayServer(make_sites(load_pages(corpora, "tiny"))) as running:
+        yield running
+
+
+def test_every_way_of_discovery_has_its_sites(server: ReplayServer):
+    """All five kinds occur among twenty hosts, the same ones in each run."""
+    assert {site.discovery for site in server.sites.values()} == set(DISCOVERIES)
+
+
+def test_pages_come_as_fetched(server: ReplayServer):
+    """The bytes of each page arrive unchanged under its host name, by every framing."""
+    for site in server.sites.values():
+        for page in site.pages:
+            status, headers, body = fetch(server, page.url)
+            assert (status, body) == (200, page.html())
+            assert headers.get_content_type() == "text/html"
+
+
+def test_some_hosts_compress(server: ReplayServer):
+    """A client that takes gzip gets it from some hosts and can undo it."""
+    encodings = set()
+    for site in server.sites.values():
+        _, headers, body = fetch(server, site.pages[0].url, **{"Accept-Encoding": "gzip"})
+        encodings.add(headers["Content-Encoding"])
+        assert (gzip.decompress(body) if site.gzips else body) == site.pages[0].html()
+    assert encodings == {None, "gzip"}
+
+
+def test_some_hosts_name_the_charset(server: ReplayServer):
+    """The charset of the Content-Type is the meta tag's or missing."""
+    charsets = {
+        fetch(server, site.pages[0].url)[1].get_content_charset() for site in server.sites.values()
+    }
+    assert charsets == {None, "utf-8"}
+
+
+def test_sitemaps_and_feeds_name_every_page(server: ReplayServer):
+    """Other projects' parsers read all pages' URLs from what the server makes."""
+    for site in server.sites.values():
+        if site.discovery != "section":
+            assert found_urls(server, site) == {page.url for page in site.pages}
+
+
+def test_news_sitemaps_carry_their_own_fields(server: ReplayServer):
+    """Publication date, title and language stand in a news sitemap."""
+    site = next(s for s in server.sites.values() if s.discovery == "news")
+    body = fetch(server, f"{site.url}news-sitemap.xml")[2].decode()
+    assert "<news:language>de</news:language>" in body
+    for page in site.pages:
+        assert page.date.isoformat() in body
+        assert page.title.replace("<", "&lt;").replace(">", "&gt;") in body
+
+
+def test_section_sites_link_every_page(server: ReplayServer):
+    """Front page and section page together link all pages."""
+    site = next(s for s in server.sites.values() if s.discovery == "section")
+    front, section = (fetch(server, site.url + path)[2].decode() for path in ("", "world/"))
+    assert 'href="/world/"' in front
+    for page in site.pages:
+        assert page.target.replace("&", "&amp;") in front + section
+
+
+def test_everything_is_logged(server: ReplayServer):
+    """Pages, misses and unknown hosts stand in the log with their status."""
+    site = next(iter(server.sites.values()))
+    page = site.pages[0]
+    for url in (page.url, f"{site.url}tag/weather", "http://unknown.example/"):
+        fetch(server, url)
+    assert server.log == [
+        Served(site.host, page.target, 200),
+        Served(site.host, "/tag/weather", 404),
+        Served("unknown.example", "/", 502),
+    ]
+    assert server.page_of(site.host, page.target) == page
+    assert server.page_of(site.host, "/tag/weather") is None
+
+
+def test_sites_are_picked_evenly(corpora: Path):
+    """A count of sites takes whole sites from all over the corpus."""
+    pages = load_pages(corpora, "tiny")
+    assert len(make_sites(pages)) == 20
+    picked = make_sites(pages, 7)
+    assert len({site.host for site in picked}) == 7
+    assert all(len(site.pages) == 3 for site in picked)
+
+
+@pytest.mark.corpus
+def test_corpora_load(corpus_dir: Path):
+    """The real pages and the documents made for their hosts arrive and parse."""
+    pages = load_pages(corpus_dir, "news212", "fundus")
+    assert len(pages) > 670
+    assert len(make_sites(pages)) > 370
+    with ReplayServer(make_sites(pages, 40)) as server:
+        for site in server.sites.values():
+            for page in site.pages:
+                assert fetch(server, page.url)[2] == page.html()
+            if site.discovery != "section":
+                assert found_urls(server, site) == {page.url for page in site.pages}
