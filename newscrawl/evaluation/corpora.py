@@ -1,0 +1,171 @@
+"""Labelled pages on disk: ``NAME/truth.jsonl`` and ``NAME/pages/ID.html.gz``."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from newscrawl.items import Day, parse_iso
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from tldextract import TLDExtract
+
+Half = Literal["tune", "test"]
+HALVES: tuple[Half, ...] = get_args(Half)
+
+
+class CorpusError(ValueError):
+    """A corpus cannot be read; the message names the file and the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPage:
+    """A page and what is known of it; ``None`` where a field is not labelled."""
+
+    corpus: str
+    id: str
+    #: the file that holds the page's bytes, gzipped
+    path: Path
+    url: str
+    #: whom the page counts for in averages over sites: ``publisher`` if given, else ``site``
+    site: str
+    #: ``tune`` pages may fit constants, ``test`` pages only report
+    half: Half
+    title: str | None = None
+    #: publication, a day or an instant
+    date: Day | datetime | None = None
+    body: str | None = None
+    #: two extractors agree with each other and not with the label
+    body_suspect: bool = False
+    #: the labelled day matches nothing on the page: not to be scored
+    date_doubtful: bool = False
+
+    @property
+    def relevant_content(self) -> str | None:
+        """Title and body together (NCE, "Our Metric"), where both are labelled."""
+        if self.title is None or self.body is None:
+            return None
+        return f"{self.title}\n{self.body}"
+
+    @property
+    def labelled(self) -> bool:
+        """Return whether there is anything to score."""
+        return not (self.title is None and self.body is None and self.date is None)
+
+    def html(self) -> bytes:
+        """Return the page's bytes as fetched. Raises ``OSError``, ``EOFError`` or ``zlib.error``."""
+        return gzip.decompress(self.path.read_bytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The labelled pages of one folder."""
+
+    name: str
+    pages: list[LabelledPage] = field(default_factory=list)
+    #: pages without any label, left out
+    unlabelled: int = 0
+
+
+def load_corpus(folder: Path) -> Corpus:
+    """Return the labelled pages of *folder*.
+
+    Raises :exc:`CorpusError` where the folder, a line of its truth or a page is broken or missing.
+    """
+    truth = folder / "truth.jsonl"
+    if not truth.is_file():
+        raise CorpusError(f"no corpus at {folder}: there is no file {truth}")
+    name = folder.resolve().name
+    suspects = _body_suspects(folder.resolve().parent / "body-suspects.json", name)
+    pages = []
+    for number, row in _rows(truth):
+        try:
+            pages.append(_page(row, folder, name, suspects))
+        except (KeyError, TypeError, ValueError) as error:
+            message = f"{truth}, line {number}: {_explain(error)}"
+            raise CorpusError(message) from error
+    labelled = [page for page in pages if page.labelled]
+    return Corpus(name, labelled, unlabelled=len(pages) - len(labelled))
+
+
+def half_of(host: str) -> Half:
+    """Return the half that the registered domain of *host* belongs to, by the parity of its MD5.
+
+    Pages of a domain never part, so what was fitted on one half is strange to the other.
+    """
+    digest = hashlib.md5(registered_domain(host).encode(), usedforsecurity=False).hexdigest()
+    return "test" if int(digest, 16) % 2 else "tune"
+
+
+def registered_domain(host: str) -> str:
+    """Return the registered domain of *host* (``bbc.co.uk`` of ``www.bbc.co.uk``), or *host*."""
+    return _public_suffixes()(host).top_domain_under_public_suffix or host
+
+
+@cache
+def _public_suffixes() -> TLDExtract:
+    from tldextract import TLDExtract  # noqa: PLC0415  # slow to import, needed for corpora only
+
+    return TLDExtract(suffix_list_urls=())  # the list in the package: no network, same halves
+
+
+def _rows(truth: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with truth.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise CorpusError(f"{truth}, line {number}: not JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise CorpusError(f"{truth}, line {number}: not a JSON object")
+            yield number, row
+
+
+def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[str]) -> LabelledPage:
+    path = folder / row.get("page", f"pages/{row['id']}.html.gz")
+    if not path.is_file():
+        raise ValueError(f"no page at {path}")
+    written = row.get("date")
+    return LabelledPage(
+        corpus=corpus,
+        id=row["id"],
+        path=path,
+        url=row["url"],
+        site=row.get("publisher") or row["site"],
+        half=half_of(row["site"]),
+        title=_text(row, "title"),
+        date=parse_iso(written) if written else None,
+        body=_text(row, "body"),
+        body_suspect=row["id"] in suspects,
+        date_doubtful=bool(row.get("date_doubtful")),
+    )
+
+
+def _text(row: dict[str, Any], name: str) -> str | None:
+    value = row.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name!r} is not a string")
+    return value or None
+
+
+def _body_suspects(path: Path, corpus: str) -> frozenset[str]:
+    if not path.is_file():
+        return frozenset()
+    try:
+        return frozenset(json.loads(path.read_text(encoding="utf-8")).get(corpus, ()))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise CorpusError(f"{path}: not an object of lists of page ids: {error}") from error
+
+
+def _explain(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)
