@@ -1,0 +1,344 @@
+"""Pages that go wrong, each on a host of its own between two pages that do not.
+
+The cases are those of a survey of what breaks crawlers: what a page's bytes can do to a parser
+(:data:`PAGES`), and what a server can do to the bytes on their way (:data:`TRANSPORTS`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import random
+import socket
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tests.servers import LoopbackServer, Request, chunked, response
+from tests.servers.pages import (
+    PUBLISHED,
+    article_page,
+    japanese_page,
+    japanese_paragraphs,
+    paragraphs,
+    title,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+#: ``article``: must be extracted; ``failure``: cannot be; ``either``: one of both, but one
+Outcome = Literal["article", "failure", "either"]
+
+MIB = 1 << 20
+#: the number of the article that a faulty page carries
+FAULTY = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PageFault:
+    """Bytes that are sent well and are hard to read."""
+
+    make: Callable[[], bytes]
+    outcome: Outcome = "either"
+    #: charset of the Content-Type
+    charset: str | None = None
+    #: what an extracted body must hold, without mojibake
+    text: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TransportFault:
+    """A way to send a page wrongly: takes the page and the connection, which it ends."""
+
+    send: Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+    outcome: Outcome = "failure"
+    text: tuple[str, ...] = ()
+
+
+_FAULTY_HTML = article_page(FAULTY)
+_FAULTY_TEXT = tuple(paragraphs(FAULTY))
+
+
+def _with(extra: str, before: str = "</body>") -> bytes:
+    """Return the article's page with *extra* put in."""
+    return _FAULTY_HTML.replace(before, extra + before, 1).encode()
+
+
+def _attributes() -> bytes:
+    names = "".join(f" data-a{number}=1" for number in range(300_000))
+    return _with(f"<div{names}>x</div>", "<main>")
+
+
+def _binary() -> bytes:
+    return random.Random(2).randbytes(2 * MIB)
+
+
+def _mixed_charset() -> bytes:
+    """A page in UTF-8 whose reader comment came from elsewhere, in cp1252."""
+    comment = "<div class=comments><p>Müßte längst gelöst sein – „schön“ wär’s!</p></div>"
+    return _FAULTY_HTML.encode().replace(b"</main>", b"</main>" + comment.encode("cp1252"))
+
+
+def _nested_json_ld() -> bytes:
+    script = '<script type="application/ld+json">{}</script>'
+    deep = '{"@graph":' * 100_000 + "1" + "}" * 100_000
+    wide = '{"@type": "NewsArticle", "keywords": [' + '"Wort",' * 400_000 + '"Ende"]}'
+    return _with(script.format(deep) + script.format(wide), "</head>")
+
+
+#: what a page's bytes can be
+PAGES: dict[str, PageFault] = {
+    "empty": PageFault(lambda: b"", "failure"),
+    "spaces": PageFault(lambda: b" \n" * 5000, "failure"),
+    "comment-only": PageFault(lambda: b"<!-- " + b"nothing to see " * 1000 + b"-->", "failure"),
+    "binary": PageFault(_binary, "failure"),
+    "pdf": PageFault(lambda: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + _binary(), "failure"),
+    "nuls": PageFault(
+        lambda: _FAULTY_HTML.replace("<p>", "<p>\0").replace("Rat", "R\0at").encode(),
+        "article",
+        text=_FAULTY_TEXT[2:3],
+    ),
+    "nested-around": PageFault(
+        lambda: _with("<div>" * 100_000, "<article>").replace(
+            b"</article>", b"</article>" + b"</div>" * 100_000
+        )
+    ),
+    "nested-after": PageFault(lambda: _with("<div>" * 100_000 + "x"), text=_FAULTY_TEXT),
+    "unclosed-tags": PageFault(lambda: _with("<section><b>x" * (5 * MIB // 13))),
+    "attributes": PageFault(_attributes),
+    "long-href": PageFault(lambda: _with(f'<a href="/{"x" * 20 * MIB}">x</a>')),
+    "many-links": PageFault(
+        lambda: _with("".join(f'<a href="/{n}/story-{n}.html">x {n}</a>' for n in range(100_000)))
+    ),
+    "long-text": PageFault(lambda: _with("<p>" + "wort " * 2_000_000 + "</p>", "<aside>")),
+    "big-page": PageFault(lambda: _with("<p>Noch ein Absatz, der keiner ist.</p>\n" * 750_000)),
+    "json-ld": PageFault(_nested_json_ld, "article", text=_FAULTY_TEXT),
+    "malformed": PageFault(
+        lambda: (
+            _FAULTY_HTML.replace("</p>", "")
+            .replace("</div></article>", "</span></table></p></div></i>")
+            .replace("<body>", '</html><body <p class="a" class=b"><table><tr><div>')
+            .encode()
+        ),
+        "article",
+        text=_FAULTY_TEXT,
+    ),
+    "truncated": PageFault(
+        lambda: _FAULTY_HTML.split("Danach können")[0].encode()[:-40] + b'<a href="/x',
+        "article",
+        text=_FAULTY_TEXT[:4],
+    ),
+    "cp1252-as-utf-8": PageFault(
+        lambda: _FAULTY_HTML.encode("cp1252"), "article", "utf-8", _FAULTY_TEXT
+    ),
+    "utf-8-as-latin-1": PageFault(_FAULTY_HTML.encode, "article", "iso-8859-1", _FAULTY_TEXT),
+    "bogus-charset": PageFault(_FAULTY_HTML.encode, "article", "x-no-such-charset", _FAULTY_TEXT),
+    "utf-16-no-bom": PageFault(
+        lambda: article_page(FAULTY, meta_charset=None).encode("utf-16-le"),
+        "article",
+        "utf-16",
+        _FAULTY_TEXT,
+    ),
+    "iso-2022-jp": PageFault(
+        lambda: japanese_page(meta_charset="iso-2022-jp").encode("iso2022_jp"),
+        "article",
+        text=tuple(japanese_paragraphs()),
+    ),
+    "mixed-charset": PageFault(_mixed_charset, "article", "utf-8", _FAULTY_TEXT),
+}
+
+
+async def _gzip_bomb(page: bytes, writer: asyncio.StreamWriter) -> None:
+    """2 MB that grow to 2 GiB: one deflated block of zeros, sent again and again.
+
+    A full flush makes the block independent of what came before. The checksum at
+    the end is wrong, since whoever gets there has lost already.
+    """
+    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = deflate.compress(bytes(16 * MIB)) + deflate.flush(zlib.Z_FULL_FLUSH)
+    head = b"\x1f\x8b\x08" + bytes(7)
+    bomb = head + block * 128 + deflate.flush() + bytes(8)
+    writer.write(response(bomb, headers={"Content-Encoding": "gzip"}))
+
+
+async def _gzip_twice(page: bytes, writer: asyncio.StreamWriter) -> None:
+    body = gzip.compress(gzip.compress(page))
+    writer.write(response(body, headers={"Content-Encoding": "gzip, gzip"}))
+
+
+async def _gzip_corrupt(page: bytes, writer: asyncio.StreamWriter) -> None:
+    body = bytearray(gzip.compress(page))
+    body[-200:-100] = bytes(100)
+    writer.write(response(bytes(body), headers={"Content-Encoding": "gzip"}))
+
+
+async def _gzip_lie(page: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(response(page, headers={"Content-Encoding": "gzip"}))
+
+
+async def _infinite(page: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(response(chunked(page), headers={"Transfer-Encoding": "chunked"}, framed=False))
+    endless = chunked(b"<p>und so weiter</p>" * 4000)
+    while not writer.is_closing():
+        writer.write(endless)
+        await writer.drain()
+
+
+async def _short_body(page: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(response(page, headers={"Content-Length": str(len(page) + 5000)}, framed=False))
+
+
+async def _long_body(page: bytes, writer: asyncio.StreamWriter) -> None:
+    """Send more than ``Content-Length`` says: the client sees a page that stops in mid-article."""
+    cut = page.index(b"Kritik kam")
+    writer.write(response(page, headers={"Content-Length": str(cut)}, framed=False))
+
+
+async def _cut_chunk(page: bytes, writer: asyncio.StreamWriter) -> None:
+    body = chunked(page)[:-300]
+    writer.write(response(body, headers={"Transfer-Encoding": "chunked"}, framed=False))
+
+
+async def _close_delimited(page: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(response(page, headers={"Connection": "close"}, framed=False))
+
+
+async def _reset(page: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(response(page)[: len(page) // 2])
+    await writer.drain()
+    raw: socket.socket = writer.get_extra_info("socket")
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def _slow_loris(page: bytes, writer: asyncio.StreamWriter) -> None:
+    for byte in response(page):
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(0.2)
+
+
+async def _hang(page: bytes, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(3600)
+
+
+#: what can happen to good bytes on their way
+TRANSPORTS: dict[str, TransportFault] = {
+    "gzip-bomb": TransportFault(_gzip_bomb),
+    "gzip-twice": TransportFault(_gzip_twice, "article", _FAULTY_TEXT),
+    "gzip-corrupt": TransportFault(_gzip_corrupt, "either"),
+    "gzip-lie": TransportFault(_gzip_lie, "either"),
+    "infinite": TransportFault(_infinite),
+    "short-body": TransportFault(_short_body),
+    "long-body": TransportFault(_long_body, "article", _FAULTY_TEXT[:3]),
+    "cut-chunk": TransportFault(_cut_chunk),
+    "close-delimited": TransportFault(_close_delimited, "article", _FAULTY_TEXT),
+    "reset": TransportFault(_reset),
+    "slow-loris": TransportFault(_slow_loris),
+    "hang": TransportFault(_hang),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSite:
+    """A host with one faulty page and healthy ones before and after it."""
+
+    name: str
+    #: distinguishes the healthy articles of all sites
+    number: int
+
+    @property
+    def host(self) -> str:
+        """Name of the site, as its URLs have it."""
+        return f"{self.name}.example"
+
+    @property
+    def fault(self) -> PageFault | TransportFault:
+        """What goes wrong here."""
+        return PAGES.get(self.name) or TRANSPORTS[self.name]
+
+    @property
+    def faulty_url(self) -> str:
+        """URL of the faulty page."""
+        return (
+            f"http://{self.host}/2026/03/14/lokales/wie-es-mit-der-bruecke-weitergeht-{FAULTY}.html"
+        )
+
+    @property
+    def healthy(self) -> dict[str, int]:
+        """URL -> number of the article, for the pages around the faulty one."""
+        numbers = (self.number, self.number + 1)
+        return {
+            f"http://{self.host}/2026/03/14/lokales/was-aus-dem-umbau-wird-{n}.html": n
+            for n in numbers
+        }
+
+    def news_sitemap(self) -> str:
+        """Return a news sitemap that names the faulty page between the healthy ones."""
+        first, second = self.healthy
+        urls = {first: self.number, self.faulty_url: FAULTY, second: self.number + 1}
+        entries = "".join(
+            f"<url><loc>{url}</loc><news:news><news:publication><news:name>Der Tagesbote</news:name>"
+            "<news:language>de</news:language></news:publication>"
+            f"<news:publication_date>{PUBLISHED.isoformat()}</news:publication_date>"
+            f"<news:title>{title(number)}</news:title></news:news></url>"
+            for url, number in urls.items()
+        )
+        return (
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+            f' xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">{entries}</urlset>'
+        )
+
+    def documents(self) -> dict[str, tuple[str, bytes]]:
+        """Return path -> content type and body of the pages that are well."""
+        front = f"<html><title>Der Tagesbote</title><body><a href='/'>{self.name}</a></body></html>"
+        robots = f"User-agent: *\nDisallow:\n\nSitemap: http://{self.host}/news-sitemap.xml\n"
+        return {
+            "/": ("text/html", front.encode()),
+            "/robots.txt": ("text/plain", robots.encode()),
+            "/news-sitemap.xml": ("application/xml", self.news_sitemap().encode()),
+            **{
+                url.split(self.host, 1)[1]: ("text/html; charset=utf-8", article_page(n).encode())
+                for url, n in self.healthy.items()
+            },
+        }
+
+
+#: one site for each case
+FAULT_SITES = [
+    FaultSite(name, 100 + 2 * position) for position, name in enumerate((*PAGES, *TRANSPORTS))
+]
+
+
+class FaultServer(LoopbackServer):
+    """Answers for all fault sites, to a client that has it as its ``http_proxy``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sites = {site.host: site for site in FAULT_SITES}
+
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+        """Send a good document, or commit the site's fault and close."""
+        site = self._sites.get(request.host)
+        if site is None:
+            writer.write(response(b"", 502))
+            return 502, True
+        if f"http://{request.host}{request.target}" == site.faulty_url:
+            await commit(site.fault, writer)
+            return 200, False
+        kind, body = site.documents().get(request.target, ("text/html", b""))
+        status = 200 if body else 404
+        writer.write(response(body, status, {"Content-Type": kind}))
+        return status, True
+
+
+async def commit(fault: PageFault | TransportFault, writer: asyncio.StreamWriter) -> None:
+    """Send the faulty page, or the good page faultily."""
+    if isinstance(fault, TransportFault):
+        await fault.send(_FAULTY_HTML.encode(), writer)
+        return
+    kind = "text/html" + (f"; charset={fault.charset}" if fault.charset else "")
+    writer.write(response(fault.make(), headers={"Content-Type": kind, "Connection": "close"}))
