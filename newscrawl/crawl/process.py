@@ -1,0 +1,180 @@
+"""The pool's side of one worker process: start it, give it a task, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import weakref
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from newscrawl.crawl.worker import ANSWER_LENGTH, TASK_LENGTHS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Imported by each worker before its first page, so that no page's deadline pays for it.
+PRELOAD = ("newscrawl.extraction",)
+#: Seconds that a worker may take to start; a busy machine needs a few.
+START_DEADLINE = 60.0
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a task may cost. *deadline* in seconds, *memory* in MB (0: any), *tasks* a process."""
+
+    deadline: float
+    memory: int
+    tasks: int
+
+
+class WorkerProcess:
+    """One process at a time, with pipes and a thread of its own that waits for it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="newscrawl-worker")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._killed: subprocess.Popen[bytes] | None = None
+        self._served = 0
+
+    def start(self) -> None:
+        """Start the process in the background, so that the first task need not wait for it."""
+        self._thread.submit(self._start)
+
+    def submit(self, function: str, data: bytes, plain: dict[str, Any]) -> Future[Answer]:
+        """Return the future answer of *function*; it has a result, or a reason and a message."""
+        return self._thread.submit(self._run, function, data, plain)
+
+    def kill(self) -> None:
+        """End the process, and the task it may be at; the next task gets a new one."""
+        if self._process is not None:
+            self._killed = self._process
+            self._process.kill()
+
+    def close(self) -> None:
+        """End process and thread, for good. Blocks until both are gone."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self.kill()
+        self._thread.shutdown()
+        self._discard()
+
+    def _run(self, function: str, data: bytes, plain: dict[str, Any]) -> Answer:
+        if self._process is not None and (
+            self._process is self._killed or self._process.poll() is not None
+        ):
+            self._discard()
+        answer = self._start() or self._ask(function, data, plain)
+        self._served += 1
+        if self._served == self._limits.tasks or answer.get("reason") == "memory":
+            self._discard()
+        if self._process is None:
+            with contextlib.suppress(RuntimeError):  # the pool was closed meanwhile
+                self.start()
+        return answer
+
+    def _start(self) -> Answer | None:
+        """Start the process where there is none; return the failure if it does not come up."""
+        if self._process is not None:
+            return None
+        self._process = _launch(self._limits.memory)
+        self._served = 0
+        weakref.finalize(self, self._process.kill)
+        with self._deadline(START_DEADLINE):
+            ready = _read(self._process)
+        return None if ready else self._failure("crash", "the worker did not start")
+
+    def _ask(self, function: str, data: bytes, plain: dict[str, Any]) -> Answer:
+        task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
+        process = cast("subprocess.Popen[bytes]", self._process)
+        with self._deadline(self._limits.deadline) as expired:
+            _write(process, json.dumps(task).encode(), data)
+            answer = _read(process)
+        if answer is not None:
+            return answer
+        if expired:
+            return self._failure("timeout", f"no answer in {self._limits.deadline:g} s")
+        return self._failure("crash", "the worker died")
+
+    @contextlib.contextmanager
+    def _deadline(self, seconds: float) -> Iterator[list[bool]]:
+        """Kill the process after *seconds*; the list yielded tells whether that happened."""
+        expired: list[bool] = []
+        process = cast("subprocess.Popen[bytes]", self._process)
+
+        def expire() -> None:
+            expired.append(True)
+            process.kill()
+
+        timer = Timer(seconds, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield expired
+        finally:
+            timer.cancel()
+
+    def _failure(self, reason: str, message: str) -> Answer:
+        code = self._discard()
+        return {"reason": reason, "message": f"{message} (exit code {code})"}
+
+    def _discard(self) -> int | None:
+        """Kill and reap the process; return its exit code."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        code = process.poll()
+        process.kill()
+        with contextlib.suppress(BrokenPipeError):  # closing flushes what it never read
+            process.communicate()
+        return process.returncode if code is None else code
+
+
+def _launch(memory_limit: int) -> subprocess.Popen[bytes]:
+    """Start a worker process with this process's import path.
+
+    In a session of its own, so that Ctrl-C in a terminal reaches Scrapy alone, which lets
+    pages under way finish.
+    """
+    command = [sys.executable, "-P", "-m", "newscrawl.crawl.worker"]
+    options = [f"--memory-limit={memory_limit}", *(f"--preload={module}" for module in PRELOAD)]
+    return subprocess.Popen(  # noqa: S603  # our own module
+        command + options,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=_environment(),
+        start_new_session=True,
+    )
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    # Each worker is to use one CPU: numpy's BLAS would start a thread for each.
+    return {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": path}
+
+
+def _write(process: subprocess.Popen[bytes], task: bytes, data: bytes) -> None:
+    pipe = cast("IO[bytes]", process.stdin)
+    with contextlib.suppress(BrokenPipeError):  # it died, and its answer may tell why
+        pipe.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
+        pipe.write(data)
+        pipe.flush()
+
+
+def _read(process: subprocess.Popen[bytes]) -> Answer | None:
+    """Return the next answer; None if the process ends before it is complete."""
+    pipe = cast("IO[bytes]", process.stdout)
+    header = pipe.read(ANSWER_LENGTH.size)
+    if len(header) < ANSWER_LENGTH.size:
+        return None
+    (length,) = ANSWER_LENGTH.unpack(header)
+    payload = pipe.read(length)
+    return json.loads(payload) if len(payload) == length else None

@@ -1,0 +1,72 @@
+"""The library's defaults: every ``NEWSCRAWL_*`` setting, with the reason for its value.
+
+Components read settings through :func:`setting`, so that they work in a project that has
+never heard of them. ``docs/settings.rst`` is the reference.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+#: Sections by subject, names in alphabetical order within each.
+DEFAULTS: dict[str, Any] = {
+    # --- Extraction: NewsExtractPipeline ---
+    # Where the pipeline finds the charset of the HTTP header, if the item holds it.
+    "NEWSCRAWL_ENCODING_FIELD": "encoding",
+    # Where it finds when the page was fetched.
+    "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
+    # Our field name -> theirs, for items that are filled; a name not listed stays the same.
+    "NEWSCRAWL_FIELDS": {},
+    # Where it finds the page, bytes or text.
+    "NEWSCRAWL_HTML_FIELD": "html",
+    # Kinds of page that are articles; an index page is not.
+    "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
+    # The method that needs no training and whose paper this project follows.
+    "NEWSCRAWL_METHOD": "nce",
+    # Below this many characters (weighted: a CJK character is 2.5) there is no story to read:
+    # cookie walls, teasers, error pages. 0 keeps everything.
+    "NEWSCRAWL_MIN_BODY": 100,
+    # "article" yields newscrawl.Article, "fill" fills the item that came, "zyte" yields
+    # zyte_common_items.Article.
+    "NEWSCRAWL_OUTPUT": "article",
+    # The page is some hundred times the article: it does not belong in a feed.
+    "NEWSCRAWL_REMOVE_HTML": True,
+    # Where a filled item is told how it went, if it can hold the field.
+    "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
+    # Where the pipeline finds the page's URL.
+    "NEWSCRAWL_URL_FIELD": "url",
+    # --- Workers ---
+    # A page of a few MB takes 1 to 2 s on a slow machine; 20 s is nobody's honest page.
+    "NEWSCRAWL_DEADLINE": 20.0,
+    # MB. A page of 10 MB (the download limit) needs up to 500 MB as a tree.
+    "NEWSCRAWL_MEMORY_LIMIT": 1024,
+    # One CPU is the reactor's; 0 runs tasks in a thread.
+    "NEWSCRAWL_WORKERS": max(1, _CPUS - 1),
+    # A new process every thousand pages costs 1 ms a page and bounds any leak of a C library.
+    "NEWSCRAWL_WORKER_TASKS": 1000,
+}
+
+
+def setting(settings: BaseSettings, name: str) -> Any:
+    """Return the setting *name* in the type of its default (``-s NAME=VALUE`` gives text).
+
+    Raises ``ValueError`` naming the setting where the value does not convert.
+    """
+    default = DEFAULTS[name]
+    getters: dict[type, Any] = {
+        bool: settings.getbool,
+        int: settings.getint,
+        float: settings.getfloat,
+        list: settings.getlist,
+        dict: settings.getdict,
+    }
+    try:
+        return getters.get(type(default), settings.get)(name, default)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
