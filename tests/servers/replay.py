@@ -279,11 +279,18 @@ class ReplayServer(LoopbackServer):
     def __init__(self, sites: Iterable[Site]) -> None:
         super().__init__()
         self.sites = {site.host: site for site in sites}
-        self._pages = {p.url: p for site in self.sites.values() for p in site.pages}
+        pages = [page for site in self.sites.values() for page in site.pages]
+        self._pages = {page.url.partition("?")[0]: page for page in pages}
+        # With the query last: where pages differ by it alone, it decides.
+        self._pages |= {page.url: page for page in pages}
 
     def page_of(self, host: str, target: str) -> LabelledPage | None:
-        """Return the page of a logged request; None for anything else."""
-        return self._pages.get(canonicalize_url(f"http://{host}{target}"))
+        """Return the page of a logged request; None for anything else.
+
+        As with most servers, parameters that it does not know (``utm_source``) change nothing.
+        """
+        url = canonicalize_url(f"http://{host}{target}")
+        return self._pages.get(url) or self._pages.get(url.partition("?")[0])
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
         """Send the recorded page, the document made for the host, or 404."""

@@ -1,0 +1,88 @@
+"""Whole crawls in a process of their own, as a user starts them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.statscollectors import MemoryStatsCollector
+
+from tests.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy.statscollectors import StatsT
+
+
+class FileStatsCollector(MemoryStatsCollector):
+    """Writes the stats of a crawl to the file that the setting ``STATS_FILE`` names."""
+
+    def _persist_stats(self, stats: StatsT) -> None:
+        path = self._crawler.settings["STATS_FILE"]
+        Path(path).write_text(json.dumps(stats, default=str), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What a crawl left behind."""
+
+    returncode: int
+    #: standard error and standard output
+    output: str
+    items: list[dict[str, Any]]
+    stats: dict[str, Any]
+
+    def troubles(self) -> list[str]:
+        """Return the lines of the log that a healthy crawl does not have."""
+        bad = re.compile(r"Traceback|\b(ERROR|CRITICAL)\b|Unhandled|never (awaited|retrieved)")
+        return [line for line in self.output.splitlines() if bad.search(line)]
+
+    def site_counts(self, site: str) -> Counter[str]:
+        """Return the counts of *site*: ``discovered_count``, ``failed_count/timeout``, ..."""
+        prefix = f"newscrawl/site/{site}/"
+        return Counter(
+            {k.removeprefix(prefix): v for k, v in self.stats.items() if k.startswith(prefix)}
+        )
+
+
+def total(counts: Mapping[str, int], what: str) -> int:
+    """Return the sum of all counts of *what*, whatever their reason."""
+    return sum(n for name, n in counts.items() if name == what or name.startswith(f"{what}/"))
+
+
+def crawl_sites(
+    folder: Path, sites: Iterable[str], environment: Mapping[str, str], **settings: object
+) -> Crawl:
+    """Run ``scrapy crawl sitelist`` over *sites*, with its files in *folder*."""
+    listed, feed, stats = folder / "sites.txt", folder / "articles.jsonl", folder / "stats.json"
+    listed.write_text("\n".join(sites), encoding="utf-8")
+    given = {
+        "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
+        "STATS_FILE": stats,
+        # Politeness to a server in the same process would only cost time.
+        "DOWNLOAD_DELAY": 0,
+        "AUTOTHROTTLE_ENABLED": False,
+        **settings,
+    }
+    options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+    command = ["-m", "scrapy", "crawl", "sitelist", "-a", f"sites={listed}", "-O", str(feed)]
+    done = subprocess.run(
+        [sys.executable, *command, *options],
+        cwd=REPOSITORY,
+        env={**environment, "PYTHONWARNINGS": "default"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
+    recorded = json.loads(stats.read_text()) if stats.exists() else {}
+    return Crawl(done.returncode, done.stdout, items, recorded)
