@@ -1,0 +1,32 @@
+"""The add-on: everything switched on by one line of a project's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from newscrawl.pipelines import NewsExtractPipeline
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: Early among item pipelines: validation and storage want to see articles, not pages.
+PIPELINE_PRIORITY = 300
+
+
+class Addon:
+    """Switches on article extraction and the Parquet feed format.
+
+    ``ADDONS = {"newscrawl.Addon": 500}``. What the project's settings say goes before.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Add the pipeline and the feed exporter to *settings*, unless they are there."""
+        settings.setdefault_in_component_priority_dict(
+            "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY
+        )
+        exporters = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+        settings.set(
+            "FEED_EXPORTERS",
+            exporters | settings.getdict("FEED_EXPORTERS"),
+            settings.getpriority("FEED_EXPORTERS") or 0,
+        )

@@ -1,0 +1,52 @@
+"""Articles in the names of ``zyte_common_items.Article`` (optional: ``newscrawl[zyte]``)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from newscrawl.items import Article
+
+
+def require_zyte() -> None:
+    """Raise ``ValueError`` that says what to install, if zyte-common-items is missing."""
+    if find_spec("zyte_common_items") is None:
+        raise ValueError('NEWSCRAWL_OUTPUT = "zyte" needs zyte-common-items: newscrawl[zyte]')
+
+
+def to_zyte(article: Article) -> Any:
+    """Return *article* as ``zyte_common_items.Article``.
+
+    Unlike their schema suggests, ``datePublished`` stays empty where only a modification
+    date is known. A day without time becomes its midnight, without zone.
+    """
+    import zyte_common_items as zyte  # noqa: PLC0415  # optional
+
+    body = article.evidence.get("body")
+    return zyte.Article(
+        url=article.url,
+        headline=article.title,
+        datePublished=_iso(article.date),
+        datePublishedRaw=article.date_raw,
+        dateModified=_iso(article.date_modified),
+        authors=[zyte.Author(name=name, nameRaw=name) for name in article.authors] or None,
+        inLanguage=article.language,
+        articleBody=article.body or None,
+        canonicalUrl=article.canonical_url,
+        metadata=zyte.ArticleMetadata(
+            dateDownloaded=_iso(article.fetched_at),
+            probability=body.confidence if body else None,
+        ),
+    )
+
+
+def _iso(moment: date | datetime | None) -> str | None:
+    """Return *moment* as their schema has it: seconds, ``Z`` for UTC, other zones as offsets."""
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    text = moment.replace(microsecond=0).isoformat()
+    return text.removesuffix("+00:00") + "Z" if moment.tzinfo == UTC else text
