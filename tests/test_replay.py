@@ -67,6 +67,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {
                 "id": f"p{number}",
                 "url": f"https://site{number % 20}.example/20{20 + number % 3}/seite/{number}?a=1&b=ü#x",
+                "site": f"site{number % 20}.example",
                 "title": f"Seite <{number}>",
                 "date": f"20{20 + number % 3}-05-03",
                 "body": "Öl & Gas.",

@@ -10,24 +10,27 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from email.utils import format_datetime
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
+from newscrawl.evaluation.corpora import load_corpus
 from tests.servers import LoopbackServer, Request, chunked, response
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterable
+    from datetime import date
     from pathlib import Path
+
+    from newscrawl.evaluation.corpora import LabelledPage
 
 Discovery = Literal["sitemap", "news", "rss", "atom", "section"]
 DISCOVERIES: tuple[Discovery, ...] = ("sitemap", "news", "rss", "atom", "section")
@@ -39,17 +42,19 @@ _NAVIGATION = ("about", "contact", "privacy-policy", "subscribe", "video", "tag/
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPage:
-    """A page of a corpus, its bytes and what is known about it."""
+class RecordedPage:
+    """A labelled page as the server shows it."""
 
-    id: str
     #: absolute, over plain HTTP, without a fragment
     url: str
-    title: str
     #: aware
     date: datetime
-    body: str
-    file: Path
+    labels: LabelledPage
+
+    @property
+    def title(self) -> str:
+        """The labelled title."""
+        return self.labels.title or ""
 
     @property
     def host(self) -> str:
@@ -59,44 +64,36 @@ class LabelledPage:
     @property
     def target(self) -> str:
         """Path and query of the page's URL."""
-        return self.url.split(self.host, 1)[1] or "/"
+        return self.url.split(self.host, 1)[1]
 
     def html(self) -> bytes:
         """Return the bytes as fetched."""
-        return gzip.decompress(self.file.read_bytes())
+        return self.labels.html()
 
 
-def load_pages(corpora: Path, *names: str) -> list[LabelledPage]:
+def load_pages(corpora: Path, *names: str) -> list[RecordedPage]:
     """Return the dated pages of the named corpora, each URL once.
 
     The two without a date are left out: nothing could list them as sites do.
     """
-    pages: dict[str, LabelledPage] = {}
+    pages: dict[str, RecordedPage] = {}
     for name in names:
-        with (corpora / name / "truth.jsonl").open(encoding="utf-8") as truth:
-            for row in map(json.loads, truth):
-                if row["date"]:
-                    page = _labelled_page(row, corpora / name / "pages")
-                    pages.setdefault(page.url, page)
+        for labels in load_corpus(corpora / name).pages:
+            if labels.date:
+                url = canonicalize_url(labels.url.replace("https://", "http://", 1))
+                pages.setdefault(url, RecordedPage(url, _instant(labels.date), labels))
     return list(pages.values())
 
 
-def _labelled_page(row: dict[str, Any], folder: Path) -> LabelledPage:
-    date = datetime.fromisoformat(row["date"])
-    return LabelledPage(
-        id=row["id"],
-        url=canonicalize_url(row["url"].replace("https://", "http://", 1)),
-        title=row["title"],
-        date=date if date.tzinfo else date.replace(tzinfo=UTC),
-        body=row["body"],
-        file=folder / f"{row['id']}.html.gz",
-    )
+def _instant(day: date | datetime) -> datetime:
+    instant = day if isinstance(day, datetime) else datetime.combine(day, time())
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 class Site:
     """One host of the corpora, with the documents that lead to its pages."""
 
-    def __init__(self, host: str, pages: Iterable[LabelledPage]) -> None:
+    def __init__(self, host: str, pages: Iterable[RecordedPage]) -> None:
         self.host = host
         self.pages = sorted(pages, key=lambda page: page.date, reverse=True)
         # independent small numbers, the same in each run
@@ -178,7 +175,7 @@ class Site:
 
     def _sitemaps(self) -> dict[str, tuple[str, str | bytes]]:
         """An index of one compressed and several plain sitemaps: one for each year."""
-        by_year: dict[int, list[LabelledPage]] = {}
+        by_year: dict[int, list[RecordedPage]] = {}
         for page in self.pages:
             by_year.setdefault(page.date.year, []).append(page)
         made: dict[str, tuple[str, str | bytes]] = {}
@@ -231,7 +228,7 @@ class Site:
         )
 
 
-def _headlines(pages: Iterable[LabelledPage]) -> str:
+def _headlines(pages: Iterable[RecordedPage]) -> str:
     return "".join(
         f'<article><h2><a href="{escape(page.target)}">{escape(page.title)}</a></h2></article>'
         for page in pages
@@ -247,11 +244,11 @@ def _urlset(entries: Iterable[str]) -> str:
     )
 
 
-def _url_entry(page: LabelledPage) -> str:
+def _url_entry(page: RecordedPage) -> str:
     return f"<url><loc>{escape(page.url)}</loc><lastmod>{page.date.isoformat()}</lastmod></url>"
 
 
-def _news_entry(page: LabelledPage, publication: str) -> str:
+def _news_entry(page: RecordedPage, publication: str) -> str:
     language = _HTML_LANG.search(page.html(), 0, 8192)
     return (
         f"<url><loc>{escape(page.url)}</loc><news:news><news:publication>"
@@ -262,9 +259,9 @@ def _news_entry(page: LabelledPage, publication: str) -> str:
     )
 
 
-def make_sites(pages: Iterable[LabelledPage], count: int | None = None) -> list[Site]:
+def make_sites(pages: Iterable[RecordedPage], count: int | None = None) -> list[Site]:
     """Return the sites that *pages* belong to: *count* of them, picked evenly, or all."""
-    by_host: dict[str, list[LabelledPage]] = {}
+    by_host: dict[str, list[RecordedPage]] = {}
     for page in pages:
         by_host.setdefault(page.host, []).append(page)
     hosts = list(by_host)
@@ -284,7 +281,7 @@ class ReplayServer(LoopbackServer):
         # With the query last: where pages differ by it alone, it decides.
         self._pages |= {page.url: page for page in pages}
 
-    def page_of(self, host: str, target: str) -> LabelledPage | None:
+    def page_of(self, host: str, target: str) -> RecordedPage | None:
         """Return the page of a logged request; None for anything else.
 
         As with most servers, parameters that it does not know (``utm_source``) change nothing.
