@@ -41,6 +41,29 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
     # Where the pipeline finds the page's URL.
     "NEWSCRAWL_URL_FIELD": "url",
+    # --- Site list: scrapy crawl sitelist ---
+    # Links between the listed page and a page whose links are used: its section pages and
+    # theirs. Deeper pages are archives.
+    "NEWSCRAWL_LINK_DEPTH": 2,
+    # Days. Sitemap entries known to be older are passed over: archives go back decades, and the
+    # news are in the last weeks. 0 takes entries of any age.
+    "NEWSCRAWL_MAX_AGE": 30.0,
+    # Links of a page that are looked at: home pages have up to a thousand, traps any number.
+    "NEWSCRAWL_PAGE_LINKS": 1000,
+    # Seconds between two progress lines in a log.
+    "NEWSCRAWL_PROGRESS_INTERVAL": 30.0,
+    # Feeds read on one site: a home page names its main feed and some sections'.
+    "NEWSCRAWL_SITE_FEEDS": 10,
+    # Article pages taken from one site, newest first: a day of a large newsroom.
+    "NEWSCRAWL_SITE_LIMIT": 100,
+    # Requests of any kind to one site: bounds what failures and wrong guesses cost.
+    "NEWSCRAWL_SITE_REQUESTS": 500,
+    # Section pages found and read on one site, where sitemaps and feeds name too few articles.
+    "NEWSCRAWL_SITE_SECTIONS": 20,
+    # Sitemaps read on one site, newest first: archives are split into hundreds.
+    "NEWSCRAWL_SITE_SITEMAPS": 20,
+    # File of the site list, or a list of URLs, where no argument names one.
+    "NEWSCRAWL_SITES": "",
     # --- Workers ---
     # A page of a few MB takes 1 to 2 s on a slow machine; 20 s is nobody's honest page.
     "NEWSCRAWL_DEADLINE": 20.0,

@@ -1,0 +1,239 @@
+"""What one site has left to fetch: candidates newest first, and the budgets that bound them.
+
+No network and no Scrapy in here: the spider asks what to fetch next and tells what came back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from heapq import heappop, heappush, nsmallest
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urljoin
+
+from newscrawl.crawl.entries import order_date
+from newscrawl.crawl.gate import date_in_url
+from newscrawl.crawl.urls import owner, page_key, site_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from newscrawl.crawl.sites import Site
+
+#: what a request is for
+Role = Literal["robots", "sitemap", "feed", "section", "article"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL to fetch, and what for."""
+
+    role: Role
+    url: str
+    #: links between the listed page and this one
+    depth: int = 0
+    #: order date, in seconds; None where unknown
+    when: float | None = None
+    #: named as an article by a feed or a news sitemap: its page need not prove it
+    certain: bool = False
+    #: named by the site list
+    given: bool = False
+    #: what discovery knows of the article
+    hints: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Bounds on what one site may cost."""
+
+    #: article pages handed on
+    articles: int
+    #: requests of any kind
+    requests: int
+    #: sitemaps read
+    sitemaps: int
+    #: feeds read
+    feeds: int
+    #: section pages read
+    sections: int
+    #: links between the listed page and a page whose links are used
+    depth: int
+    #: article pages in flight at a time
+    window: int
+
+    def of(self, role: Role) -> int:
+        """Return how many requests of *role* a site may make."""
+        bounds = {"sitemap": self.sitemaps, "feed": self.feeds, "section": self.sections}
+        return bounds.get(role, self.requests)
+
+
+class Queue:
+    """Targets, newest first; those without a date follow in the order they came."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Target]] = []
+        self._order = count()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, target: Target) -> None:
+        """Add *target*."""
+        age = float("inf") if target.when is None else -target.when
+        heappush(self._heap, (age, next(self._order), target))
+
+    def pop(self) -> Target:
+        """Remove the newest target and return it."""
+        return heappop(self._heap)[2]
+
+    def first(self) -> Target:
+        """Return the newest target, which stays."""
+        return self._heap[0][2]
+
+    def date_of(self, rank: int) -> float | None:
+        """Return the order date of the *rank*-th newest target; None where it has none."""
+        return nsmallest(rank, self._heap)[-1][2].when
+
+
+class SiteFrontier:
+    """The requests of one site.
+
+    What the site list gives comes first, with robots.txt. Of the sitemaps and section pages
+    found, one at a time is read, and only as far as the site's limit asks: the next sitemap
+    while it may hold something newer than what is known, the next section while candidates are
+    short. Article pages wait until discovery pauses, so that the newest come first. No URL is
+    handed out twice.
+    """
+
+    def __init__(self, site: Site, budgets: Budgets) -> None:
+        self.site = site
+        self.budgets = budgets
+        #: registered domains that count as this site
+        self.owners = {owner(site.key)}
+        #: requests in flight
+        self.open: dict[int, Target] = {}
+        #: article pages handed on
+        self.taken = 0
+        self._tickets = count(1)
+        self._spent: dict[Role, int] = {}
+        self._seen: set[tuple[bool, str]] = set()
+        self._arrived: set[str] = set()
+        self._given: deque[Target] = deque()
+        self._sitemaps, self._sections, self._articles = Queue(), Queue(), Queue()
+        self._give("robots", urljoin(site.url, "/robots.txt"))
+        for role, urls in (
+            ("section", (site.url, *site.sections)),
+            ("feed", site.feeds),
+            ("sitemap", site.sitemaps),
+        ):
+            for url in urls:
+                self._give(role, url)  # type: ignore[arg-type]
+
+    def _give(self, role: Role, url: str) -> None:
+        if self._is_new(role, page_key(url)):
+            self._given.append(Target(role, url, given=True))
+
+    def _is_new(self, role: Role, key: str) -> bool:
+        # A page is fetched once, as section or as article; a feed may share its address.
+        mark = (role in ("section", "article"), key)
+        new = mark not in self._seen
+        self._seen.add(mark)
+        return new
+
+    @property
+    def waiting(self) -> int:
+        """Candidates that were not fetched (yet)."""
+        return len(self._articles)
+
+    @property
+    def end(self) -> str:
+        """Why candidates were left: ``over_limit`` of articles or ``over_budget`` of requests."""
+        return "over_limit" if self.taken >= self.budgets.articles else "over_budget"
+
+    def add_feed(self, url: str) -> None:
+        """Add a feed that a page links."""
+        if self._is_new("feed", page_key(url)):
+            self._given.append(Target("feed", url))
+
+    def add_sitemap(self, url: str, *, depth: int = 0, when: float | None = None) -> None:
+        """Add a sitemap that robots.txt or an index names; its name may tell its month."""
+        if self._is_new("sitemap", page_key(url)):
+            dated = when if when is not None else order_date(date_in_url(url))
+            self._sitemaps.push(Target("sitemap", url, depth=depth, when=dated))
+
+    def guess_sitemap(self) -> None:
+        """Add ``/sitemap.xml``, for a site that names no sitemap anywhere."""
+        if not self.site.sitemaps:
+            self.add_sitemap(urljoin(self.site.url, "/sitemap.xml"))
+
+    def add_section(self, entry: dict[str, Any], depth: int) -> None:
+        """Add a section page that a page links to."""
+        if depth <= self.budgets.depth and self._is_new("section", entry["key"]):
+            self._sections.push(Target("section", entry["url"], depth=depth))
+
+    def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
+        """Add a candidate; return False where it is known already."""
+        if not self._is_new("article", entry["key"]):
+            return False
+        hints = dict(entry["hints"])
+        if self.site.language:
+            hints.setdefault("language", self.site.language)
+        self._articles.push(
+            Target("article", entry["url"], depth, entry["when"], certain=certain, hints=hints)
+        )
+        return True
+
+    def owns(self, url: str) -> bool:
+        """Return True for a URL of this site."""
+        return owner(site_key(url)) in self.owners
+
+    def arrived(self, url: str) -> bool:
+        """Note the final URL of a page; return False where a page came from there before."""
+        key = page_key(url)
+        new = key not in self._arrived
+        self._arrived.add(key)
+        return new
+
+    def close(self, ticket: int) -> Target | None:
+        """Settle a request and return its target; None where it is settled already."""
+        return self.open.pop(ticket, None)
+
+    def next_targets(self) -> Iterator[tuple[int, Target]]:
+        """Yield (ticket, target) of what should be fetched now; each must be closed later."""
+        while (target := self._next()) is not None:
+            self._spent[target.role] = self._spent.get(target.role, 0) + 1
+            ticket = next(self._tickets)
+            self.open[ticket] = target
+            yield ticket, target
+
+    def _next(self) -> Target | None:
+        if sum(self._spent.values()) >= self.budgets.requests:
+            return None
+        while self._given:
+            target = self._given.popleft()
+            if target.given or self._affords(target.role):
+                return target
+        if any(target.role != "article" for target in self.open.values()):
+            return None
+        return self._sitemaps.pop() if self._wants_sitemap() else self._next_page()
+
+    def _next_page(self) -> Target | None:
+        free = min(self.budgets.window, self.budgets.articles - self.taken) - len(self.open)
+        if free <= 0:
+            return None
+        if self._articles:
+            return self._articles.pop()
+        return self._sections.pop() if self._sections and self._affords("section") else None
+
+    def _affords(self, role: Role) -> bool:
+        return self._spent.get(role, 0) < self.budgets.of(role)
+
+    def _wants_sitemap(self) -> bool:
+        missing = self.budgets.articles - self.taken
+        if not self._sitemaps or not self._affords("sitemap") or missing <= 0:
+            return False
+        if len(self._articles) < missing:
+            return True
+        newest, needed = self._sitemaps.first().when, self._articles.date_of(missing)
+        return needed is None or (newest is not None and newest > needed)

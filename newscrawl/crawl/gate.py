@@ -1,0 +1,108 @@
+"""The URL gate: tells links to articles from links to section pages and to neither.
+
+Only the shape of the URL and the length of the link's text count, so that it holds in any
+language. The weights are points, fitted on half the sites of two labelled corpora; figures in
+``docs/sitelist.rst``, command ``benchmarks/gate.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from newscrawl.text import weighted_length
+
+LinkKind = Literal["article", "section", "other"]
+
+ARTICLE_POINTS = 3
+"""Points from which a link counts as leading to an article."""
+
+_DATE = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<sep>[/._-]?)(?P<month>0?[1-9]|1[0-2])"
+    r"(?:(?P=sep)(?P<day>0?[1-9]|[12]\d|3[01]))?)(?!\d)"
+)
+_NUMBER = re.compile(r"\d{5,}|(?<![a-z])[0-9a-f]{8,}(?![a-z])")
+_NOT_PAGE = re.compile(
+    r"\.(?:jpe?g|png|gif|svg|webp|avif|ico|pdf|docx?|xlsx?|pptx?|zip|gz|mp[34]|m4[av]|webm|mov"
+    r"|avi|ogg|wav|css|js|json|xml|rss|atom|txt|csv|epub|apk|exe|dmg|ics|woff2?)$",
+    re.IGNORECASE,
+)
+_HTML = re.compile(r"\.(?:s?html?|php|aspx?|jsp|cms|ece)$", re.IGNORECASE)
+# What software names its own list and account pages: names of programs, not words of a language.
+_MACHINE = frozenset(
+    {
+        "tag", "tags", "category", "categories", "author", "authors", "topic", "topics", "search",
+        "login", "signin", "register", "account", "subscribe", "newsletter", "newsletters", "rss",
+        "feed", "feeds", "page", "archive", "archives", "contact", "about", "privacy", "terms",
+        "user", "users", "profile", "wp-login.php", "wp-admin", "cart", "checkout", "share",
+        "print", "comments", "sitemap", "faq", "help", "cookies", "imprint", "jobs",
+    }
+)  # fmt: skip
+_HEADLINE_LENGTH = 30
+_ID_PARAMETERS = re.compile(r"(?:.*_)?(?:id|p|aid|nid|news|article|story|no|idx\w*)", re.IGNORECASE)
+
+
+def link_kind(url: str, text: str = "") -> LinkKind:
+    """Return what a link to *url* with the link text *text* leads to, as far as that shows."""
+    parts = urlsplit(url)
+    if _NOT_PAGE.search(parts.path):
+        return "other"
+    points = url_points(url) + _text_points(text)
+    if points >= ARTICLE_POINTS:
+        return "article"
+    return "section" if _may_be_section(parts.path, parts.query) else "other"
+
+
+def url_points(url: str) -> int:
+    """Return how much the shape of *url* speaks for an article; negative speaks against."""
+    parts = urlsplit(url)
+    segments = [segment.lower() for segment in parts.path.split("/") if segment]
+    if not segments:
+        return _query_points(parts.query) - 2
+    slug = _HTML.sub("", segments[-1])
+    points = _slug_points(slug) + _query_points(parts.query)
+    points += 2 * bool(date_in_url(url))
+    points += len(segments) > 2
+    points += slug != segments[-1]
+    return points - 3 * any(segment in _MACHINE for segment in segments)
+
+
+def _slug_points(slug: str) -> int:
+    pieces = [piece for piece in re.split(r"[-_+.,]|%20", slug) if piece]
+    points = min(len(pieces) - 1, 5) // 2 + (len(pieces) >= 5)
+    points += 2 * bool(_NUMBER.search(slug))
+    return points + (len(slug) >= 40)
+
+
+def _query_points(query: str) -> int:
+    names = [name for name, value in parse_qsl(query) if re.search(r"\d{3,}", value)]
+    return 2 if any(map(_ID_PARAMETERS.fullmatch, names)) else 0
+
+
+def _text_points(text: str) -> int:
+    length = weighted_length(text)
+    return (length >= _HEADLINE_LENGTH) + (length >= 1.5 * _HEADLINE_LENGTH) - (0 < length < 12)
+
+
+def _may_be_section(path: str, query: str) -> bool:
+    segments = [segment for segment in path.split("/") if segment]
+    return (
+        1 <= len(segments) <= 3
+        and not query
+        and not any(segment.lower() in _MACHINE for segment in segments)
+    )
+
+
+def date_in_url(url: str) -> str | None:
+    """Return the day, or the month, that the path of *url* names, as ISO 8601; None without one.
+
+    ``/2024/05/17/``, ``/2024-05-17-``, ``20240517`` and ``/2024/05/`` are such.
+    """
+    for match in _DATE.finditer(urlsplit(url).path):
+        year, month, day = match["year"], match["month"], match["day"]
+        if not match["sep"] and not (day and len(month) == len(day) == 2):
+            continue
+        iso = f"{year}-{month:0>2}"
+        return f"{iso}-{day:0>2}" if day else iso
+    return None

@@ -1,0 +1,88 @@
+"""Links of a page: articles, section pages and feeds that it leads to.
+
+A pure function of bytes, made for a worker process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.crawl.entries import Entries
+from newscrawl.crawl.gate import link_kind
+from newscrawl.crawl.urls import absolute_url
+from newscrawl.document import parse_document
+from newscrawl.fields.kind import page_kind
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from newscrawl.document import Document
+
+_FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json")
+_NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
+
+
+def read_page(
+    data: bytes, *, url: str, owners: Sequence[str], encoding: str | None = None, limit: int = 500
+) -> dict[str, Any]:
+    """Return what the page *data* is and where it leads.
+
+    ``kind`` and ``confidence`` as :func:`newscrawl.fields.kind.page_kind` has them; ``articles``
+    and ``sections``: entries (:meth:`newscrawl.crawl.entries.Entries.result`) in the page's
+    order, of the first *limit* links; ``feeds``: URLs; ``left_out``: counts by reason.
+    Raises ``DocumentError``.
+    """
+    document = parse_document(data, encoding)
+    base = _base(document, url)
+    kind, confidence = page_kind(document)
+    return {
+        "kind": kind,
+        "confidence": confidence,
+        "feeds": _feeds(document, base),
+        **_links(document, base, owners, limit),
+    }
+
+
+def _base(document: Document, url: str) -> str:
+    base = next(document.root.iter("base"), None)
+    return absolute_url(base.get("href", ""), url) or url if base is not None else url
+
+
+def _feeds(document: Document, base: str) -> list[str]:
+    urls = [
+        absolute_url(link.get("href", ""), base)
+        for link in document.root.iter("link")
+        if "alternate" in link.get("rel", "").lower()
+        and link.get("type", "").split(";")[0].strip().lower() in _FEED_TYPES
+    ]
+    return list(dict.fromkeys(filter(None, urls)))
+
+
+def _links(document: Document, base: str, owners: Sequence[str], limit: int) -> dict[str, Any]:
+    found = {kind: Entries(base, owners, limit=limit) for kind in ("article", "section", "other")}
+    texts: dict[str, str] = {}
+    for href, text in _anchors(document):
+        if (target := absolute_url(href, base)) is None:
+            found["other"].leave_out("bad")
+        elif target in texts or len(texts) < limit:
+            # a card links the same page by picture, headline and teaser: the longest text tells
+            texts[target] = max(texts.get(target, ""), text, key=len)
+        else:
+            found["other"].leave_out("over_limit")
+    for target, text in texts.items():
+        found[link_kind(target, text)].add(target)
+    articles, sections = (found[kind].result(kind) for kind in ("article", "section"))
+    return {
+        "articles": articles["entries"],
+        "sections": sections["entries"],
+        "left_out": articles["left_out"],
+    }
+
+
+def _anchors(document: Document) -> Iterator[tuple[str, str]]:
+    for row, tag in enumerate(document.tag):
+        if tag in ("a", "area"):
+            href = document.element(row).get("href", "").strip()
+            if href and not href.lower().startswith(_NO_LINK):
+                yield href, squeeze(document.subtree_text(row))

@@ -1,0 +1,141 @@
+"""Progress of a crawl: a live line on a terminal, log lines elsewhere, a table at the end."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.status import Status
+from rich.table import Table
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from newscrawl.crawl.outcomes import site_counts
+from newscrawl.settings.defaults import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+#: how candidates end that give no article
+_ENDS = ("dropped", "failed", "skipped")
+_LOG_WIDTH = 120
+_REFRESH = 0.5  # seconds between two states of the live line
+
+
+class Progress:
+    """Extension: tells how far the crawl is, and at its end how each site went.
+
+    Everything goes to standard error, or to the log, so that a feed on standard output stays
+    clean.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._console = Console(stderr=True)
+        if not self._console.is_terminal:
+            self._console.width = _LOG_WIDTH
+        self._status: Status | None = None
+        self._interval = setting(crawler.settings, "NEWSCRAWL_PROGRESS_INTERVAL")
+        self._loop: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the extension, connected to the crawl."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension.open, signals.spider_opened)
+        crawler.signals.connect(extension.close, signals.spider_closed)
+        crawler.signals.connect(extension.report, signals.engine_stopped)
+        return extension
+
+    def open(self) -> None:
+        """Begin to tell."""
+        if self._console.is_terminal:
+            self._status = Status("starting", console=self._console)
+            with _log_follows_stderr():
+                self._status.start()
+        self._loop = create_looping_call(self.tell)
+        self._loop.start(_REFRESH if self._status else self._interval, now=False)
+
+    def tell(self) -> None:
+        """Tell how far the crawl is."""
+        line = progress_line(self._stats)
+        if self._status:
+            self._status.update(line)
+        else:
+            logger.info("%s", line)
+
+    def close(self) -> None:
+        """Stop telling."""
+        if self._loop is not None and self._loop.running:
+            self._loop.stop()
+        if self._status:
+            with _log_follows_stderr():
+                self._status.stop()
+
+    def report(self) -> None:
+        """Write the table of the sites."""
+        if sites := site_counts(self._stats):
+            self._console.print(site_table(sites))
+
+    @property
+    def _stats(self) -> dict[str, Any]:
+        return dict(self._crawler.stats.get_stats())
+
+
+@contextmanager
+def _log_follows_stderr() -> Iterator[None]:
+    """Let log handlers on standard error follow it, while rich puts its own in place or back.
+
+    Log lines then appear above the live line, not in it.
+    """
+    before = sys.stderr
+    yield
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is before:
+            handler.setStream(sys.stderr)
+
+
+def progress_line(stats: Mapping[str, Any]) -> str:
+    """Return how far the crawl is, on one line."""
+    total = sum(site_counts(stats).values(), Counter[str]())
+    parts = [f"{total[name]} {name}" for name in ("discovered", "fetched")]
+    parts.append(f"{total['article']} articles")
+    parts += [f"{number} {name}" for name in _ENDS if (number := _sum(total, name))]
+    return f"{len(site_counts(stats))} sites: {', '.join(parts)}"
+
+
+def site_table(sites: Mapping[str, Counter[str]]) -> Table:
+    """Return the closing table: a row a site, with the reasons of what gave no article."""
+    table = Table(title="Sites", title_justify="left")
+    table.add_column("site", overflow="fold")
+    for name in ("discovered", "fetched", "articles"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("no article")
+    for site, counts in sorted(sites.items()):
+        numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
+        reasons = (_reasons(counts, name) for name in _ENDS)
+        table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
+    return table
+
+
+def _sum(counts: Counter[str], name: str) -> int:
+    return sum(number for what, number in counts.items() if what.startswith(f"{name}/"))
+
+
+def _reasons(counts: Counter[str], name: str) -> str:
+    found = {
+        what.removeprefix(f"{name}/"): number
+        for what, number in counts.items()
+        if what.startswith(f"{name}/")
+    }
+    listed = ", ".join(f"{number} {why}" for why, number in sorted(found.items()))
+    return listed and f"{name}: {listed}"

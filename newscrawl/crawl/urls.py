@@ -1,0 +1,85 @@
+"""URLs of a crawl: whose they are, when two are the same page, which are not worth a request."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
+
+import tldextract
+from w3lib.url import canonicalize_url, safe_url_string
+
+# The snapshot of the public suffix list that ships with tldextract: a crawl makes no hidden
+# requests. Private suffixes (blogspot.com, github.io) divide owners, so they count.
+_registered = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# Parameters that say where the visitor came from, never which page is meant.
+_TRACKING = re.compile(
+    r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|igshid|mc_[ce]id|_ga|ns_\w+|at_\w+|cmpid|wt_mc"
+    r"|ref_?(src|url)?|(php|j|asp)?sess(ion)?_?id|sid|smid|ocid|xtor",
+    re.IGNORECASE,
+)
+_MAX_SEGMENTS = 12
+_MAX_REPEATS = 2
+
+
+def site_key(url: str) -> str:
+    """Return the host of *url* in lower case, with the port where it is not the default."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port
+    return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+
+
+@lru_cache(maxsize=4096)
+def owner(host: str) -> str:
+    """Return the registered domain of *host* (see :func:`site_key`).
+
+    An address or a name without public suffix owns itself, each port on its own.
+    """
+    found = _registered(host)
+    return found.top_domain_under_public_suffix or host
+
+
+def absolute_url(url: str, base: str = "") -> str | None:
+    """Return *url* made absolute, escaped and without fragment and tracking parameters.
+
+    None for what is no http(s) URL.
+    """
+    try:
+        parts = urlsplit(urljoin(base, url.strip()))
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
+            return None
+        query = _without_tracking(parts.query)
+        return str(safe_url_string(urlunsplit(parts._replace(query=query, fragment=""))))
+    except ValueError:
+        return None
+
+
+def _without_tracking(query: str) -> str:
+    if not query:
+        return ""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if not _TRACKING.fullmatch(name)]
+    return query if len(kept) == len(pairs) else urlencode(kept)
+
+
+def page_key(url: str) -> str:
+    """Return what two URLs of the same page have in common.
+
+    Scheme, a leading ``www.``, a trailing slash, the order of parameters, tracking parameters
+    and the fragment do not count.
+    """
+    parts = urlsplit(canonicalize_url(absolute_url(url) or url))
+    host = site_key(parts.geturl()).removeprefix("www.")
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{host}{parts.path.rstrip('/')}{query}"
+
+
+def is_trap(url: str) -> bool:
+    """Return True for a path that looks generated without end: very deep, or repeating itself."""
+    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
+    repeats = max(map(segments.count, segments), default=0)
+    return len(segments) > _MAX_SEGMENTS or repeats > _MAX_REPEATS

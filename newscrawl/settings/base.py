@@ -1,0 +1,56 @@
+"""The settings of this project: a polite crawl that no page can bring down.
+
+``NEWSCRAWL_*`` settings have their defaults, with reasons, in
+:mod:`newscrawl.settings.defaults`; ``docs/settings-sitelist.rst`` explains those of the crawl.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+BOT_NAME = "newscrawl"
+SPIDER_MODULES = ["newscrawl.spiders"]
+NEWSPIDER_MODULE = "newscrawl.spiders"
+
+# Say who is calling. Put an address of yours here: webmasters block what they cannot ask.
+USER_AGENT = "newscrawl/0.1 (+https://pypi.org/project/newscrawl/)"
+# Scrapy's library default is False; a crawler of other people's sites has no excuse.
+ROBOTSTXT_OBEY = True
+
+# One request at a time to a domain, a second apart, give or take a half: no site notices that.
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+DOWNLOAD_DELAY = 1.0
+DOWNLOAD_DELAY_JITTER = 0.5
+# Over all domains; what the reactor and a worker keep up with.
+CONCURRENT_REQUESTS = 32
+
+# The default of 180 s lets one dead server hold its slot for 9 minutes, retries included.
+DOWNLOAD_TIMEOUT = 20
+# The default is 1 GiB, which is also what a compression bomb may unfold to. News pages have
+# 0.4 MB on average; 10 MiB are nobody's honest page.
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 4 * 1024 * 1024
+# A flap heals in two tries; the default 20 redirects are a loop.
+RETRY_TIMES = 2
+REDIRECT_MAX_TIMES = 5
+# Bounds link following of spiders other than sitelist, which counts links by itself.
+DEPTH_LIMIT = 5
+# Articles need no session, and 500 cookies of 4 KB are a known way to eat memory.
+COOKIES_ENABLED = False
+
+# A sitemap may name file:///etc/passwd. Only the web is crawled.
+DOWNLOAD_HANDLERS = {"file": None, "data": None, "ftp": None, "s3": None}
+# Both run Python that is sent to a port; a crawl on a server needs neither.
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+# Ends the crawl in order, before the system ends it without.
+MEMUSAGE_LIMIT_MB = 2048
+
+ITEM_PIPELINES: dict[Any, int] = {"newscrawl.pipelines.NewsExtractPipeline": 300}
+EXTENSIONS: dict[Any, int] = {"newscrawl.crawl.progress.Progress": 500}
+
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+
+# DEBUG writes each page and each item in full.
+LOG_LEVEL = "INFO"

@@ -1,0 +1,11 @@
+"""The demonstration: ``base`` against the samples on loopback, without its delays."""
+
+from __future__ import annotations
+
+from newscrawl.settings.base import *  # noqa: F403
+
+# Our own server, on this machine.
+DOWNLOAD_DELAY = 0
+DOWNLOAD_DELAY_JITTER = 0
+# The samples' dates stand still.
+NEWSCRAWL_MAX_AGE = 0

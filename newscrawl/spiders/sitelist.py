@@ -1,0 +1,317 @@
+"""``scrapy crawl sitelist``: a list of news sites in, their newest article pages out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http import HtmlResponse
+from w3lib.encoding import http_content_type_encoding
+
+from newscrawl import clock
+from newscrawl.crawl.discovery import Budgets, SiteFrontier
+from newscrawl.crawl.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.sites import Site, SitesError, http_url, load_sites
+from newscrawl.crawl.urls import owner, site_key
+from newscrawl.crawl.workers import WorkerError, WorkerPool
+from newscrawl.items import PageItem
+from newscrawl.settings.defaults import setting
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Iterator
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from newscrawl.crawl.discovery import Role, Target
+
+#: Discovery goes first in a host's queue: only what is known can be put in order.
+_PRIORITY: dict[Role, int] = {"robots": 30, "sitemap": 20, "feed": 20, "section": 10, "article": 0}
+
+#: indexes of indexes are not in the protocol, and on the web
+MAX_SITEMAP_DEPTH = 3
+
+
+class SitelistSpider(Spider):
+    """Finds the newest articles of each site and yields a :class:`PageItem` for each.
+
+    Arguments: ``sites`` (a file, see :mod:`newscrawl.crawl.sites`) or ``site`` (a URL), and
+    ``limit`` (article pages a site). Without the first two, ``NEWSCRAWL_SITES`` names the file.
+    """
+
+    name = "sitelist"
+
+    def __init__(self, sites: list[Site], limit: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.sites = sites
+        self.limit = limit
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
+        """Return the spider; raises :class:`SitesError` for arguments that cannot be used."""
+        limit = _limit(kwargs.pop("limit", None))
+        sites = _sites(crawler, kwargs.pop("sites", None), kwargs.pop("site", None))
+        spider = cls(sites, limit, **kwargs)
+        spider._set_crawler(crawler)
+        crawler.signals.connect(spider._opened, signals.spider_opened)
+        crawler.signals.connect(spider._idle, signals.spider_idle)
+        crawler.signals.connect(spider._closed, signals.spider_closed)
+        return spider
+
+    def _opened(self) -> None:
+        settings = self.crawler.settings
+        self.pool = WorkerPool.for_crawler(self.crawler)
+        self.counts = SiteStats(self.crawler.stats)
+        self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
+        self.frontiers = {
+            site.key: SiteFrontier(site, self._budgets(site.limit or self.limit))
+            for site in self.sites
+        }
+        age = setting(settings, "NEWSCRAWL_MAX_AGE")
+        self.since = (clock.now() - timedelta(days=age)).isoformat() if age else None
+
+    def _budgets(self, limit: int | None) -> Budgets:
+        settings = self.crawler.settings
+        return Budgets(
+            articles=limit or setting(settings, "NEWSCRAWL_SITE_LIMIT"),
+            requests=setting(settings, "NEWSCRAWL_SITE_REQUESTS"),
+            sitemaps=setting(settings, "NEWSCRAWL_SITE_SITEMAPS"),
+            feeds=setting(settings, "NEWSCRAWL_SITE_FEEDS"),
+            sections=setting(settings, "NEWSCRAWL_SITE_SECTIONS"),
+            depth=setting(settings, "NEWSCRAWL_LINK_DEPTH"),
+            window=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") + 1,
+        )
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield the first requests of each site."""
+        for frontier in self.frontiers.values():
+            for request in self._requests(frontier):
+                yield request
+
+    def _requests(self, frontier: SiteFrontier) -> Iterator[Request]:
+        for ticket, target in frontier.next_targets():
+            yield Request(
+                target.url,
+                callback=self.parse,
+                errback=self.fail,
+                priority=_PRIORITY[target.role],
+                # Seen URLs are this spider's to know: the dupefilter would swallow a redirect
+                # to one of them, and the request with it.
+                dont_filter=True,
+                meta={
+                    "newscrawl_site": frontier.site.key,
+                    "newscrawl_ticket": ticket,
+                    "dont_obey_robotstxt": target.role == "robots",
+                    # Depth counts links, not callbacks.
+                    "depth_reset": True,
+                },
+            )
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Read what came back; yield a page item if it is an article, and what to fetch next."""
+        ticket, frontier = self._request_of(response.meta)
+        target = frontier.open.get(ticket)
+        item = None
+        if target is not None:
+            try:
+                item = await self._read(frontier, target, response)
+            except WorkerError as error:
+                self._failed(frontier, target, failure_reason(error))
+            except Exception:
+                self.logger.exception("Reading %s", response.url)
+                self._failed(frontier, target, "error")
+            frontier.close(ticket)
+        if item is not None:
+            yield item
+        for request in self._requests(frontier):
+            yield request
+
+    async def fail(self, failure: Failure) -> AsyncIterator[Request]:
+        """Record why a request failed; yield what to fetch next."""
+        ticket, frontier = self._request_of(failure.request.meta)  # type: ignore[attr-defined]
+        if target := frontier.close(ticket):
+            self._failed(frontier, target, failure_reason(failure.value))
+        for request in self._requests(frontier):
+            yield request
+
+    def _request_of(self, meta: dict[str, Any]) -> tuple[int, SiteFrontier]:
+        return meta["newscrawl_ticket"], self.frontiers[meta["newscrawl_site"]]
+
+    def _failed(self, frontier: SiteFrontier, target: Target, reason: str) -> None:
+        what = "failed_count" if target.role == "article" else "discovery_failed_count"
+        self.counts.count(frontier.site.key, f"{what}/{reason}")
+        self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
+        if target.role == "robots":
+            frontier.guess_sitemap()
+
+    async def _read(
+        self, frontier: SiteFrontier, target: Target, response: Response
+    ) -> PageItem | None:
+        if target.role in ("section", "article"):
+            return await self._read_page(frontier, target, response)
+        if target.role == "robots":
+            found = await self.pool.call(
+                "newscrawl.crawl.sitemaps:read_robots", response.body, url=response.url
+            )
+            for url in found["sitemaps"]:
+                frontier.add_sitemap(url)
+            if not found["sitemaps"]:
+                frontier.guess_sitemap()
+        else:
+            await self._read_listing(frontier, target, response)
+        return None
+
+    async def _read_listing(
+        self, frontier: SiteFrontier, target: Target, response: Response
+    ) -> None:
+        plain: dict[str, Any] = {"url": response.url, "owners": sorted(frontier.owners)}
+        # Twice the limit, since some candidates fail or turn out to be no articles.
+        plain["limit"] = 2 * frontier.budgets.articles
+        if target.role == "feed":
+            task = "newscrawl.crawl.feeds:read_feed"
+        else:
+            task, plain["since"] = "newscrawl.crawl.sitemaps:read_sitemap", self.since
+        found = await self.pool.call(task, response.body, **plain)
+        if found["kind"] == "unknown":
+            self._failed(frontier, target, "unreadable")
+        self._count_left_out(frontier, found["left_out"])
+        if found["kind"] == "index":
+            if target.depth < MAX_SITEMAP_DEPTH:
+                for entry in found["entries"]:
+                    frontier.add_sitemap(entry["url"], depth=target.depth + 1, when=entry["when"])
+            return
+        certain = found["kind"] in ("feed", "news")
+        self._add_articles(frontier, found["entries"], certain=certain)
+
+    async def _read_page(
+        self, frontier: SiteFrontier, target: Target, response: Response
+    ) -> PageItem | None:
+        if target.given:
+            frontier.owners.add(owner(site_key(response.url)))
+        if reason := self._refusal(frontier, response):
+            self._failed(frontier, target, reason)
+            return None
+        if target.certain:
+            return self._take(frontier, target, response)
+        page = await self._read_links(frontier, response)
+        is_article = page["kind"] == "article" and not target.given
+        if target.role == "section" and is_article:
+            # The gate took the URL of an article for a section's.
+            self.counts.count(frontier.site.key, "discovered_count")
+        if is_article:
+            return self._take(frontier, target, response)
+        if target.role == "article":
+            self.counts.count(frontier.site.key, "fetched_count")
+            self.counts.count(frontier.site.key, "dropped_count/not_article")
+        self._follow(frontier, target, page)
+        return None
+
+    def _refusal(self, frontier: SiteFrontier, response: Response) -> str | None:
+        if not isinstance(response, HtmlResponse):
+            return "not_html"
+        if not frontier.owns(response.url):
+            return "other_site"
+        return None if frontier.arrived(response.url) else "duplicate"
+
+    async def _read_links(self, frontier: SiteFrontier, response: Response) -> dict[str, Any]:
+        return await self.pool.call(
+            "newscrawl.crawl.links:read_page",
+            response.body,
+            url=response.url,
+            owners=sorted(frontier.owners),
+            encoding=_charset(response),
+            limit=self.max_links,
+        )
+
+    def _follow(self, frontier: SiteFrontier, target: Target, page: dict[str, Any]) -> None:
+        for url in page["feeds"]:
+            frontier.add_feed(url)
+        if target.depth >= frontier.budgets.depth:
+            return
+        for entry in page["sections"]:
+            frontier.add_section(entry, target.depth + 1)
+        self._count_left_out(frontier, page["left_out"])
+        self._add_articles(frontier, page["articles"], depth=target.depth + 1)
+
+    def _take(self, frontier: SiteFrontier, target: Target, response: Response) -> PageItem:
+        frontier.taken += 1
+        self.counts.count(frontier.site.key, "fetched_count")
+        return PageItem(
+            url=response.url,
+            html=response.body,
+            encoding=_charset(response),
+            fetched_at=clock.now(),
+            site=frontier.site.key,
+            hints=target.hints,
+        )
+
+    def _add_articles(
+        self,
+        frontier: SiteFrontier,
+        entries: list[dict[str, Any]],
+        *,
+        depth: int = 0,
+        certain: bool = False,
+    ) -> None:
+        new = [frontier.add_article(entry, depth=depth, certain=certain) for entry in entries]
+        self.counts.count(frontier.site.key, "discovered_count", sum(new))
+
+    def _count_left_out(self, frontier: SiteFrontier, left_out: dict[str, int]) -> None:
+        for reason, number in left_out.items():
+            self.counts.count(frontier.site.key, f"left_out_count/{reason}", number)
+
+    def _idle(self) -> None:
+        """Settle requests that nothing answers for any more, and go on with their sites."""
+        requests: list[Request] = []
+        for frontier in self.frontiers.values():
+            for ticket in list(frontier.open):
+                if target := frontier.close(ticket):
+                    self._failed(frontier, target, "lost")
+            requests += self._requests(frontier)
+        for request in requests:
+            self.crawler.engine.crawl(request)
+        if requests:
+            raise DontCloseSpider
+
+    def _closed(self, reason: str) -> None:
+        for frontier in self.frontiers.values():
+            for target in frontier.open.values():
+                self._failed(frontier, target, "stopped")
+            why = frontier.end if reason == "finished" else "stopped"
+            self.counts.count(frontier.site.key, f"skipped_count/{why}", frontier.waiting)
+
+
+def _charset(response: Response) -> str | None:
+    header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    return http_content_type_encoding(header)
+
+
+def _sites(crawler: Crawler, file: str | None, url: str | None) -> list[Site]:
+    if file and url:
+        raise SitesError("give either -a sites=FILE or -a site=URL, not both")
+    listed = file or url or setting(crawler.settings, "NEWSCRAWL_SITES")
+    if not listed:
+        raise SitesError("no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES")
+    if url or not isinstance(listed, str):
+        urls: Iterable[str] = [listed] if isinstance(listed, str) else listed
+        return [Site(_checked_url(entry)) for entry in urls]
+    return load_sites(listed)
+
+
+def _checked_url(url: str) -> str:
+    try:
+        return http_url(url)
+    except ValueError as error:
+        raise SitesError(str(error)) from None
+
+
+def _limit(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not value.isdecimal() or int(value) < 1:
+        raise SitesError(f"limit must be a whole number of at least 1, not {value!r}")
+    return int(value)
