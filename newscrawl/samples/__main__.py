@@ -1,0 +1,76 @@
+"""``python -m newscrawl.samples``: serve the sample sites, or serve and crawl them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from newscrawl.samples.demo import CrawlFailedError, crawl, write_sites_file
+from newscrawl.samples.server import DEFAULT_PORT, SampleSites
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        with SampleSites(options.port or (0 if options.crawl else DEFAULT_PORT)) as sites:
+            return _crawl(sites, options.crawl) if options.crawl else _serve(sites, options.sites)
+    except OSError as error:
+        print(f"Cannot serve the sample sites: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m newscrawl.samples",
+        description="Serve three small news sites on loopback, a port each, until interrupted.",
+    )
+    parser.add_argument(
+        "--port",
+        type=int,
+        metavar="BASE",
+        help=f"port of the first site, the others follow it (default: {DEFAULT_PORT}; "
+        "free ones with --crawl)",
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--sites", type=Path, metavar="FILE", help="write the sites' URLs to FILE, one a line"
+    )
+    instead.add_argument(
+        "--crawl",
+        type=Path,
+        metavar="FILE",
+        help="crawl the sites into FILE (JSON Lines), compare it with what is in them, and stop",
+    )
+    return parser
+
+
+def _serve(sites: SampleSites, listed: Path | None) -> int:
+    if listed:
+        write_sites_file(listed, sites)
+    # Whoever reads our output through a pipe waits for the URLs.
+    print(*sites.urls.values(), sep="\n", flush=True)  # noqa: T201
+    with suppress(KeyboardInterrupt):
+        Event().wait()
+    return 0
+
+
+def _crawl(sites: SampleSites, feed: Path) -> int:
+    try:
+        outcome = crawl(sites, feed)
+    except CrawlFailedError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 1
+    print(*outcome.lines(), sep="\n")  # noqa: T201
+    return 0 if outcome.complete else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
