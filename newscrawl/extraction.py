@@ -1,3 +1,143 @@
 """``extract()``: the one place where the steps are put in order."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl import clock
+from newscrawl.body.nce import NceParameters, nce
+from newscrawl.body.render import render
+from newscrawl.document import Document, parse_document
+from newscrawl.fields.date import choose_date
+from newscrawl.fields.kind import page_kind
+from newscrawl.fields.metadata import Metadata, read_metadata
+from newscrawl.fields.title import CONFIDENCE as TITLE_CONFIDENCE
+from newscrawl.fields.title import Headline, choose_title, title_rows
+from newscrawl.items import Article, Evidence
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class UnknownMethodError(ValueError):
+    """There is no method of that name in :data:`METHODS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractOptions:
+    """What :func:`extract` may be told beside the page."""
+
+    #: thresholds of NCE
+    nce: NceParameters = field(default_factory=NceParameters)
+    #: leave regions that look like readers' comments out of the body
+    remove_comments: bool = True
+    #: bodies with fewer characters are taken for no body
+    min_body_chars: int = 0
+
+
+class Body(NamedTuple):
+    """What a method finds in a page."""
+
+    #: rows of the roots of the subtrees that hold the body, in document order
+    forest: list[int]
+    evidence: Evidence
+    #: the method's own title, where it has one
+    title: Headline | None = None
+
+
+Method = Callable[[Document, ExtractOptions], Body]
+
+NCE_CONFIDENCE = {None: 0.9, "whole_tree": 0.3}
+"""How far NCE's body is believed, by its fall-back."""
+
+
+def _nce(document: Document, options: ExtractOptions) -> Body:
+    found = nce(document, options.nce, comments=options.remove_comments)
+    title = None
+    if found.title is not None:
+        row = found.title
+        in_head = document.tag[row] == "title"
+        text = document.title if in_head else squeeze(document.subtree_text(row))
+        title = Headline(
+            text, Evidence("nce", TITLE_CONFIDENCE["method"]), None if in_head else row
+        )
+    return Body(found.forest, Evidence("nce", NCE_CONFIDENCE[found.fallback]), title)
+
+
+METHODS: dict[str, Method] = {"nce": _nce}
+"""Body methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
+
+
+def extract(
+    html: bytes | str,
+    url: str | None = None,
+    *,
+    encoding: str | None = None,
+    fetched_at: datetime | None = None,
+    stylesheets: Mapping[str, str] | None = None,  # noqa: ARG001  # no method reads styles yet
+    method: str = "nce",
+    options: ExtractOptions | None = None,
+) -> Article:
+    """Return the article of a page.
+
+    *html* is the page as fetched from *url*, *encoding* the charset of the HTTP header.
+    *fetched_at* bounds the dates that are believed: now, if not given; naive is taken as UTC.
+    *stylesheets* maps URLs to the text of style sheets. *method* is a name in :data:`METHODS`.
+
+    Raises :class:`~newscrawl.document.DocumentError` for what is no page, and
+    :class:`UnknownMethodError`.
+    """
+    find_body = _method(method)
+    options = options or ExtractOptions()
+    fetched_at = fetched_at or clock.now()
+    if fetched_at.tzinfo is None:
+        fetched_at = fetched_at.replace(tzinfo=UTC)
+    document = parse_document(html, encoding)
+    metadata = read_metadata(document.root, url, fetched_at)
+    article = Article(
+        url=url,
+        canonical_url=metadata.canonical_url,
+        language=metadata.language,
+        authors=metadata.authors,
+        paywalled=metadata.paywalled,
+        fetched_at=fetched_at,
+        evidence=dict(metadata.evidence),
+        flags=list(document.flags),
+    )
+    _fill_dates(article, metadata)
+    _fill_texts(article, document, metadata, find_body(document, options), options)
+    article.kind, confidence = page_kind(document)
+    article.evidence["kind"] = Evidence("page-shape", confidence)
+    return article
+
+
+def _method(name: str) -> Method:
+    try:
+        return METHODS[name]
+    except KeyError:
+        known = ", ".join(sorted(METHODS))
+        raise UnknownMethodError(f"no method {name!r}; there are: {known}") from None
+
+
+def _fill_dates(article: Article, metadata: Metadata) -> None:
+    if dating := choose_date(metadata.published):
+        article.date, article.date_raw, article.evidence["date"] = dating
+    if modification := choose_date(metadata.modified):
+        article.date_modified, _, article.evidence["date_modified"] = modification
+
+
+def _fill_texts(
+    article: Article, document: Document, metadata: Metadata, body: Body, options: ExtractOptions
+) -> None:
+    title = choose_title(document, metadata, article.url, body.title)
+    skipped: frozenset[int] = frozenset()
+    if title is not None:
+        article.title, article.evidence["title"] = title.text, title.evidence
+        skipped = title_rows(document, body.forest, title)
+    text = render(document, body.forest, skipped)
+    if text and len(text) >= options.min_body_chars:
+        article.body, article.evidence["body"] = text, body.evidence

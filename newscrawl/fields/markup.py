@@ -1,0 +1,130 @@
+"""What a page's head and attributes say, gathered in one pass and not yet judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urljoin, urlsplit
+
+from lxml import etree
+
+from newscrawl.fields.jsonld import parse_json_ld
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+_NAMES = ("property", "name", "itemprop", "http-equiv")
+# Three times as fast as looking for the elements.
+_ITEM_PROPERTIES = etree.XPath("//@itemprop")
+_MOST_ITEMS = 500
+
+
+@dataclass(slots=True)
+class Markup:
+    """Raw statements of a page about itself, each list in document order."""
+
+    #: content of the meta elements, by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
+    meta: dict[str, list[str]] = field(default_factory=dict)
+    #: ``href`` of link elements, by each lower-case token of ``rel``
+    links: dict[str, list[str]] = field(default_factory=dict)
+    #: values of the JSON-LD scripts
+    json_ld: list[Any] = field(default_factory=list)
+    #: elements with a ``datetime``
+    times: list[_Element] = field(default_factory=list)
+    #: elements outside of the head with an ``itemprop``, by each of its tokens
+    items: dict[str, list[_Element]] = field(default_factory=dict)
+    #: links to pages of authors
+    author_links: list[_Element] = field(default_factory=list)
+    #: text of the title element
+    title: str = ""
+    #: ``lang`` of the html element
+    lang: str = ""
+    #: address that relative ones are resolved against
+    base: str | None = None
+
+    def first_meta(self, *names: str) -> tuple[str, str] | None:
+        """Return the first of *names* that has content, and its content."""
+        return next(((name, self.meta[name][0]) for name in names if name in self.meta), None)
+
+    def absolute(self, address: str) -> str | None:
+        """Return *address* as an absolute HTTP URL, or None where it is none."""
+        try:
+            absolute = urljoin(self.base or "", address.strip())
+            parts = urlsplit(absolute)
+        except ValueError:  # for example "http://[broken"
+            return None
+        return absolute if parts.scheme in {"http", "https"} and parts.netloc else None
+
+
+def read_markup(root: _Element, url: str | None = None) -> Markup:
+    """Return what the tree of *root*, a page fetched from *url*, says about itself."""
+    markup = Markup(base=url, lang=root.get("lang") or root.get("xml:lang") or "")
+    element: Any
+    for element in root.iter("meta", "link", "script", "time", "title", "base"):
+        _READERS[element.tag](markup, element)
+    for properties in cast("list[Any]", _ITEM_PROPERTIES(root))[:_MOST_ITEMS]:
+        element = properties.getparent()
+        if element.tag != "meta":
+            for name in properties.lower().split():
+                markup.items.setdefault(name, []).append(element)
+    links = (link for link in root.iter("a") if "author" in (link.get("rel") or ""))
+    markup.author_links = list(islice(links, _MOST_ITEMS))
+    return markup
+
+
+def text_of(element: _Element) -> str:
+    """Return the text of *element* and its descendants, white space squeezed."""
+    return squeeze(" ".join(cast("Iterator[str]", element.itertext())))
+
+
+def _read_meta(markup: Markup, element: _Element) -> None:
+    content = squeeze(element.get("content") or element.get("value") or "")
+    if content:
+        for name in _NAMES:
+            key = element.get(name)
+            if key:
+                markup.meta.setdefault(key.strip().lower(), []).append(content)
+
+
+def _read_link(markup: Markup, element: _Element) -> None:
+    address = element.get("href")
+    if address:
+        for token in (element.get("rel") or "").lower().split():
+            markup.links.setdefault(token, []).append(address)
+
+
+def _read_script(markup: Markup, element: _Element) -> None:
+    if "ld+json" in (element.get("type") or "").lower():
+        markup.json_ld.extend(parse_json_ld(element.text or ""))
+
+
+def _read_time(markup: Markup, element: _Element) -> None:
+    if element.get("datetime"):
+        markup.times.append(element)
+
+
+def _read_title(markup: Markup, element: _Element) -> None:
+    # An svg's title is not the page's.
+    parent = element.getparent()
+    if not markup.title and (parent is None or parent.tag in {"head", "html", "body"}):
+        markup.title = text_of(element)
+
+
+def _read_base(markup: Markup, element: _Element) -> None:
+    address = markup.absolute(element.get("href") or "")
+    if address:
+        markup.base = address
+
+
+_READERS = {
+    "meta": _read_meta,
+    "link": _read_link,
+    "script": _read_script,
+    "time": _read_time,
+    "title": _read_title,
+    "base": _read_base,
+}

@@ -1,0 +1,297 @@
+"""Structured data: what a page states about its article in machine-readable form.
+
+JSON-LD, OpenGraph and other meta elements, microdata, ``<time>``, the canonical link and the URL.
+Every statement keeps its source; which one is believed is decided by
+:mod:`newscrawl.fields.title` and :mod:`newscrawl.fields.date`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from newscrawl.fields.jsonld import JsonObject, article_node, as_list, find_nodes
+from newscrawl.fields.markup import Markup, read_markup, text_of
+from newscrawl.fields.people import clean_names
+from newscrawl.fields.structured_date import parse_date, parse_url_date
+from newscrawl.items import Evidence
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+    from lxml.etree import _Element
+
+    from newscrawl.items import Day
+
+PUBLISHED_META = (
+    "article:published_time", "og:article:published_time", "article:published", "og:published_time",
+    "article.published", "datepublished", "rnews:datepublished", "parsely-pub-date",
+    "sailthru.date", "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "publishdate",
+    "publish-date", "publish_date", "published-date", "published_date", "published", "published_at",
+    "publication_date", "publicationdate", "publication-date", "pubdate", "pub_date", "pub-date",
+    "og:pubdate", "bt:pubdate", "originalpublicationdate", "article_date_original",
+    "article:post_date", "article:create_at", "dc.date.issued", "dcterms.issued",
+    "dcterms.date.issued", "dc.issued", "dc.date.created", "dcterms.created", "dc.created",
+    "datecreated", "prism.publicationdate", "citation_publication_date",
+    "shareaholic:article_published_time", "analyticsattributes.articledate", "displaydate",
+    "release_date", "article.created", "created", "apub:time", "pubtime", "dc.date", "dcterms.date",
+    "dc.terms.date", "date",
+)  # fmt: skip
+"""Names of meta elements that state the publication, the plainest first."""
+
+MODIFIED_META = (
+    "article:modified_time", "og:article:modified_time", "article:modified", "article.updated",
+    "og:updated_time", "og:modified_time", "datemodified", "date_modified", "lastmod",
+    "last-modified", "last_modified", "modified", "modified_at", "updated", "updated_at",
+    "dc.date.modified", "dcterms.modified", "dc.modified", "revision_date", "date.modified",
+    "utime", "cxenseparse:recs:modifiedtime",
+)  # fmt: skip
+"""Names of meta elements that state the last modification, the plainest first."""
+
+CONFIDENCE = {
+    "canonical_url": {"link": 0.95, "meta": 0.85},
+    "language": {"html": 0.95, "meta": 0.85, "json-ld": 0.85},
+    "authors": {"json-ld": 0.91, "meta": 0.82, "microdata": 0.76, "rel": 0.8},
+    "paywalled": {"json-ld": 0.9, "meta": 0.9},
+}
+"""How far the kinds of source are believed.
+
+Authors as measured: how often all names are those of the labels, on 521 pages of news212 and
+fundus. The others have no labels and are set by hand.
+"""
+
+_AUTHOR_META = (
+    "author", "article:author", "article:author_name", "parsely-author", "sailthru.author",
+    "byl", "dc.creator", "dcterms.creator", "dc.contributor.author", "citation_author",
+    "cxenseparse:author",
+)  # fmt: skip
+_LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
+_LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
+_MODIFIED_MARK = re.compile(r"updat|modif|revis|edited", re.IGNORECASE)
+_PAGE_TYPES = ("WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery")
+
+
+class Title(NamedTuple):
+    """A title, as one source gives it."""
+
+    source: str
+    text: str
+
+
+class Stated(NamedTuple):
+    """A day or instant, as one source states it."""
+
+    source: str
+    raw: str
+    value: Day | datetime
+
+
+@dataclass(slots=True)
+class Metadata:
+    """A page's statements about its article, each list with the most trustworthy source first."""
+
+    #: the page's own address, absolute
+    canonical_url: str | None = None
+    #: BCP 47 tag
+    language: str | None = None
+    #: names of the publication
+    site_names: list[str] = field(default_factory=list)
+    #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
+    titles: list[Title] = field(default_factory=list)
+    #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
+    #: ``time``, ``url``
+    published: list[Stated] = field(default_factory=list)
+    #: sources as of ``published``, without ``url``
+    modified: list[Stated] = field(default_factory=list)
+    #: names, each once
+    authors: list[str] = field(default_factory=list)
+    #: whether the page says that it shows a part of the article only
+    paywalled: bool | None = None
+    #: of ``canonical_url``, ``language``, ``authors``, ``paywalled`` where they are known
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+
+
+def read_metadata(root: _Element, url: str | None, fetched_at: datetime) -> Metadata:
+    """Return what the page under *root*, fetched from *url* at *fetched_at* (aware), states."""
+    markup = read_markup(root, url)
+    own = {address for address in (url, *markup.links.get("canonical", ())) if address}
+    reader = _Reader(markup, article_node(markup.json_ld, own) or {}, fetched_at)
+    metadata = Metadata(
+        site_names=list(dict.fromkeys(reader.site_names())),
+        titles=list(reader.titles()),
+        modified=list(reader.modified()),
+    )
+    for name, found in (
+        ("canonical_url", reader.canonical_url(url)),
+        ("language", reader.language()),
+        ("authors", reader.authors()),
+        ("paywalled", reader.paywalled()),
+    ):
+        if found is not None:
+            value, source = found
+            setattr(metadata, name, value)
+            metadata.evidence[name] = Evidence(source, _confidence(name, source))
+    metadata.published = list(reader.published(url or metadata.canonical_url))
+    return metadata
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    markup: Markup
+    article: JsonObject
+    fetched_at: datetime
+
+    def titles(self) -> Iterator[Title]:
+        statements = [
+            ("json-ld", self.article.get("headline") or self.article.get("name")),
+            ("og:title", self._meta("og:title")),
+            ("microdata", next(map(text_of, self.markup.items.get("headline", ())), None)),
+            ("twitter:title", self._meta("twitter:title")),
+            ("title", self.markup.title),
+        ]
+        for source, text in statements:
+            if isinstance(text, str) and (clean := plain_text(text)):
+                yield Title(source, clean)
+
+    def site_names(self) -> Iterator[str]:
+        names = [self._meta("og:site_name"), self._meta("application-name")]
+        names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
+        return (plain_text(name) for name in names if name)
+
+    def published(self, url: str | None) -> Iterator[Stated]:
+        yield from self._ld_dates([self.article], "json-ld", "datePublished")
+        yield from self._meta_dates(PUBLISHED_META)
+        yield from self._item_dates("datepublished")
+        yield from self._ld_dates(
+            find_nodes(self.markup.json_ld, _PAGE_TYPES), "json-ld:page", "datePublished"
+        )
+        yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
+        yield from self._times(modified=False)
+        if url and (day := parse_url_date(url, self.fetched_at)):
+            yield Stated("url", url, day)
+
+    def modified(self) -> Iterator[Stated]:
+        yield from self._ld_dates([self.article], "json-ld", "dateModified")
+        yield from self._meta_dates(MODIFIED_META)
+        yield from self._item_dates("datemodified")
+        yield from self._times(modified=True)
+
+    def authors(self) -> tuple[list[str], str] | None:
+        for source, names in self._author_statements():
+            if authors := clean_names(map(plain_text, names), tuple(self.site_names())):
+                return authors, source
+        return None
+
+    def canonical_url(self, url: str | None) -> tuple[str, str] | None:
+        links = [("link:canonical", address) for address in self.markup.links.get("canonical", ())]
+        metas = [("meta:og:url", address) for address in self.markup.meta.get("og:url", ())]
+        for source, address in links + metas:
+            absolute = self.markup.absolute(address)
+            # A story whose page calls the front page its own address is wrong about it.
+            if absolute and not (_is_front_page(absolute) and url and not _is_front_page(url)):
+                return absolute, source
+        return None
+
+    def language(self) -> tuple[str, str] | None:
+        stated = [("html:lang", self.markup.lang)]
+        stated += [(f"meta:{name}", self._meta(name) or "") for name in _LANGUAGE_META]
+        stated += [("json-ld", str(tag)) for tag in as_list(self.article.get("inLanguage"))]
+        for source, tag in stated:
+            if language := language_tag(tag):
+                return language, source
+        return None
+
+    def paywalled(self) -> tuple[bool, str] | None:
+        free = str(self.article.get("isAccessibleForFree", "")).strip().lower()
+        if free in {"true", "false"}:
+            return free == "false", "json-ld"
+        tier = (self._meta("article:content_tier") or "").lower()
+        if tier in {"locked", "free"}:
+            return tier == "locked", "meta:article:content_tier"
+        return None
+
+    def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
+        yield "json-ld", [_name(person) or "" for person in as_list(self.article.get("author"))]
+        for name in _AUTHOR_META:
+            if name in self.markup.meta:
+                yield f"meta:{name}", self.markup.meta[name]
+        yield "microdata", [_item_name(item) for item in self.markup.items.get("author", ())]
+        yield "rel", [text_of(link) for link in self.markup.author_links]
+
+    def _meta(self, name: str) -> str | None:
+        return self.markup.meta.get(name, [None])[0]
+
+    def _stated(self, source: str, raw: Any) -> Iterator[Stated]:
+        if isinstance(raw, (str, int)) and not isinstance(raw, bool):
+            value = parse_date(str(raw), self.fetched_at)
+            if value is not None:
+                yield Stated(source, str(raw).strip(), value)
+
+    def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
+        for node in nodes:
+            for raw in as_list(node.get(name)):
+                yield from self._stated(source, raw)
+
+    def _meta_dates(self, names: Iterable[str]) -> Iterator[Stated]:
+        for name in names:
+            for raw in self.markup.meta.get(name, ()):
+                yield from self._stated(f"meta:{name}", raw)
+
+    def _item_dates(self, name: str) -> Iterator[Stated]:
+        for item in self.markup.items.get(name, ()):
+            raw = item.get("content") or item.get("datetime") or text_of(item)
+            yield from self._stated("microdata", raw)
+
+    def _times(self, *, modified: bool) -> Iterator[Stated]:
+        for element in self.markup.times:
+            if _is_modified(element) == modified:
+                yield from self._stated("time", element.get("datetime"))
+
+
+def plain_text(text: str) -> str:
+    """Return *text* with character references resolved, which are often escaped twice."""
+    return squeeze(html.unescape(text) if "&" in text else text)
+
+
+def _is_modified(element: _Element) -> bool:
+    marks = [element.get("class"), element.get("itemprop"), element.get("id")]
+    parent = element.getparent()
+    if parent is not None:
+        marks.append(parent.get("class"))
+    return any(mark and _MODIFIED_MARK.search(mark) for mark in marks)
+
+
+def _name(value: Any) -> str | None:
+    """Return the name of a person or organisation given as text or as an object."""
+    if isinstance(value, dict):
+        value = next(iter(as_list(value.get("name"))), None)
+    return value if isinstance(value, str) else None
+
+
+def _item_name(item: _Element) -> str:
+    named = next((inner for inner in item.iter() if inner.get("itemprop") == "name"), item)
+    return item.get("content") or named.get("content") or text_of(named)
+
+
+def _is_front_page(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in {"", "/"} and not parts.query
+
+
+def language_tag(text: str) -> str | None:
+    """Return *text* (``pt_br``, ``zh-hans-CN``) as a BCP 47 tag, or None if it is none."""
+    match = _LANGUAGE.fullmatch(text.strip())
+    if match is None:
+        return None
+    language, script, region = match.groups("")
+    parts = (language.lower(), script.title(), region.upper())
+    return "-".join(part for part in parts if part)
+
+
+def _confidence(name: str, source: str) -> float:
+    return CONFIDENCE[name][source.partition(":")[0]]

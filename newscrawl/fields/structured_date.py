@@ -1,0 +1,123 @@
+"""Dates as machines write them: attributes, JSON-LD and URLs."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from typing import TYPE_CHECKING
+
+from dateutil import parser as dateutil_parser
+
+if TYPE_CHECKING:
+    from newscrawl.items import Day
+
+EARLIEST = date(1990, 1, 1)
+"""No news page is older than the web."""
+
+TOLERANCE = timedelta(days=2)
+"""How far after the fetch a date may lie: time zones, clocks that are wrong, embargoed stories."""
+
+MAX_LENGTH = 100
+"""Longest text that is taken for a date."""
+
+# Only what has one meaning in news: "IST" has three, "BST" two.
+_ZONE_HOURS = {
+    "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+    "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9,
+}  # fmt: skip
+_SLASHED = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{4}")
+_DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
+# "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as POSIX does, one hour behind.
+_REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
+_EPOCH = re.compile(r"\d{10}(?:\d{3})?")
+_URL_DAY = re.compile(
+    r"(?<![0-9])((?:19|20)\d\d)(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d))(?![0-9])"
+)
+# Two days with no part in common: what a text leaves open differs between them.
+_DEFAULTS = (datetime(2000, 1, 1, 0, 0), datetime(2004, 2, 2, 1, 1))  # noqa: DTZ001  # naive on purpose
+
+
+def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
+    """Return the day or the instant that *text* gives, or None.
+
+    An instant is aware where the text names a zone that has one meaning. Nothing is guessed: a
+    text that leaves open the year, the month or the day, or the order of month and day, gives
+    None, as does one outside of :data:`EARLIEST` to *fetched_at* and :data:`TOLERANCE`.
+    """
+    text = " ".join(text.split())
+    if not 8 <= len(text) <= MAX_LENGTH:
+        return None
+    try:
+        value = _parse(text)
+    # dateutil raises OverflowError for large numbers; zones beyond a day are ValueErrors.
+    except (ValueError, OverflowError):
+        return None
+    return value if value is not None and is_plausible(value, fetched_at) else None
+
+
+def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
+    """Return the day that the path of *url* names: ``/2020/09/15/``, ``-2020-09-15``, ``20200915``."""
+    path = url.partition("?")[0].partition("#")[0]
+    for match in _URL_DAY.finditer(path):
+        year, month, day = (int(part) for part in match.groups() if part)
+        try:
+            value = date(year, month, day)
+        except ValueError:
+            continue
+        if is_plausible(value, fetched_at):
+            return value
+    return None
+
+
+def is_plausible(value: Day | datetime, fetched_at: datetime) -> bool:
+    """Return True if a page that was fetched at *fetched_at* can bear *value*."""
+    day = value.date() if isinstance(value, datetime) else value
+    return EARLIEST <= day <= (fetched_at + TOLERANCE).date()
+
+
+def day_of(value: Day | datetime) -> Day:
+    """Return the day of *value*, in its own zone."""
+    return value.date() if isinstance(value, datetime) else value
+
+
+def _parse(text: str) -> Day | datetime | None:
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC)
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return _parse_tolerantly(_REMARK.sub("", text))
+
+
+def _parse_tolerantly(text: str) -> Day | datetime | None:
+    if _YEAR.search(text) is None:
+        return None
+    if _SLASHED.search(text):
+        american, european = (_parse_complete(text, day_first=order) for order in (False, True))
+        return american if american == european else None
+    # Where dots stand between the numbers the day comes first, in every country that writes so.
+    return _parse_complete(text, day_first=_DOTTED.search(text) is not None)
+
+
+def _parse_complete(text: str, *, day_first: bool) -> Day | datetime | None:
+    """Return what *text* says by itself: None where the day would be guessed."""
+    first, second = (
+        dateutil_parser.parse(text, default=default, dayfirst=day_first, tzinfos=_zone)
+        for default in _DEFAULTS
+    )
+    if first.date() != second.date():
+        return None
+    return first if first.time() == second.time() else first.date()
+
+
+def _zone(name: str | None, offset: int | None) -> tzinfo | None:
+    if offset is not None:
+        return timezone(timedelta(seconds=offset))
+    hours = _ZONE_HOURS.get(name or "")
+    return None if hours is None else timezone(timedelta(hours=hours))
