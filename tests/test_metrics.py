@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.evaluation.alignment import covered_nodes, longest_common_subsequence
+from newscrawl.evaluation.alignment import covered_nodes
 from newscrawl.evaluation.metrics import (
     PERFECT,
     ZERO,
@@ -25,7 +24,6 @@ from newscrawl.text import words
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
 
 WORDS = st.lists(st.sampled_from(words("the cat sat on a mat and slept")), max_size=30)
 NODES = st.frozensets(st.integers(0, 9))
@@ -130,33 +128,6 @@ def test_site_mean_counts_each_site_once() -> None:
 )
 def test_days_compare_in_the_zone_of_the_label(output: date, gold: date, same: bool) -> None:
     assert same_day(output, gold) is same
-
-
-def test_longest_common_subsequence_of_the_textbook() -> None:
-    """CLRS 15.4: BCBA, BDAB and BCAB have length 4."""
-    pairs = longest_common_subsequence("ABCBDAB", "BDCABA")
-    assert len(pairs) == 4
-
-
-def _table_length(first: Sequence[str], second: Sequence[str]) -> int:
-    row = [0] * (len(second) + 1)
-    for symbol in first:
-        previous = row
-        row = [0]
-        for index, other in enumerate(second):
-            best = previous[index] + 1 if symbol == other else max(previous[index + 1], row[-1])
-            row.append(best)
-    return row[-1]
-
-
-@given(WORDS, WORDS)
-def test_longest_common_subsequence_agrees_with_the_table(
-    first: list[str], second: list[str]
-) -> None:
-    pairs = longest_common_subsequence(first, second)
-    assert len(pairs) == _table_length(first, second)
-    assert all(first[left] == second[right] for left, right in pairs)
-    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
 
 
 def test_nodes_of_a_text_are_found_across_links_and_without_chance_words() -> None:

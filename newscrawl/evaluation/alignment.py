@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rapidfuzz.distance import LCSseq
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Sequence
 
 RUN = 3
 """Aligned words count from this many in a row: single words align anywhere by chance."""
@@ -38,53 +40,7 @@ def covered_nodes(nodes: Sequence[Sequence[str]], text: Sequence[str]) -> frozen
 def _covered(page: Sequence[str], text: Sequence[str]) -> bytearray:
     covered = bytearray(len(page))
     shortest = min(RUN, len(text))
-    for start, length in _runs(longest_common_subsequence(page, text)):
-        if length >= shortest:
-            covered[start : start + length] = b"\1" * length
+    for block in LCSseq.editops(page, text).as_matching_blocks():
+        if block.size >= shortest:
+            covered[block.a : block.a + block.size] = b"\1" * block.size
     return covered
-
-
-def _runs(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield (start in the first sequence, length) of each stretch without a gap on either side."""
-    start = 0
-    for position in range(1, len(pairs) + 1):
-        left, right = pairs[position - 1]
-        if position == len(pairs) or pairs[position] != (left + 1, right + 1):
-            yield pairs[start][0], position - start
-            start = position
-
-
-def longest_common_subsequence(
-    first: Sequence[Hashable], second: Sequence[Hashable]
-) -> list[tuple[int, int]]:
-    """Return index pairs, increasing on both sides, of a longest common subsequence.
-
-    Bit-parallel (H. Hyyrö, "Bit-Parallel LCS-length Computation Revisited", 2004): row *j* is
-    one integer whose bit *i* is 0 where the LCS of ``first[:i + 1]`` and ``second[:j]`` is
-    longer than that of ``first[:i]``. Takes ``len(first) * len(second) / 8`` bytes.
-    """
-    positions: dict[Hashable, int] = {}
-    for index, symbol in enumerate(first):
-        positions[symbol] = positions.get(symbol, 0) | 1 << index
-    mask = (1 << len(first)) - 1
-    rows = [mask]
-    for symbol in second:
-        row = rows[-1]
-        matches = row & positions.get(symbol, 0)
-        rows.append((row + matches | row - matches) & mask)
-    return _trace(rows, len(first))
-
-
-def _trace(rows: list[int], width: int) -> list[tuple[int, int]]:
-    pairs = []
-    left, right = width, len(rows) - 1
-    while left and right:
-        bit = 1 << left - 1
-        if rows[right] & bit:
-            left -= 1
-        elif rows[right - 1] & bit:
-            left, right = left - 1, right - 1
-            pairs.append((left, right))
-        else:
-            right -= 1
-    return pairs[::-1]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from newscrawl.items import Day, parse_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
-    from pathlib import Path
 
     from tldextract import TLDExtract
 
@@ -56,6 +56,11 @@ class LabelledPage:
         return f"{self.title}\n{self.body}"
 
     @property
+    def day_counts(self) -> bool:
+        """Return whether the day is labelled, and its label to be trusted."""
+        return self.date is not None and not self.date_doubtful
+
+    @property
     def labelled(self) -> bool:
         """Return whether there is anything to score."""
         return not (self.title is None and self.body is None and self.date is None)
@@ -63,6 +68,17 @@ class LabelledPage:
     def html(self) -> bytes:
         """Return the page's bytes as fetched. Raises ``OSError``, ``EOFError`` or ``zlib.error``."""
         return gzip.decompress(self.path.read_bytes())
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the page as JSON values."""
+        date = self.date.isoformat() if self.date else None
+        return asdict(self) | {"path": str(self.path), "date": date}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> LabelledPage:
+        """Return the page that :meth:`to_plain` made *plain* of."""
+        date = parse_iso(plain["date"]) if plain["date"] else None
+        return cls(**{**plain, "path": Path(plain["path"]), "date": date})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,178 @@
+"""What the NCE paper prints of its own method (Laber et al., CIKM 2009): section "Experiments"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.body.nce import nce
+from newscrawl.document import parse_document
+from newscrawl.evaluation.corpora import LabelledPage
+from newscrawl.evaluation.metrics import ZERO, Score, bag_score, by_site, mean
+from newscrawl.evaluation.run import map_pages
+from newscrawl.evaluation.score import relevant_output
+from newscrawl.evaluation.summary import means_of
+from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from newscrawl.document import Document
+    from newscrawl.evaluation.run import Outcome
+
+GAMMAS = (0.3, 0.5, 0.7, 1.0)
+"""Link densities γ that F_{u,γ} is tried with."""
+
+VERY_HIGH = 0.9
+"""The F1 that Assumption 1 calls "very high"; also the recall from which a title is retrieved."""
+
+
+@dataclass(frozen=True, slots=True)
+class NcePage:
+    """What the paper measures on a page, against its relevant content."""
+
+    #: all of the page's shown text: its precision is the share of relevant content in the page
+    whole_page: Score = ZERO
+    #: best F1 of F_{u,γ} over all nodes u and all of :data:`GAMMAS`
+    separator_f1: float = 0.0
+    with_phase_2: Score = ZERO
+    without_phase_2: Score = ZERO
+    #: the article's title, or a paragraph of its body, holds the labelled title
+    title_retrieved: bool = False
+    #: the same with the title of phase 3, which reads no metadata
+    title_of_phase_3: bool = False
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> NcePage:
+        """Return the measures that :func:`measure_page` returned as *plain*."""
+        scores = ("whole_page", "with_phase_2", "without_phase_2")
+        return cls(**{**plain, **{name: Score(*plain[name]) for name in scores}})
+
+
+def measure(
+    pages: Sequence[LabelledPage],
+    *,
+    workers: int,
+    advance: Callable[[], object] | None = None,
+) -> list[Outcome[NcePage]]:
+    """Return the measures of the *pages* whose relevant content is labelled; failed ones are 0."""
+    return map_pages(
+        "newscrawl.evaluation.nce_paper:measure_page",
+        [page for page in pages if page.relevant_content is not None],
+        NcePage.from_plain,
+        lambda _: NcePage(),
+        workers=workers,
+        advance=advance,
+    )
+
+
+def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
+    """Return the :class:`NcePage` of *page* as JSON values. Raises what the extraction raises."""
+    labelled = LabelledPage.from_plain(page)
+    document = parse_document(html)
+    gold = words(labelled.relevant_content or "")
+    article, with_comments = (
+        extract(html, labelled.url, method="nce", options=ExtractOptions(remove_comments=remove))
+        for remove in (True, False)
+    )
+    title = words(labelled.title or "")
+    paragraphs = article.body.split("\n\n")
+    return {
+        "whole_page": bag_score(words(document.subtree_text(0)), gold),
+        "separator_f1": best_separator_f1(document, gold),
+        "with_phase_2": bag_score(words(relevant_output(article)), gold),
+        "without_phase_2": bag_score(words(relevant_output(with_comments)), gold),
+        "title_retrieved": _retrieved(title, [article.title or "", *paragraphs]),
+        "title_of_phase_3": _retrieved(title, [_title_of_phase_3(document), *paragraphs]),
+    }
+
+
+def _retrieved(title: Sequence[str], texts: Iterable[str]) -> bool:
+    """Return whether one of *texts* holds :data:`VERY_HIGH` of the words of *title*.
+
+    A paragraph of the body may: phase 3 is there for titles that the forest lacks.
+    """
+    return any(bag_score(words(text), title).recall >= VERY_HIGH for text in texts)
+
+
+def _title_of_phase_3(document: Document) -> str:
+    row = nce(document).title
+    if row is None:
+        return ""
+    return document.title if document.tag[row] == "title" else document.subtree_text(row)
+
+
+def best_separator_f1(document: Document, gold: Sequence[str]) -> float:
+    """Return the best F1 of F_{u,γ} over all nodes u and all of :data:`GAMMAS` (Assumption 1).
+
+    A forest is a set of slices of the page's words, so its size is known before its words are
+    counted; most fall to the bound that no choice of *size* words can score more than.
+    """
+    page_words, before = _words_before(document)
+    wanted = Counter(gold)
+    best = 0.0
+
+    def size(row: int) -> int:
+        return before[document.end[row]] - before[row]
+
+    for row in sorted(range(len(document)), key=lambda row: abs(size(row) - len(gold))):
+        if _bound(min(size(row), len(gold)), len(gold)) <= best:
+            continue
+        for forest in _forests(document, row):
+            if _bound(sum(map(size, forest)), len(gold)) > best:
+                found: Counter[str] = Counter()
+                for tree in forest:
+                    found.update(page_words[before[tree] : before[document.end[tree]]])
+                common = sum(min(found[word], count) for word, count in wanted.items())
+                best = max(best, 2 * common / (found.total() + len(gold)))
+    return best
+
+
+def _words_before(document: Document) -> tuple[list[str], list[int]]:
+    """Return the words of the shown text, and how many of them stand before each row."""
+    page_words: list[str] = []
+    before = [0] * (len(document) + 1)
+    shown = set(document.text_nodes())
+    for row in range(len(document)):
+        if row in shown:
+            page_words += words(document.text[row])
+        before[row + 1] = len(page_words)
+    return page_words, before
+
+
+def _bound(size: int, gold: int) -> float:
+    """Return the F1 of *size* words when as many of them as can be are right."""
+    return 2 * min(size, gold) / (size + gold) if size else 0.0
+
+
+def _forests(document: Document, row: int) -> Iterator[list[int]]:
+    """Yield F_{u,γ} of *row* for each γ, equal ones once."""
+    children = [(document.link_density(child), child) for child in document.children(row)]
+    previous = 0
+    for gamma in GAMMAS:
+        forest = [child for density, child in children if density <= gamma]
+        if len(forest) > previous:  # a larger γ keeps every child that a smaller one keeps
+            yield forest
+        previous = len(forest)
+
+
+def summarise_nce(outcomes: Sequence[Outcome[NcePage]]) -> dict[str, Any]:
+    """Return the paper's figures over *outcomes* as plain JSON values."""
+    values = [outcome.value for outcome in outcomes]
+    changes = [value.with_phase_2.f1 - value.without_phase_2.f1 for value in values]
+    sites = by_site((o.page.site, o.value.whole_page) for o in outcomes)
+    return {
+        "pages": len(values),
+        "relevant_share": mean([value.whole_page.precision for value in values]),
+        "relevant_share_by_site": {site: score.precision for site, score in sites.items()},
+        "separator_exists": mean([value.separator_f1 >= VERY_HIGH for value in values]),
+        "separator_f1": mean([value.separator_f1 for value in values]),
+        "with_phase_2": means_of([(o.page.site, o.value.with_phase_2) for o in outcomes]),
+        "without_phase_2": means_of([(o.page.site, o.value.without_phase_2) for o in outcomes]),
+        "phase_2_better": sum(change > 0 for change in changes),
+        "phase_2_worse": sum(change < 0 for change in changes),
+        "titles_retrieved": mean([value.title_retrieved for value in values]),
+        "titles_of_phase_3": mean([value.title_of_phase_3 for value in values]),
+    }

@@ -1,0 +1,231 @@
+"""The report of ``scrapy evaluate``: one JSON-able dict, and the tables that show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.evaluation.corpora import HALVES
+from newscrawl.evaluation.nce_paper import summarise_nce
+from newscrawl.evaluation.summary import (
+    compare_methods,
+    page_row,
+    site_rows,
+    summarise,
+    worst_pages,
+)
+from newscrawl.evaluation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from newscrawl.evaluation.corpora import Corpus
+    from newscrawl.evaluation.nce_paper import NcePage
+    from newscrawl.evaluation.run import Outcome, T
+    from newscrawl.evaluation.score import PageScores
+
+FIELD_NAMES = {"relevant": "relevant content", "body": "body", "title": "title"}
+METRIC_NAMES = {"bag": "bag of words", "node": "text nodes", "weighted": "text-weighted nodes"}
+MEANS = ("precision", "recall", "f1", "site_precision", "site_recall", "site_f1")
+MEAN_COLUMNS = ("P", "R", "F1", "site P", "site R", "site F1")
+
+
+def build_report(
+    method: str,
+    half: str,
+    corpora: Sequence[Corpus],
+    outcomes: Sequence[Outcome[PageScores]],
+    *,
+    others: Sequence[Outcome[PageScores]] = (),
+    against: str | None = None,
+    nce: Sequence[Outcome[NcePage]] = (),
+    worst: int = 10,
+) -> dict[str, Any]:
+    """Return everything that was measured as plain JSON values.
+
+    *outcomes* are those of *method*, *others* those of the method *against* on the same pages;
+    *nce* those of what the NCE paper measures.
+    """
+    return {
+        "method": method,
+        "against": against,
+        "half": half,
+        "corpora": {
+            corpus.name: {
+                "unlabelled": corpus.unlabelled,
+                "scores": summarise(own := _of(corpus, outcomes)),
+                "by_site": site_rows(own),
+                "comparison": compare_methods(own, _of(corpus, others)) if others else None,
+                "nce": summarise_nce(_of(corpus, nce)) if nce else None,
+            }
+            for corpus in corpora
+        },
+        "worst": worst_pages(outcomes, worst),
+        "failures": [
+            _failure(name, outcome)
+            for name, group in ((method, outcomes), (against, others), ("as in the paper", nce))
+            for outcome in group
+            if outcome.error is not None
+        ],
+        "pages": [page_row(outcome) for outcome in outcomes],
+    }
+
+
+def _of(corpus: Corpus, outcomes: Sequence[Outcome[T]]) -> list[Outcome[T]]:
+    return [outcome for outcome in outcomes if outcome.page.corpus == corpus.name]
+
+
+def _failure(method: str | None, outcome: Outcome[Any]) -> dict[str, Any]:
+    page = outcome.page
+    return {"method": method, "corpus": page.corpus, "id": page.id, "error": outcome.error}
+
+
+def tables_of(report: Mapping[str, Any], *, by_site: bool = False) -> Iterator[Table]:
+    """Yield the tables that show *report*, the widest view first."""
+    yield _corpora_table(report)
+    for name, corpus in report["corpora"].items():
+        yield _score_table(name, report, corpus["scores"])
+        yield _date_table(name, report, corpus["scores"])
+    yield _nce_table(report)
+    yield _comparison_table(report)
+    if by_site:
+        for name, corpus in report["corpora"].items():
+            yield _site_table(name, corpus)
+    yield _worst_table(report)
+    yield _failure_table(report)
+
+
+def _corpora_table(report: Mapping[str, Any]) -> Table:
+    sizes = ("pages", "sites", "failed", "body_suspects", "dates_doubtful")
+    rows = [
+        [name, *(str(corpus["scores"]["all"][size]) for size in sizes), str(corpus["unlabelled"])]
+        for name, corpus in report["corpora"].items()
+    ]
+    columns = (
+        "corpus", "pages", "sites", "failed (count 0)", "body suspects",
+        "doubtful days (not scored)", "unlabelled (skipped)",
+    )  # fmt: skip
+    half = "both halves" if report["half"] == "all" else f"the {report['half']} half"
+    return Table(f"Method {report['method']}, {half}", columns, rows)
+
+
+def _groups(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return the groups of pages to show, and their names in tables."""
+    halves = HALVES if report["half"] == "all" else ()
+    return {"all": "all pages"} | {half: f"{half} half" for half in halves}
+
+
+def _score_table(name: str, report: Mapping[str, Any], scores: Mapping[str, Any]) -> Table:
+    rows = []
+    for field, shown in FIELD_NAMES.items():
+        groups = _groups(report)
+        if scores["all"]["body_suspects"] and field != "title":
+            groups["without_suspects"] = "without suspects"
+        cells = [("bag", group) for group in groups]
+        cells += [(metric, "all") for metric in METRIC_NAMES if metric != "bag"]
+        rows += [
+            _score_row((shown, METRIC_NAMES[metric], groups[group]), means)
+            for metric, group in cells
+            if (means := scores[group][field][metric])["pages"]
+        ]
+    columns = ("field", "metric", "of", "pages", *MEAN_COLUMNS, "F1<.5", "F1>=.95")
+    return Table(f"{name}: means over pages, and over sites", columns, rows)
+
+
+def _score_row(labels: tuple[str, ...], means: Mapping[str, float]) -> list[str]:
+    shares = (_share(means["below_0.5"]), _share(means["from_0.95"]))
+    return [*labels, str(means["pages"]), *(_figure(means[part]) for part in MEANS), *shares]
+
+
+def _date_table(name: str, report: Mapping[str, Any], scores: Mapping[str, Any]) -> Table:
+    rows = [
+        [shown, *(str(dates[part]) for part in ("pages", "returned", "correct")),
+         *(_figure(dates[part]) for part in ("precision", "recall", "f1"))]
+        for group, shown in _groups(report).items()
+        if (dates := scores[group]["date"])["pages"]
+    ]  # fmt: skip
+    return Table(
+        f"{name}: date, exact day", ("of", "labelled", "returned", "right", "P", "R", "F1"), rows
+    )
+
+
+def _nce_table(report: Mapping[str, Any]) -> Table:
+    shown = {name: corpus["nce"] for name, corpus in report["corpora"].items() if corpus["nce"]}
+    rows = [
+        ["pages", *(str(nce["pages"]) for nce in shown.values())],
+        ["relevant content in the page", *_shares(shown, "relevant_share")],
+        ["titles retrieved", *_shares(shown, "titles_retrieved")],
+        ["titles retrieved by phase 3 alone", *_shares(shown, "titles_of_phase_3")],
+        ["a separator with F1 >= .9 exists", *_shares(shown, "separator_exists")],
+        ["F1 of the best separator", *(_figure(nce["separator_f1"]) for nce in shown.values())],
+    ]
+    for key, label in (("with_phase_2", "with"), ("without_phase_2", "without")):
+        for part, column in zip(MEANS, MEAN_COLUMNS, strict=True):
+            cells = (_figure(nce[key][part]) for nce in shown.values())
+            rows.append([f"relevant content {label} phase 2: {column}", *cells])
+    rows += [
+        [f"pages that phase 2 makes {word}", *(str(nce[f"phase_2_{word}"]) for nce in shown.values())]
+        for word in ("better", "worse")
+    ]  # fmt: skip
+    return Table("As in the NCE paper", ("", *shown), rows if shown else [])
+
+
+def _shares(columns: Mapping[str, Mapping[str, float]], key: str) -> Iterator[str]:
+    return (_share(column[key]) for column in columns.values())
+
+
+def _comparison_table(report: Mapping[str, Any]) -> Table:
+    rows = [
+        [name, FIELD_NAMES[field], str(result["pages"]), f"{result['difference']:+.3f}",
+         f"{result['low']:+.3f}", f"{result['high']:+.3f}", str(result["wins"]),
+         str(result["losses"])]
+        for name, corpus in report["corpora"].items()
+        for field, result in (corpus["comparison"] or {}).items()
+    ]  # fmt: skip
+    title = f"{report['method']} - {report['against']}: F1 difference, paired bootstrap over sites"
+    columns = ("corpus", "field", "pages", "mean", "95 % from", "to", "wins", "losses")
+    return Table(title, columns, rows)
+
+
+def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
+    shares = (corpus["nce"] or {}).get("relevant_share_by_site", {})
+    rows = [
+        [row["site"], str(row["pages"]),
+         *(_mean_of(row["relevant"], part) for part in ("precision", "recall", "f1")),
+         *(_mean_of(row[field], "f1") for field in ("body", "title")),
+         f"{row['date']['correct']}/{row['date']['pages']}",
+         _share(shares[row["site"]]) if row["site"] in shares else ""]
+        for row in corpus["by_site"]
+    ]  # fmt: skip
+    columns = (
+        "site", "pages", "P", "R", "F1 relevant", "F1 body", "F1 title", "days right",
+        "relevant in page",
+    )  # fmt: skip
+    return Table(f"{name}: by site, bag of words", columns, rows)
+
+
+def _worst_table(report: Mapping[str, Any]) -> Table:
+    rows = [
+        [row["corpus"], row["id"], row["site"], row["half"],
+         *(_figure(row["body"]["bag"][part]) for part in ("precision", "recall", "f1")),
+         "failed" if row["error"] else "suspect label" if row["body_suspect"] else ""]
+        for row in report["worst"]
+    ]  # fmt: skip
+    columns = ("corpus", "page", "site", "half", "P", "R", "F1", "")
+    return Table("Worst pages, by F1 of the body", columns, rows)
+
+
+def _failure_table(report: Mapping[str, Any]) -> Table:
+    rows = [[str(cell) for cell in failure.values()] for failure in report["failures"]]
+    return Table("Failed pages", ("method", "corpus", "page", "error"), rows)
+
+
+def _mean_of(means: Mapping[str, float], part: str) -> str:
+    return _figure(means[part]) if means["pages"] else ""
+
+
+def _figure(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"

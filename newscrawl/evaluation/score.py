@@ -1,0 +1,146 @@
+"""Score one extraction of one labelled page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from newscrawl.document import parse_document
+from newscrawl.evaluation.alignment import covered_nodes
+from newscrawl.evaluation.corpora import LabelledPage
+from newscrawl.evaluation.metrics import (
+    ZERO,
+    Score,
+    bag_score,
+    node_score,
+    same_day,
+    text_weighted_score,
+)
+from newscrawl.extraction import extract
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from newscrawl.document import Document
+    from newscrawl.items import Article
+
+TextField = Literal["relevant", "body", "title"]
+Metric = Literal["bag", "node", "weighted"]
+TEXT_FIELDS: tuple[TextField, ...] = get_args(TextField)
+METRICS: tuple[Metric, ...] = get_args(Metric)
+Scores = dict[TextField, dict[Metric, Score]]
+
+LEAST_FOUND = 0.5
+"""Share of a label's words to be found in text nodes; else the page has no node-based score."""
+
+
+class DayResult(NamedTuple):
+    """What became of a labelled day."""
+
+    returned: bool
+    correct: bool
+
+
+NO_DAY = DayResult(returned=False, correct=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PageScores:
+    """Scores of one extraction, of the labelled fields only."""
+
+    scores: Scores = field(default_factory=dict)
+    #: ``None`` where the day is not labelled, or its label doubtful
+    day: DayResult | None = None
+
+    def score(self, name: TextField, metric: Metric) -> Score | None:
+        """Return the score of a field by a metric; ``None`` where there is none."""
+        return self.scores.get(name, {}).get(metric)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the scores as JSON values."""
+        return {"scores": self.scores, "day": self.day}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> PageScores:
+        """Return the scores that :meth:`to_plain` made *plain* of, tuples become lists or not."""
+        scores: Scores = {
+            name: {metric: Score(*score) for metric, score in by_metric.items()}
+            for name, by_metric in plain["scores"].items()
+        }
+        return cls(scores, DayResult(*plain["day"]) if plain["day"] else None)
+
+    @classmethod
+    def failed(cls, page: LabelledPage) -> PageScores:
+        """Return the scores of a page that gave nothing: 0 for all that is labelled."""
+        zeros: Scores = {name: dict.fromkeys(METRICS, ZERO) for name in _labels(page)}
+        return cls(zeros, NO_DAY if page.day_counts else None)
+
+
+def score_page(html: bytes, *, page: dict[str, Any], method: str) -> dict[str, Any]:
+    """Return the scores of *method* as JSON values; *page* is a :class:`LabelledPage` in them.
+
+    Raises whatever the extraction raises.
+    """
+    labelled = LabelledPage.from_plain(page)
+    article = extract(html, labelled.url, method=method)
+    scores: Scores = {}
+    _add_bag_scores(scores, labelled, article)
+    _add_node_scores(scores, labelled, article, parse_document(html))
+    return PageScores(scores, _day_result(labelled, article)).to_plain()
+
+
+def relevant_output(article: Article) -> str:
+    """Return title and body of *article* together, as NCE's paper scores them."""
+    return f"{article.title or ''}\n{article.body}"
+
+
+def _labels(page: LabelledPage) -> dict[TextField, str]:
+    texts: dict[TextField, str | None] = {
+        "relevant": page.relevant_content,
+        "body": page.body,
+        "title": page.title,
+    }
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _add_bag_scores(scores: Scores, page: LabelledPage, article: Article) -> None:
+    output: Mapping[TextField, str] = {
+        "relevant": relevant_output(article),
+        "body": article.body,
+        "title": article.title or "",
+    }
+    for name, label in _labels(page).items():
+        scores.setdefault(name, {})["bag"] = bag_score(words(output[name]), words(label))
+
+
+def _add_node_scores(
+    scores: Scores, page: LabelledPage, article: Article, document: Document
+) -> None:
+    """Add node-based and text-weighted scores of the labels that the page's nodes hold."""
+    nodes = [words(document.text[row]) for row in document.text_nodes()]
+    sizes = [len(node) for node in nodes]
+    gold = _members(nodes, page.title, page.body)
+    output = _members(nodes, article.title, article.body)
+    for name, label in _labels(page).items():
+        if sum(sizes[node] for node in gold[name]) >= LEAST_FOUND * len(words(label)):
+            by_metric = scores.setdefault(name, {})
+            by_metric["node"] = node_score(output[name], gold[name])
+            by_metric["weighted"] = text_weighted_score(output[name], gold[name], sizes)
+
+
+def _members(
+    nodes: Sequence[Sequence[str]], title: str | None, body: str | None
+) -> dict[TextField, frozenset[int]]:
+    # Apart, since a title may stand before, after or above the first paragraph.
+    title_nodes = covered_nodes(nodes, words(title or ""))
+    body_nodes = covered_nodes(nodes, words(body or ""))
+    return {"title": title_nodes, "body": body_nodes, "relevant": title_nodes | body_nodes}
+
+
+def _day_result(page: LabelledPage, article: Article) -> DayResult | None:
+    if page.date is None or not page.day_counts:
+        return None
+    if article.date is None:
+        return NO_DAY
+    return DayResult(returned=True, correct=same_day(article.date, page.date))

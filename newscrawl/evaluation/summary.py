@@ -1,0 +1,151 @@
+"""Means of page scores: what ``scrapy evaluate`` reports, as plain JSON values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.evaluation.bootstrap import compare
+from newscrawl.evaluation.corpora import HALVES
+from newscrawl.evaluation.metrics import mean, mean_score, score_of, site_mean_score
+from newscrawl.evaluation.score import METRICS, TEXT_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.evaluation.metrics import Score
+    from newscrawl.evaluation.run import Outcome
+    from newscrawl.evaluation.score import Metric, PageScores, TextField
+
+    PageOutcome = Outcome[PageScores]
+    PageOutcomes = Sequence[PageOutcome]
+
+
+def summarise(outcomes: PageOutcomes) -> dict[str, Any]:
+    """Return the means over all *outcomes*, each half's, and those without the body suspects."""
+    groups: dict[str, PageOutcomes] = {
+        "all": outcomes,
+        **{half: [o for o in outcomes if o.page.half == half] for half in HALVES},
+        "without_suspects": [o for o in outcomes if not o.page.body_suspect],
+    }
+    return {name: {**_size(group), **means(group)} for name, group in groups.items()}
+
+
+def _size(outcomes: PageOutcomes) -> dict[str, int]:
+    return {
+        "pages": len(outcomes),
+        "sites": len({outcome.page.site for outcome in outcomes}),
+        "failed": sum(outcome.error is not None for outcome in outcomes),
+        "body_suspects": sum(outcome.page.body_suspect for outcome in outcomes),
+        "dates_doubtful": sum(outcome.page.date_doubtful for outcome in outcomes),
+    }
+
+
+def means(outcomes: PageOutcomes) -> dict[str, Any]:
+    """Return the means of every field and metric, and the score of the days."""
+    result: dict[str, Any] = {
+        name: {metric: text_means(outcomes, name, metric) for metric in METRICS}
+        for name in TEXT_FIELDS
+    }
+    result["date"] = date_means(outcomes)
+    return result
+
+
+def text_means(outcomes: PageOutcomes, name: TextField, metric: Metric) -> dict[str, float]:
+    """Return the means of one field by one metric, over pages and over sites."""
+    scores = [
+        (outcome.page.site, score)
+        for outcome in outcomes
+        if (score := outcome.value.score(name, metric)) is not None
+    ]
+    return {
+        "pages": len(scores),
+        **means_of(scores),
+        "below_0.5": mean([score.f1 < 0.5 for _, score in scores]),
+        "from_0.95": mean([score.f1 >= 0.95 for _, score in scores]),
+    }
+
+
+def means_of(scores: Sequence[tuple[str, Score]]) -> dict[str, float]:
+    """Return the means of (site, score of a page) over pages and, as ``site_...``, over sites."""
+    over_sites = site_mean_score(scores)._asdict()
+    return {
+        **mean_score([score for _, score in scores])._asdict(),
+        **{f"site_{part}": value for part, value in over_sites.items()},
+    }
+
+
+def date_means(outcomes: PageOutcomes) -> dict[str, float]:
+    """Return precision (right of the days returned) and recall (right of the days labelled)."""
+    days = [outcome.value.day for outcome in outcomes if outcome.value.day is not None]
+    correct = sum(day.correct for day in days)
+    returned = sum(day.returned for day in days)
+    return {
+        "pages": len(days),
+        "returned": returned,
+        "correct": correct,
+        **score_of(correct, returned, len(days))._asdict(),
+    }
+
+
+def site_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
+    """Return one row a site: its pages and its mean bag-of-words scores (NCE, Table 1)."""
+    sites = defaultdict(list)
+    for outcome in outcomes:
+        sites[outcome.page.site].append(outcome)
+    return [
+        {
+            "site": site,
+            "pages": len(sites[site]),
+            **{name: text_means(sites[site], name, "bag") for name in TEXT_FIELDS},
+            "date": date_means(sites[site]),
+        }
+        for site in sorted(sites)
+    ]
+
+
+def worst_pages(outcomes: Iterable[PageOutcome], count: int) -> list[dict[str, Any]]:
+    """Return the *count* pages with the lowest F1 of the body, the lowest first."""
+    scored = [
+        (score.f1, position, outcome)
+        for position, outcome in enumerate(outcomes)
+        if (score := outcome.value.score("body", "bag")) is not None
+    ]
+    return [page_row(outcome) for _, _, outcome in sorted(scored)[:count]]
+
+
+def page_row(outcome: PageOutcome) -> dict[str, Any]:
+    """Return what was measured on one page."""
+    page, value = outcome.page, outcome.value
+    return {
+        "corpus": page.corpus,
+        "id": page.id,
+        "site": page.site,
+        "url": page.url,
+        "half": page.half,
+        "body_suspect": page.body_suspect,
+        **{
+            name: {metric: score._asdict() for metric, score in by_metric.items()}
+            for name, by_metric in value.scores.items()
+        },
+        "date": None if value.day is None else value.day._asdict(),
+        "error": outcome.error,
+    }
+
+
+def compare_methods(outcomes: PageOutcomes, others: PageOutcomes) -> dict[str, Any]:
+    """Return the paired bootstrap of the bag-of-words F1 of two methods on the same pages."""
+    return {
+        name: compare(pairs)._asdict()
+        for name in TEXT_FIELDS
+        if (pairs := list(_pairs(outcomes, others, name)))
+    }
+
+
+def _pairs(
+    outcomes: PageOutcomes, others: PageOutcomes, name: TextField
+) -> Iterator[tuple[str, float, float]]:
+    for outcome, other in zip(outcomes, others, strict=True):
+        ours, theirs = outcome.value.score(name, "bag"), other.value.score(name, "bag")
+        if ours is not None and theirs is not None:
+            yield outcome.page.site, ours.f1, theirs.f1
