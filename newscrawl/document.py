@@ -142,7 +142,9 @@ class Document:
 
     def subtree_text(self, row: int) -> str:
         """Return the shown text of the subtree of *row*, one space between text nodes."""
-        return " ".join(self.text[node] for node in self.text_nodes(row))
+        end = self.end[row]
+        shown = zip(self.text[row:end], self.hidden[row:end], strict=True)
+        return " ".join([text for text, hidden in shown if text and not hidden])
 
     @cached_property
     def depth(self) -> list[int]:
@@ -215,6 +217,8 @@ def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
         raise DocumentError(f"unparseable: {error}") from error
     if root is None:
         raise DocumentError("empty page")
+    for late in list(root.itersiblings("html")):
+        root.append(late)  # libxml2 makes a second tree of what follows </html>
     return root
 
 

@@ -10,6 +10,8 @@ _SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
+_ANY_SPACELESS = re.compile(f"[{_SPACELESS}]")
+_SPACED_WORD = re.compile(r"\w+")
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # CJK, kana and Hangul carry about 2.5 Latin letters' worth of text in a character.
@@ -27,7 +29,19 @@ languages and takes nothing elsewhere.
 
 def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
-    return _WORD.findall(_INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower())
+    if text.isascii():
+        return _SPACED_WORD.findall(text.lower())
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
+    # The pattern for both costs ten times as much.
+    return (_SPACED_WORD if _ANY_SPACELESS.search(text) is None else _WORD).findall(text)
+
+
+def tokens(text: str) -> list[str]:
+    """Return the parts of *text* between white space; in scripts without spaces, its words.
+
+    A tenth of the cost of :func:`words`, where punctuation does not matter.
+    """
+    return text.split() if text.isascii() or not _ANY_SPACELESS.search(text) else words(text)
 
 
 def squeeze(text: str) -> str:
