@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from newscrawl.pipelines import NewsExtractPipeline
@@ -11,22 +12,29 @@ if TYPE_CHECKING:
 
 #: Early among item pipelines: validation and storage want to see articles, not pages.
 PIPELINE_PRIORITY = 300
+PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
 
 
 class Addon:
-    """Switches on article extraction and the Parquet feed format.
+    """Switches on article extraction and, where pyarrow is installed, Parquet feeds.
 
     ``ADDONS = {"newscrawl.Addon": 500}``. What the project's settings say goes before.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add the pipeline and the feed exporter to *settings*, unless they are there."""
+        """Add the pipeline and the feed exporter to *settings*, unless they are there.
+
+        Raises ``ImportError`` for a Parquet feed without pyarrow.
+        """
         settings.setdefault_in_component_priority_dict(
             "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY
         )
-        exporters = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
-        settings.set(
-            "FEED_EXPORTERS",
-            exporters | settings.getdict("FEED_EXPORTERS"),
-            settings.getpriority("FEED_EXPORTERS") or 0,
-        )
+        if find_spec("pyarrow"):
+            _add_parquet(settings)
+        elif any(feed.get("format") == "parquet" for feed in settings.getdict("FEEDS").values()):
+            raise ImportError('Parquet feeds need pyarrow: pip install "newscrawl[parquet]"')
+
+
+def _add_parquet(settings: BaseSettings) -> None:
+    exporters = {"parquet": PARQUET_EXPORTER} | settings.getdict("FEED_EXPORTERS")
+    settings.set("FEED_EXPORTERS", exporters, settings.getpriority("FEED_EXPORTERS") or 0)

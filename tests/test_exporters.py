@@ -1,0 +1,155 @@
+"""Parquet feeds, written by the exporter and read back by pyarrow."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from newscrawl.exporters import ARTICLE_COLUMNS, ParquetItemExporter
+from newscrawl.items import Article, Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TOKYO = timezone(timedelta(hours=9))
+FULL = Article(
+    url="https://example.com/a",
+    title="Hafen wieder offen",
+    date=datetime(2026, 1, 31, 23, 30, tzinfo=TOKYO),
+    date_raw="31. Januar, 23:30",
+    body="Erster Absatz.\n\nZweiter Absatz.",
+    language="de",
+    authors=["Ada Ahlers", "Bo Berg"],
+    fetched_at=datetime(2026, 2, 1, tzinfo=UTC),
+    evidence={"title": Evidence("nce", 0.75)},
+    cluster={"id": 3},
+)
+
+
+def written(items: Iterable[Any], **options: Any) -> parquet.ParquetFile:
+    """Return the Parquet file that the exporter makes of *items*."""
+    file = io.BytesIO()
+    exporter = ParquetItemExporter(file, **options)
+    exporter.start_exporting()
+    for item in items:
+        exporter.export_item(item)
+    exporter.finish_exporting()
+    return parquet.ParquetFile(io.BytesIO(file.getvalue()))
+
+
+def test_article() -> None:
+    """An article's fields come back in their types."""
+    (row,) = written([FULL]).read().to_pylist()
+    assert row["date"] == datetime(2026, 1, 31, 14, 30, tzinfo=UTC)
+    assert row["date_iso"] == "2026-01-31T23:30:00+09:00"
+    assert row["authors"] == ["Ada Ahlers", "Bo Berg"]
+    assert row["evidence"] == [("title", {"source": "nce", "confidence": 0.75})]
+    assert json.loads(row["cluster"]) == {"id": 3}
+    assert row["body"] == FULL.body
+    assert row["paywalled"] is None
+
+
+def test_article_columns_do_not_depend_on_the_items() -> None:
+    """Files of different crawls can be read as one table."""
+    empty, bare, full = written([]), written([Article(body="x")]), written([FULL])
+    assert empty.schema_arrow == bare.schema_arrow == full.schema_arrow
+    assert full.schema_arrow.names == [*ARTICLE_COLUMNS]
+    assert empty.read().num_rows == 0
+
+
+def test_days_and_times_without_zone() -> None:
+    """A day is its midnight, a time without zone is taken as UTC; both say so."""
+    day = Article(date=date(2026, 1, 31))
+    naive = Article(date=datetime(2026, 1, 31, 8))  # noqa: DTZ001
+    rows = written([day, naive]).read().to_pylist()
+    assert [row["date"].hour for row in rows] == [0, 8]
+    assert [row["date_iso"] for row in rows] == ["2026-01-31", "2026-01-31T08:00:00"]
+
+
+def test_every_field_of_article_has_a_column() -> None:
+    """A new field of Article cannot be forgotten here."""
+    assert set(Article().to_dict()) <= set(ARTICLE_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "fields", [["url", "date_iso"], {"url": "link", "date_iso": "published", "missing": "none"}]
+)
+def test_fields_of_the_feed(fields: Any) -> None:
+    """The feed's ``fields`` choose and rename columns."""
+    (row,) = written([FULL], fields_to_export=fields).read().to_pylist()
+    assert [*row] == list(fields.values() if isinstance(fields, dict) else fields)
+    assert "https://example.com/a" in row.values()
+    assert "2026-01-31T23:30:00+09:00" in row.values()
+
+
+def test_row_groups() -> None:
+    """Rows are written in groups, by number and by size."""
+    by_number = written([Article(url=str(n)) for n in range(25)], group_rows=10)
+    assert [by_number.metadata.row_group(n).num_rows for n in range(3)] == [10, 10, 5]
+    assert by_number.read().column("url").to_pylist() == [str(n) for n in range(25)]
+    by_size = written([Article(body="x" * 600) for _ in range(4)], group_bytes=1000)
+    assert by_size.metadata.num_row_groups == 2
+
+
+def test_lone_surrogate() -> None:
+    """A character that UTF-8 cannot hold costs itself only."""
+    (row,) = written([Article(title="a\ud83d b", body="whole")]).read().to_pylist()
+    assert (row["title"], row["body"]) == ("a? b", "whole")
+
+
+@dataclass
+class Quote:
+    text: str
+    price: float | None = None
+    tags: list[str] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def test_other_items() -> None:
+    """Columns of other items are inferred from all rows of the first group."""
+    rows = written([Quote("a"), Quote("b", 1.5, ["t"], {"k": [1]})]).read()
+    assert rows.schema.field("price").type == pa.float64()
+    assert rows.to_pylist() == [
+        {"text": "a", "price": None, "tags": [], "more": "{}", "_other": None},
+        {"text": "b", "price": 1.5, "tags": ["t"], "more": '{"k": [1]}', "_other": None},
+    ]
+
+
+def test_later_rows_with_other_fields() -> None:
+    """What the columns cannot hold is kept as JSON."""
+    items = [{"n": 1}, {"n": 2}, {"n": "three", "extra": b"\xff"}, {"n": 4}]
+    rows = written(items, group_rows=2).read().to_pylist()
+    assert [row["n"] for row in rows] == [1, 2, None, 4]
+    assert json.loads(rows[2]["_other"]) == {"n": "three", "extra": "\ufffd"}
+
+
+def test_mixed_items() -> None:
+    """Articles and other items in one feed are refused, with what to do."""
+    with pytest.raises(TypeError, match="item_classes"):
+        written([FULL, {"n": 1}])
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+values = scalars | st.dates() | st.datetimes() | st.lists(scalars, max_size=3)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), values), max_size=8))
+def test_no_item_is_lost(items: list[dict[str, Any]]) -> None:
+    """Whatever items hold, each is a row, and each value is somewhere in it."""
+    rows = written(items, group_rows=3).read().to_pylist() if items else []
+    assert len(rows) == len(items)
+    for row, item in zip(rows, items, strict=True):
+        kept = {name for name in row if row[name] is not None} | {
+            *json.loads(row["_other"] or "{}")
+        }
+        assert {name for name, value in item.items() if value is not None} <= kept
