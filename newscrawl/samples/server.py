@@ -80,12 +80,13 @@ class _SiteServer(ThreadingMixIn, HTTPServer):
     """One site, answered by a few threads: however many connect, no more are started."""
 
     def __init__(self, site: str, port: int, requests: deque[Request]) -> None:
+        # First: where the port is taken, HTTPServer closes itself.
+        self._pool = ThreadPoolExecutor(_SERVED_AT_ONCE, thread_name_prefix=site)
         super().__init__((_HOST, port), _Handler)
         self.site = site
         self.url = f"http://{_HOST}:{self.server_port}"
         self.resources = _load(_FOLDER / site / "www", self.url)
         self.requests = requests
-        self._pool = ThreadPoolExecutor(_SERVED_AT_ONCE, thread_name_prefix=site)
 
     def process_request(
         self,
