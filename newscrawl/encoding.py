@@ -25,6 +25,8 @@ _ESCAPES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$B", "iso2022_jp"), (b"\x1b$@", "
 _SNIFFED = 256 * 1024
 # More damage than this and a declared charset is not the one that the bytes are stored in.
 _MOST_REPLACED = 0.05
+# Of UTF-8 more is believed: text in a legacy charset forms hardly any of its sequences.
+_MOST_STRAY = 0.3
 
 
 class Decoded(NamedTuple):
@@ -77,11 +79,9 @@ def _legacy(data: bytes, charset: str | None) -> Decoded:
         if (text := _strict(data, encoding)) is not None:
             return Decoded(text.encode(), encoding, repaired=False)
     # Stray bytes of the charset it once was in a page that is UTF-8 or declares a legacy one.
-    for encoding in (*declared, "utf-8"):
+    for encoding, most in (*((name, _MOST_REPLACED) for name in declared), ("utf-8", _MOST_STRAY)):
         text = data.decode(encoding, "replace")
-        if text.count("\ufffd") <= _MOST_REPLACED * sum(
-            1 for character in text if character > "\x7f"
-        ):
+        if text.count("\ufffd") <= most * sum(1 for character in text if character > "\x7f"):
             return _read(data, encoding)
     if not declared and (found := from_bytes(data[:_SNIFFED]).best()) is not None:
         return _read(data, found.encoding)
