@@ -22,8 +22,8 @@ _BLOCKS = """
 """
 _BREAKS = {**dict.fromkeys(_BLOCKS.split(), "\n\n"), "br": "\n", "td": " ", "th": " "}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
-# Hints to a line breaker and byte order marks; joiners stay, scripts need them.
-_NO_CHARACTER = re.compile("[\u00ad\u200b\u2060\ufeff]")
+# Control characters, hints to a line breaker, byte order marks; joiners stay, scripts need them.
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
 
 
 def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = frozenset()) -> str:
@@ -95,7 +95,7 @@ def _source_text(document: Document, row: int) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    lines = (squeeze(line) for line in _NO_CHARACTER.sub("", text).split("\n"))
+    lines = (squeeze(line) for line in _NO_TEXT.sub("", text).split("\n"))
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         if line:

@@ -72,6 +72,7 @@ _AUTHOR_META = (
 )  # fmt: skip
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited", re.IGNORECASE)
 _PAGE_TYPES = ("WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery")
 
@@ -254,8 +255,12 @@ class _Reader:
 
 
 def plain_text(text: str) -> str:
-    """Return *text* with character references resolved, which are often escaped twice."""
-    return squeeze(html.unescape(text) if "&" in text else text)
+    """Return *text* with character references resolved, which are often escaped twice.
+
+    Control characters and halves of surrogate pairs, which JSON can spell, are left out: no feed
+    can hold them.
+    """
+    return squeeze(_NO_TEXT.sub("", html.unescape(text) if "&" in text else text))
 
 
 def _is_modified(element: _Element) -> bool:
