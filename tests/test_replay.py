@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import ssl
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 def fetch(server: ReplayServer, url: str, **headers: str) -> tuple[int, Message, bytes]:
     """Return status, headers and body, as a client with the server as its proxy sees them."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": server.url}))
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({"http": server.url, "https": server.url}),
+        urllib.request.HTTPSHandler(context=ssl._create_unverified_context()),
+    )
     request = urllib.request.Request(url, headers=headers)
     try:
         with opener.open(request, timeout=10) as answer:
@@ -99,6 +103,13 @@ def test_pages_come_as_fetched(server: ReplayServer):
             assert headers.get_content_type() == "text/html"
 
 
+def test_https_is_folded(server: ReplayServer):
+    """A page's URL with https answers the same, through a tunnel."""
+    for page in next(iter(server.sites.values())).pages:
+        assert fetch(server, page.url.replace("http:", "https:"))[2] == page.html()
+        assert server.log[-1] == Served(page.host, page.target, 200)
+
+
 def test_some_hosts_compress(server: ReplayServer):
     """A client that takes gzip gets it from some hosts and can undo it."""
     encodings = set()
@@ -152,7 +163,7 @@ def test_everything_is_logged(server: ReplayServer):
     assert server.log == [
         Served(site.host, page.target, 200),
         Served(site.host, "/tag/weather", 404),
-        Served("unknown.example", "/", 502),
+        Served("unknown.example", "/", 404),
     ]
     assert server.page_of(site.host, page.target) == page
     assert server.page_of(site.host, "/tag/weather") is None

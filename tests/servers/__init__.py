@@ -8,8 +8,11 @@ import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from http import HTTPStatus
+from ssl import SSLError
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
+
+from tests.servers.tls import server_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +62,8 @@ class LoopbackServer(ABC):
     """An origin server and forward proxy in one, on a thread and a port of its own.
 
     As a proxy it is the whole web: it answers for every host name by itself and
-    connects to nobody, so that a crawl behind it cannot leave the machine. It
-    refuses ``CONNECT``; sites are replayed over plain HTTP.
+    connects to nobody, so that a crawl behind it cannot leave the machine. HTTPS
+    ends here, too: a tunnel's requests are answered as those of plain HTTP.
     """
 
     def __init__(self) -> None:
@@ -114,17 +117,17 @@ class LoopbackServer(ABC):
         try:
             while (request := await read_request(reader)) and await self._respond(request, writer):
                 pass
-        except (ConnectionError, TimeoutError):
+        except (ConnectionError, TimeoutError, SSLError):
             pass  # the client went away, as clients of a misbehaving server do
         finally:
             writer.close()
 
     async def _respond(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         if request.method == "CONNECT":
-            status, stays_open = 403, False
-            writer.write(response(b"", status))
-        else:
-            status, stays_open = await self.answer(request, writer)
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await writer.start_tls(server_context())
+            return True
+        status, stays_open = await self.answer(request, writer)
         self.log.append(Served(request.host, request.target, status))
         await writer.drain()
         return stays_open

@@ -37,6 +37,7 @@ DISCOVERIES: tuple[Discovery, ...] = ("sitemap", "news", "rss", "atom", "section
 
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _HTML_LANG = re.compile(rb"""<html[^>]{0,500}?\slang\s*=\s*["']?([a-zA-Z]{2,3})""", re.IGNORECASE)
+_NOT_FOUND = b"<html><title>Not found</title><p>Not found.</html>"
 #: links that every front page has and that lead to no page here
 _NAVIGATION = ("about", "contact", "privacy-policy", "subscribe", "video", "tag/weather")
 
@@ -305,11 +306,11 @@ class ReplayServer(LoopbackServer):
     def _find(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         site = self.sites.get(request.host)
         if site is None:
-            return 502, {}, b""
+            return 404, {}, _NOT_FOUND
         if page := self.page_of(request.host, request.target):
             html = page.html()
             return 200, {"Content-Type": site.content_type(html)}, html
         kind, body = site.documents.get(request.target, ("", b""))
         if not kind:
-            return 404, {}, b"<html><title>Not found</title><p>Not found.</html>"
+            return 404, {}, _NOT_FOUND
         return 200, {"Content-Type": kind}, body
