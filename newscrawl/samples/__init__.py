@@ -5,6 +5,13 @@ Serve them with ``python -m newscrawl.samples``, in a test with :class:`SampleSi
 """
 
 from newscrawl.samples.expected import ExpectedPage, expected_pages
-from newscrawl.samples.server import DEFAULT_PORT, SITE_NAMES, SampleSites
+from newscrawl.samples.server import DEFAULT_PORT, SITE_NAMES, SampleSites, default_urls
 
-__all__ = ["DEFAULT_PORT", "SITE_NAMES", "ExpectedPage", "SampleSites", "expected_pages"]
+__all__ = [
+    "DEFAULT_PORT",
+    "SITE_NAMES",
+    "ExpectedPage",
+    "SampleSites",
+    "default_urls",
+    "expected_pages",
+]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.evaluation.metrics import Score, bag_score
+from newscrawl.evaluation.metrics import Score, bag_score, same_day
 from newscrawl.items import Article, parse_iso
 from newscrawl.samples.server import SITE_NAMES
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from newscrawl.items import ArticleKind, Day
 
@@ -77,8 +77,11 @@ class Check:
 
     @property
     def date(self) -> bool:
-        """Whether the days are equal, and the instants where the page tells one."""
-        return self.found is not None and self.found.date == self.page.date
+        """Whether the days are equal, and the instants where both sides tell one."""
+        found, wanted = self.found and self.found.date, self.page.date
+        if isinstance(found, datetime) and isinstance(wanted, datetime):
+            return found == wanted
+        return found is not None and wanted is not None and same_day(found, wanted)
 
     @property
     def words(self) -> Score:

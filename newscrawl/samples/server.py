@@ -36,6 +36,11 @@ _IDLE_SECONDS = 10.0
 _REQUESTS_KEPT = 10_000
 
 
+def default_urls() -> list[str]:
+    """Return the front pages of the sites where they are served on their default ports."""
+    return [f"http://{_HOST}:{DEFAULT_PORT + offset}/" for offset in range(len(SITE_NAMES))]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request that a sample site answered."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from newscrawl.samples import default_urls
+from newscrawl.settings import base
 from newscrawl.settings.base import *  # noqa: F403
 
 # Our own server, on this machine.
@@ -9,3 +11,6 @@ DOWNLOAD_DELAY = 0
 DOWNLOAD_DELAY_JITTER = 0
 # The samples' dates stand still.
 NEWSCRAWL_MAX_AGE = 0
+# Without -a sites or -a site, the samples themselves, served by the crawl.
+NEWSCRAWL_SITES = default_urls()
+EXTENSIONS = {**base.EXTENSIONS, "newscrawl.samples.extension.ServeSamples": 500}
