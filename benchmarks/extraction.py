@@ -1,0 +1,117 @@
+"""Time of extraction as a multiple of ``lxml.html`` parsing of the same bytes.
+
+All steps run on a page before the next page is read, three rounds in turn, so that a busy machine
+slows them alike; a step's time is its least process time of the three. Printed are the median and
+the 95th percentile over pages of each step's ratio to plain parsing, and the ratio of the sums.
+
+    python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lxml.html
+
+from newscrawl.body.nce import nce
+from newscrawl.document import parse_document
+from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.corpora import load_corpus
+from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.extraction import extract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CORPUS = REPOSITORY.parent / "shared" / "corpora" / "news212"
+SAMPLES = REPOSITORY / "newscrawl" / "samples"
+ROUNDS = 3
+
+BASELINE = "lxml.html"
+STEPS: dict[str, Callable[[bytes], object]] = {
+    BASELINE: lxml.html.document_fromstring,
+    "parse_document": parse_document,
+    "parse_document + NCE": lambda html: nce(parse_document(html)),
+    "extract": extract,
+}
+BUDGETS = {"parse_document + NCE": 2.0, "extract": 3.0}
+
+
+def read_pages(corpus: Path | None) -> list[bytes]:
+    """Return the pages of *corpus*; without one, of news212, or of the samples where it is missing.
+
+    Raises :exc:`~newscrawl.evaluation.corpora.CorpusError` where *corpus* cannot be read.
+    """
+    if corpus is not None or CORPUS.is_dir():
+        return [page.html() for page in load_corpus(corpus or CORPUS).pages]
+    sys.stderr.write(f"There is no {CORPUS}: timing the sample pages, which are small and few.\n")
+    return [path.read_bytes() for path in sorted(SAMPLES.rglob("*.html"))]
+
+
+def least_times(html: bytes) -> dict[str, float]:
+    """Return the least process time of each step on a page, in seconds."""
+    least = dict.fromkeys(STEPS, float("inf"))
+    for _ in range(ROUNDS):
+        for name, step in STEPS.items():
+            start = time.process_time()
+            step(html)
+            least[name] = min(least[name], time.process_time() - start)
+    return least
+
+
+def summarise(times: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Return one row a step; *times* holds the seconds of each step on each page."""
+    rows = []
+    for name in STEPS:
+        ratios = sorted(page[name] / page[BASELINE] for page in times)
+        seconds = sum(page[name] for page in times)
+        rows.append(
+            {
+                "step": name,
+                "median": statistics.median(ratios),
+                "p95": percentile(ratios, 0.95),
+                "total": seconds / sum(page[BASELINE] for page in times),
+                "milliseconds": 1000 * statistics.median(page[name] for page in times),
+                "budget": BUDGETS.get(name),
+            }
+        )
+    return rows
+
+
+def table_of(rows: Iterable[Mapping[str, Any]], pages: int) -> Table:
+    """Return the table that shows *rows*."""
+    cells = [
+        [row["step"], *(f"{row[part]:.2f}" for part in ("median", "p95", "total", "milliseconds")),
+         f"{row['budget']:.1f}" if row["budget"] else ""]
+        for row in rows
+    ]  # fmt: skip
+    return Table(
+        f"CPU time by {BASELINE} parsing of the same bytes, {pages} pages",
+        ("step", "median", "p95", "of sums", "median ms", "budget of median"),
+        cells,
+    )
+
+
+def main() -> None:
+    """Time the steps and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--corpus", type=Path, help="folder of labelled pages (default: news212)")
+    parser.add_argument("--limit", type=int, help="time the first LIMIT pages only")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args()
+    times = [least_times(html) for html in read_pages(options.corpus)[: options.limit]]
+    rows = summarise(times)
+    print_tables([table_of(rows, len(times))], sys.stdout)
+    if options.json:
+        options.json.write_text(json.dumps({"pages": len(times), "steps": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
