@@ -8,6 +8,7 @@ import signal
 import time
 from typing import Any
 
+from newscrawl.crawl.tasks import extract_page
 from newscrawl.document import DocumentError
 
 
@@ -56,3 +57,14 @@ def chatter(data: bytes) -> dict[str, Any]:
 
 def unplain(data: bytes) -> dict[str, Any]:
     return {"value": object()}
+
+
+def page_task(data: bytes, **plain: Any) -> dict[str, Any]:
+    """Do to a page what a comment in it names; else extract it."""
+    for name, task in HOSTILE_PAGES.items():
+        if f"<!-- {name} -->".encode() in data:
+            return task(data)
+    return extract_page(data, **plain)
+
+
+HOSTILE_PAGES = {"timeout": hang, "crash": segfault, "memory": eat, "error": fail}

@@ -29,7 +29,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a task may cost. *deadline* in seconds, *memory* in MB (0: any), *tasks* a process."""
+    """What a task may cost (seconds, MB), and tasks a process may serve; 0: no limit."""
 
     deadline: float
     memory: int
@@ -116,7 +116,8 @@ class WorkerProcess:
 
         timer = Timer(seconds, expire)
         timer.daemon = True
-        timer.start()
+        if seconds:
+            timer.start()
         try:
             yield expired
         finally:

@@ -86,7 +86,7 @@ def _answer(tasks: BinaryIO, task_length: int, data_length: int) -> dict[str, An
         data = tasks.read(data_length)
     except MemoryError as error:
         return failure("memory", error)
-    set_alarm(task["deadline"] + ORPHAN_GRACE)
+    set_alarm(task["deadline"] and task["deadline"] + ORPHAN_GRACE)
     try:
         return run_task(task["function"], data, task["plain"])
     finally:

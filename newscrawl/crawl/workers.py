@@ -87,7 +87,7 @@ _FAILURES: dict[str, type[WorkerError]] = {
 class WorkerPool:
     """Runs named functions over bytes, one task at a time in each of *workers* processes.
 
-    *deadline*: seconds from the moment a worker is given a task until it is killed.
+    *deadline*: seconds from the moment a worker is given a task until it is killed; 0: none.
     *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
     *max_tasks*: tasks after which a process is replaced, against slow leaks; 0: never.
     With *workers* = 0 tasks run in a thread of this process, one at a time, with no deadline

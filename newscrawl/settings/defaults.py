@@ -65,7 +65,7 @@ DEFAULTS: dict[str, Any] = {
     # File of the site list, or a list of URLs, where no argument names one.
     "NEWSCRAWL_SITES": "",
     # --- Workers ---
-    # A page of a few MB takes 1 to 2 s on a slow machine; 20 s is nobody's honest page.
+    # Seconds. A page of a few MB takes 1 to 2 s on a slow machine; 20 s is nobody's honest page.
     "NEWSCRAWL_DEADLINE": 20.0,
     # MB. A page of 10 MB (the download limit) needs up to 500 MB as a tree.
     "NEWSCRAWL_MEMORY_LIMIT": 1024,
@@ -79,7 +79,7 @@ DEFAULTS: dict[str, Any] = {
 def setting(settings: BaseSettings, name: str) -> Any:
     """Return the setting *name* in the type of its default (``-s NAME=VALUE`` gives text).
 
-    Raises ``ValueError`` naming the setting where the value does not convert.
+    Raises ``ValueError`` naming the setting where the value does not convert, or is negative.
     """
     default = DEFAULTS[name]
     getters: dict[type, Any] = {
@@ -90,6 +90,9 @@ def setting(settings: BaseSettings, name: str) -> Any:
         dict: settings.getdict,
     }
     try:
-        return getters.get(type(default), settings.get)(name, default)
+        value = getters.get(type(default), settings.get)(name, default)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
+    if isinstance(value, int | float) and value < 0:
+        raise ValueError(f"{name}: {value} is less than 0")
+    return value
