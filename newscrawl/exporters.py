@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
+from scrapy.exceptions import NotConfigured
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
@@ -21,7 +22,9 @@ try:
     import pyarrow as pa
     from pyarrow import parquet
 except ImportError as error:
-    raise ImportError('Parquet feeds need pyarrow: pip install "newscrawl[parquet]"') from error
+    # Scrapy loads the exporters of all formats, and passes over those that say this;
+    # the pipeline refuses to start for a feed that needs it.
+    raise NotConfigured("Parquet feeds need pyarrow") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -318,6 +319,27 @@ def test_settings_that_cannot_be_used(name: str, value: Any, message: str) -> No
     """A wrong setting is named before the first request."""
     with pytest.raises(ValueError, match=message):
         process(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("missing", "setting", "extra"),
+    [
+        ("pyarrow", {"FEEDS": {"a.parquet": {"format": "parquet"}}}, r"newscrawl\[parquet\]"),
+        ("zyte_common_items", {"NEWSCRAWL_OUTPUT": "zyte"}, r"newscrawl\[zyte\]"),
+    ],
+)
+def test_missing_extra(
+    missing: str, setting: dict[str, Any], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs an extra says which, before the first request; without the need, all goes on."""
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "newscrawl.exporters", raising=False)
+    with pytest.raises(ValueError, match=extra):
+        process(**setting)
+    feeds = {"a.jsonl": {"format": "jsonl"}}
+    exporters = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+    results = process({"url": URL, "html": HTML}, FEEDS=feeds, FEED_EXPORTERS=exporters)
+    assert_is_the_article(results.items[0])
 
 
 def test_zyte() -> None:

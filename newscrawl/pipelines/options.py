@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.extraction import METHODS
@@ -48,6 +49,7 @@ class PipelineOptions:
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte":
             require_zyte()
+        _check_feeds(settings)
         return cls(**values | {"keep": frozenset(values["keep"])})
 
 
@@ -55,3 +57,9 @@ def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:
     for value in values:
         if value not in allowed:
             raise ValueError(f"{name}: {value!r} is not one of {', '.join(sorted(allowed))}")
+
+
+def _check_feeds(settings: BaseSettings) -> None:
+    formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
+    if "parquet" in formats and find_spec("pyarrow") is None:
+        raise ValueError('FEEDS: parquet needs pyarrow: pip install "newscrawl[parquet]"')

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def require_zyte() -> None:
     """Raise ``ValueError`` that says what to install, if zyte-common-items is missing."""
     if find_spec("zyte_common_items") is None:
-        raise ValueError('NEWSCRAWL_OUTPUT = "zyte" needs zyte-common-items: newscrawl[zyte]')
+        raise ValueError('NEWSCRAWL_OUTPUT: zyte needs: pip install "newscrawl[zyte]"')
 
 
 def to_zyte(article: Article) -> Any:
