@@ -267,7 +267,7 @@ def make_sites(pages: Iterable[RecordedPage], count: int | None = None) -> list[
         by_host.setdefault(page.host, []).append(page)
     hosts = list(by_host)
     if count is not None:
-        hosts = [hosts[at * len(hosts) // count] for at in range(count)]
+        hosts = hosts[:: max(1, len(hosts) // count)][:count]
     return [Site(host, by_host[host]) for host in hosts]
 
 
