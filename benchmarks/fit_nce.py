@@ -1,0 +1,166 @@
+"""Fit the parameters of NCE on the ``tune`` half of the sites, and report on the ``test`` half.
+
+    python benchmarks/fit_nce.py ../shared/corpora/news212 ../shared/corpora/fundus
+
+Each parameter is varied with the others held at the values of ``NceParameters``; the score is the
+mean over sites of the body's bag-of-words F1 (of the title's for phase 3). ``--rounds 2`` keeps
+the best value of each and goes round.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from newscrawl.body.nce import NceParameters, NceResult, nce
+from newscrawl.document import Document, parse_document
+from newscrawl.evaluation.corpora import LabelledPage, load_corpus
+from newscrawl.evaluation.metrics import Score, score_of, site_mean_score
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+GRID: dict[str, tuple[float, ...]] = {
+    "beta2": (200, 400, 800, 1300, 1600, 2000, 3000),
+    "beta3": (80, 100, 115, 130, 145, 160, 200),
+    "sibling": (130, 300, 600, 1000, 1500, 3000),
+    "beta1": (0.3, 0.5, 0.7, 1.01),
+    "beta4": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0),
+    "alpha1": (50, 100, 200, 300),
+    "alpha2": (800, 1500, 3000),
+    "beta5": (1, 2, 3, 4, 6),
+    "beta6": (0.3, 0.4, 0.5, 0.6, 0.7),
+    "component": (3, 4, 5),
+    "relaxations": (0, 1, 2, 3),
+    "removable": (0.3, 0.5, 0.7, 1.0),
+}
+TITLE_GRID: dict[str, tuple[float, ...]] = {
+    "alpha3": (2, 3, 4, 5),
+    "alpha4": (12, 16, 20, 25, 30, 40, 60),
+    "beta7": (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+}
+
+
+@dataclass
+class Page:
+    """A labelled page, parsed once."""
+
+    label: LabelledPage
+
+    @cached_property
+    def document(self) -> Document:
+        """The page's table."""
+        return parse_document(self.label.html())
+
+    @cached_property
+    def gold(self) -> tuple[Counter[str], Counter[str]]:
+        """Bags of words of body and title, as labelled."""
+        return Counter(words(self.label.body or "")), Counter(words(self.label.title or ""))
+
+    @cached_property
+    def bags(self) -> dict[int, Counter[str]]:
+        """Bag of words of each shown text node."""
+        return {row: Counter(words(self.document.text[row])) for row in self.document.text_nodes()}
+
+    def bag(self, trees: Iterable[int]) -> Counter[str]:
+        """Return the bag of words of a forest."""
+        total: Counter[str] = Counter()
+        for tree in trees:
+            for row in self.document.text_nodes(tree):
+                total.update(self.bags[row])
+        return total
+
+
+def body_score(page: Page, result: NceResult) -> Score:
+    """Return the score of the forest against the labelled body."""
+    bag, gold = page.bag(result.forest), page.gold[0]
+    return score_of((bag & gold).total(), bag.total(), gold.total())
+
+
+def title_score(page: Page, result: NceResult) -> Score:
+    """Return the score of phase 3 against the labelled title."""
+    document, row = page.document, result.title
+    if row is None:
+        text = ""
+    else:
+        text = document.title if document.tag[row] == "title" else document.subtree_text(row)
+    bag, gold = Counter(words(text)), page.gold[1]
+    return score_of((bag & gold).total(), bag.total(), gold.total())
+
+
+def scores(
+    pages: Sequence[Page],
+    parameters: NceParameters,
+    of: Callable[[Page, NceResult], Score],
+    *,
+    comments: bool = True,
+) -> list[tuple[str, Score]]:
+    """Return site and score of each page."""
+    return [
+        (page.label.site, of(page, nce(page.document, parameters, comments=comments)))
+        for page in pages
+    ]
+
+
+def fit(
+    pages: Sequence[Page],
+    parameters: NceParameters,
+    grid: dict[str, tuple[float, ...]],
+    of: Callable[[Page, NceResult], Score],
+) -> NceParameters:
+    """Print the score of each value of *grid*; return *parameters* with the best of each."""
+    for name, values in grid.items():
+        found = {}
+        for value in values:
+            candidate = replace(parameters, **{name: value})  # type: ignore[arg-type]
+            found[value] = site_mean_score(scores(pages, candidate, of)).f1
+        best = max(found, key=lambda value: found[value])
+        print(f"{name:10}", " ".join(f"{value:g}:{score:.4f}" for value, score in found.items()))
+        parameters = replace(parameters, **{name: best})  # type: ignore[arg-type]
+    return parameters
+
+
+def report(pages: Sequence[Page], parameters: NceParameters) -> None:
+    """Print body and title F1 by corpus, with and without phase 2."""
+    for corpus in sorted({page.label.corpus for page in pages}):
+        chosen = [page for page in pages if page.label.corpus == corpus]
+        for comments in (True, False):
+            body = scores(chosen, parameters, body_score, comments=comments)
+            print(
+                f"{corpus:10} phase 2 {'on ' if comments else 'off'} body F1:"
+                f" pages {fmean(score.f1 for _, score in body):.4f}"
+                f" sites {site_mean_score(body).f1:.4f}"
+            )
+        title = scores(chosen, parameters, title_score)
+        print(f"{corpus:10} title F1: pages {fmean(score.f1 for _, score in title):.4f}")
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpora", nargs="+", type=Path)
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args()
+    pages = [Page(label) for path in options.corpora for label in load_corpus(path).pages]
+    halves = {
+        half: [page for page in pages if page.label.body and page.label.half == half]
+        for half in ("tune", "test")
+    }
+    print("as shipped, test half")
+    report(halves["test"], NceParameters())
+    parameters = NceParameters()
+    for _ in range(options.rounds):
+        parameters = fit(halves["tune"], parameters, GRID, body_score)
+    parameters = fit(halves["tune"], parameters, TITLE_GRID, title_score)
+    print("fitted:", parameters)
+    report(halves["test"], parameters)
+
+
+if __name__ == "__main__":
+    main()
