@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from math import exp, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from newscrawl.document import TEXT
 
@@ -29,6 +29,8 @@ _INLINE = frozenset(
 _ARTICLE_TYPE = re.compile(
     r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|Article|BlogPosting|LiveBlogPosting|Report)"'
 )
+_LIVE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"LiveBlogPosting"')
+_GALLERY_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:Image|Media)Gallery"')
 _LIST_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:CollectionPage|ItemList|SearchResultsPage)"')
 
 # Logistic weights. The first three are fitted on half the sites (benchmarks/gate.py), moved by
@@ -56,12 +58,20 @@ class PageShape:
     article_data: bool
     #: JSON-LD holds a collection or a list of pages
     list_data: bool
+    #: the kind of article that JSON-LD names
+    special: Literal["live", "gallery"] | None = None
 
 
 def page_kind(document: Document) -> tuple[ArticleKind, float]:
-    """Return ``article`` or ``index``, and the confidence in it, 0.5..1."""
-    probability = article_probability(measure_shape(document))
-    return ("article", probability) if probability >= 0.5 else ("index", 1 - probability)
+    """Return what *document* is, and the confidence in it, 0.5..1.
+
+    ``article``, or ``live`` or ``gallery`` where JSON-LD says so; otherwise ``index``.
+    """
+    shape = measure_shape(document)
+    probability = article_probability(shape)
+    if probability < 0.5:
+        return "index", 1 - probability
+    return shape.special or "article", probability
 
 
 def article_probability(shape: PageShape) -> float:
@@ -90,7 +100,15 @@ def measure_shape(document: Document) -> PageShape:
         declared=_declared(document),
         article_data=_ARTICLE_TYPE.search(data) is not None,
         list_data=_LIST_TYPE.search(data) is not None,
+        special=_special(data),
     )
+
+
+def _special(data: str) -> Literal["live", "gallery"] | None:
+    if _LIVE_TYPE.search(data):
+        return "live"
+    is_gallery = _GALLERY_TYPE.search(data) and not _ARTICLE_TYPE.search(data)
+    return "gallery" if is_gallery else None
 
 
 def _longest_run(document: Document) -> float:

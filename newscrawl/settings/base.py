@@ -54,3 +54,5 @@ FEED_EXPORTERS = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
 
 # DEBUG writes each page and each item in full.
 LOG_LEVEL = "INFO"
+# Progress tells more than Scrapy's line of pages a minute.
+LOGSTATS_INTERVAL = 0

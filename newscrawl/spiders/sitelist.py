@@ -55,6 +55,9 @@ class SitelistSpider(Spider):
         """Return the spider; raises :class:`SitesError` for arguments that cannot be used."""
         limit = _limit(kwargs.pop("limit", None))
         sites = _sites(crawler, kwargs.pop("sites", None), kwargs.pop("site", None))
+        # scrapyd adds _job
+        if unknown := [name for name in kwargs if not name.startswith("_")]:
+            raise SitesError(f"unknown argument {unknown[0]!r} (known: sites, site, limit)")
         spider = cls(sites, limit, **kwargs)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider._opened, signals.spider_opened)
@@ -198,7 +201,7 @@ class SitelistSpider(Spider):
         if target.certain:
             return self._take(frontier, target, response)
         page = await self._read_links(frontier, response)
-        is_article = page["kind"] == "article" and not target.given
+        is_article = page["kind"] != "index" and not target.given
         if target.role == "section" and is_article:
             # The gate took the URL of an article for a section's.
             self.counts.count(frontier.site.key, "discovered_count")
