@@ -35,7 +35,6 @@ def test_pages_of_one_site_are_drawn_together() -> None:
     assert apart.high - apart.low < 0.15
 
 
-@pytest.mark.slow
 @given(PAIRS)
 def test_the_interval_lies_within_the_sites_means(pairs: list[tuple[str, float, float]]) -> None:
     result = compare(pairs)

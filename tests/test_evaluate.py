@@ -214,7 +214,6 @@ def die_on_one_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
     return {"length": len(html)}
 
 
-@pytest.mark.slow
 def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,7 +389,10 @@ def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
 def test_the_benchmark_prints_ratios_to_plain_parsing(folder: Path, repository: Path) -> None:
     script = repository / "benchmarks" / "extraction.py"
     figures = folder / "figures.json"
-    command = [sys.executable, script, "--corpus", folder, "--limit", "2", "--json", figures]
+    command = [
+        sys.executable,
+        *map(str, (script, "--corpus", folder, "--limit", 2, "--json", figures)),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "parse_document + NCE" in done.stdout
     steps = {row["step"]: row for row in json.loads(figures.read_text())["steps"]}

@@ -1,4 +1,7 @@
-"""``scrapy evaluate``: precision, recall and F1 of a method on labelled pages."""
+"""``scrapy evaluate``: precision, recall and F1 of a method on labelled pages.
+
+What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+from newscrawl.extraction import METHODS
 
 if TYPE_CHECKING:
     import argparse
@@ -96,9 +101,6 @@ def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     for name in ("worst", "limit", "workers"):
         if (value := getattr(opts, name)) is not None and value < 0:
             raise UsageError(f"--{name} must not be negative", print_help=False)
-
-    from newscrawl.extraction import METHODS  # noqa: PLC0415  # keeps `scrapy` itself quick
-
     for method in filter(None, (opts.method, opts.against)):
         if method not in METHODS:
             known = ", ".join(sorted(METHODS))

@@ -63,7 +63,7 @@ class PageScores:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> PageScores:
-        """Return the scores that :meth:`to_plain` made *plain* of, tuples become lists or not."""
+        """Return the scores that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
         scores: Scores = {
             name: {metric: Score(*score) for metric, score in by_metric.items()}
             for name, by_metric in plain["scores"].items()
