@@ -285,7 +285,9 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     for child in root.iter():
         left -= 1
         element, name, me = child, child.tag, row
-        own_mark = mark or marks(name, 0) or (INVISIBLE if element in invisible else 0)
+        own_mark = marks(name, 0)
+        if own_mark != SCRIPT:
+            own_mark = mark or own_mark or (INVISIBLE if element in invisible else 0)
         own_link = in_link or name == "a"
         tag.append(name)
         parent.append(open_row)
