@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
-from newscrawl.body.nce import NceParameters, nce
+from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.render import render
 from newscrawl.document import Document, parse_document
 from newscrawl.fields.date import choose_date
@@ -51,8 +51,8 @@ class Body(NamedTuple):
 
 Method = Callable[[Document, ExtractOptions], Body]
 
-NCE_CONFIDENCE = {None: 0.9, "whole_tree": 0.3}
-"""How far NCE's body is believed, by its fall-back."""
+NCE_CONFIDENCE: dict[Fallback | None, float] = {None: 0.88, "relaxed": 0.67, "whole_tree": 0.1}
+"""Mean F1 of NCE's body, by its fall-back: 671, 6 and 2 pages of news212 and fundus."""
 
 
 def _nce(document: Document, options: ExtractOptions) -> Body:

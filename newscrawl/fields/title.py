@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -36,6 +37,8 @@ _CLOSE = 0.8
 _LEAST_WORDS = 3
 _HEADINGS = frozenset({"h1", "h2"})
 _MOST_SITE_WORDS = 6
+# Shorter names stand in too many words: "AP", "ET".
+_LEAST_LETTERS = 3
 _MOST_HEADINGS = 50
 
 
@@ -132,14 +135,26 @@ class _Site:
         letters = _letters(part)
         if len(words(part)) > _MOST_SITE_WORDS:
             return False
-        named = any(letters in name or name in letters for name in self._names)
-        return named or letters in self._host
+        if not letters or letters in self._names:
+            return True
+        if len(letters) < _LEAST_LETTERS:
+            return False
+        within = letters in self._host or any(letters in name for name in self._names)
+        return within or any(name in letters for name in self._names if len(name) > _LEAST_LETTERS)
 
 
 def _headings(document: Document) -> Iterator[_Heading]:
-    rows = (row for row, tag in enumerate(document.tag) if tag == "h1" and document.chars(row))
+    rows = (row for row in _rows(document, "h1") if document.chars(row))
     for row in islice(rows, _MOST_HEADINGS):
         yield _Heading(row, squeeze(document.subtree_text(row)))
+
+
+def _rows(document: Document, tag: str) -> Iterator[int]:
+    row = -1
+    with suppress(ValueError):
+        while True:
+            row = document.tag.index(tag, row + 1)
+            yield row
 
 
 def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> str:
