@@ -97,7 +97,7 @@ def crawl(folder: Path, line: str, *options: str) -> str:
 
 
 def assert_healthy(log: str) -> None:
-    assert f"'newscrawl/extract/article_count': {PAGES}" in log
+    assert f"'newscrawl/extract/article_count': {PAGES}" in log, log
     assert "Traceback" not in log
     assert " ERROR: " not in log
     assert "DeprecationWarning" not in log
