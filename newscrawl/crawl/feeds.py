@@ -9,10 +9,12 @@ from __future__ import annotations
 import calendar
 import json
 from datetime import UTC, datetime
+from html import unescape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import feedparser
+from w3lib.html import remove_tags
 
 from newscrawl.crawl.entries import Entries
 from newscrawl.text import squeeze
@@ -37,7 +39,7 @@ def read_feed(data: bytes, *, url: str, owners: Sequence[str], limit: int = 1000
     language = parsed.feed.get("language")
     for entry in parsed.entries[:_MAX_ENTRIES]:
         _add(entries, entry, language)
-    return entries.result("feed" if parsed.version or parsed.entries else "unknown")
+    return entries.result("feed" if parsed.get("version") or parsed.entries else "unknown")
 
 
 def _add(entries: Entries, entry: dict[str, Any], language: str | None) -> None:
@@ -50,9 +52,17 @@ def _add(entries: Entries, entry: dict[str, Any], language: str | None) -> None:
         link,
         date=_iso(dict.get(entry, "published_parsed")),
         changed=_iso(dict.get(entry, "updated_parsed")),
-        title=squeeze(entry.get("title", "")),
+        title=_title(entry),
         language=language,
     )
+
+
+def _title(entry: dict[str, Any]) -> str:
+    # An RSS title may be markup, escaped once more; feedparser tells by its look.
+    title = entry.get("title", "")
+    if entry.get("title_detail", {}).get("type") == "text/html":
+        title = unescape(remove_tags(title))
+    return squeeze(title)
 
 
 def _iso(parsed: struct_time | None) -> str | None:

@@ -22,7 +22,7 @@ _DATE = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<sep>[/._-]?)(?P<month>0?[1-9]|1[0-2])"
     r"(?:(?P=sep)(?P<day>0?[1-9]|[12]\d|3[01]))?)(?!\d)"
 )
-_NUMBER = re.compile(r"\d{5,}|(?<![a-z])[0-9a-f]{8,}(?![a-z])")
+_NUMBER = re.compile(r"\d{5,}|(?<![a-z])[0-9a-f]{8,}(?![a-z])|^(?!(?:19|20)\d\d$)\d{3,}$")
 _NOT_PAGE = re.compile(
     r"\.(?:jpe?g|png|gif|svg|webp|avif|ico|pdf|docx?|xlsx?|pptx?|zip|gz|mp[34]|m4[av]|webm|mov"
     r"|avi|ogg|wav|css|js|json|xml|rss|atom|txt|csv|epub|apk|exe|dmg|ics|woff2?)$",
@@ -59,7 +59,7 @@ def url_points(url: str) -> int:
     parts = urlsplit(url)
     segments = [segment.lower() for segment in parts.path.split("/") if segment]
     if not segments:
-        return _query_points(parts.query) - 2
+        return _query_points(parts.query) or -2
     slug = _HTML.sub("", segments[-1])
     points = _slug_points(slug) + _query_points(parts.query)
     points += 2 * bool(date_in_url(url))

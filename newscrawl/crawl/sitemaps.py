@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from codecs import BOM_UTF8
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ MAX_SIZE = 50 * 1024 * 1024
 ROBOTS_SIZE = 512 * 1024
 """Bytes of robots.txt that are read (RFC 9309 asks for at least 500 KiB)."""
 
+# A sitemap needs no document type; its entities are an attack or an accident.
+_DOCTYPE = re.compile(
+    rb"(\s*(?:<\?xml[^>]*>)?\s*)<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+)
 _SITEMAP_LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _MAX_ROBOTS_SITEMAPS = 100
 
@@ -48,8 +53,8 @@ def read_sitemap(
     ``unknown``; ``entries`` are those of :class:`~newscrawl.crawl.entries.Entries`. Entries of
     other owners than *owners* and entries older than *since* (ISO 8601) are left out and counted.
     """
-    data = _inflate(data)
-    head = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n")
+    data = _without_doctype(_inflate(data).removeprefix(BOM_UTF8))
+    head = data[:2048].lstrip()
     if re.search(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)\b", head):
         return _read_xml(data, Entries(url, owners, since=since, limit=limit))
     if re.search(rb"<(?:rss|feed|rdf:RDF)\b", head) or head.startswith(b"{"):
@@ -81,6 +86,11 @@ def _inflate_piecewise(data: bytes) -> bytes:
         except (OSError, EOFError, zlib.error):
             pass
     return b"".join(pieces)
+
+
+def _without_doctype(data: bytes) -> bytes:
+    found = _DOCTYPE.match(data)
+    return found[1] + data[found.end() :] if found else data
 
 
 def _read_xml(data: bytes, entries: Entries) -> dict[str, Any]:
@@ -154,6 +164,8 @@ def _fields(element: etree._Element) -> dict[str, str]:
 
 def _read_text(data: bytes, entries: Entries) -> dict[str, Any]:
     for line in data.decode("utf-8", "replace").splitlines():
-        if line.strip():
-            entries.add(line.strip())
+        if line.startswith(("http://", "https://")):
+            entries.add(line)
+        elif line.strip():
+            entries.leave_out("bad")
     return entries.result("text")
