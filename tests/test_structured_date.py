@@ -115,6 +115,7 @@ def test_iso_instants_are_read_back(instant: datetime):
         ("https://news.example/2023/1/5/story", date(2023, 1, 5)),
         ("https://news.example/story-2023-01-05.html", date(2023, 1, 5)),
         ("https://news.example/20230105/story", date(2023, 1, 5)),
+        ("https://news.example/2023/dec/21/story", date(2023, 12, 21)),
         ("https://news.example/2023/01/story", None),
         ("https://news.example/2023/13/45/story", None),
         ("https://news.example/story-120230105", None),

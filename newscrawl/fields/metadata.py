@@ -105,7 +105,7 @@ class Metadata:
     #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
     titles: list[Title] = field(default_factory=list)
     #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
-    #: ``time``, ``url``
+    #: ``url``, ``time``
     published: list[Stated] = field(default_factory=list)
     #: sources as of ``published``, without ``url``
     modified: list[Stated] = field(default_factory=list)
@@ -172,9 +172,9 @@ class _Reader:
             find_nodes(self.markup.json_ld, _PAGE_TYPES), "json-ld:page", "datePublished"
         )
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
-        yield from self._times(modified=False)
         if url and (day := parse_url_date(url, self.fetched_at)):
             yield Stated("url", url, day)
+        yield from self._times(modified=False)
 
     def modified(self) -> Iterator[Stated]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")

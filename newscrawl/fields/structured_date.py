@@ -32,8 +32,12 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
 # "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as POSIX does, one hour behind.
 _REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
 _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
-    r"(?<![0-9])((?:19|20)\d\d)(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d))(?![0-9])"
+    r"(?<![0-9])((?:19|20)\d\d)"
+    r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d)"
+    rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
+    re.IGNORECASE,
 )
 # Two days with no part in common: what a text leaves open differs between them.
 _DEFAULTS = (datetime(2000, 1, 1, 0, 0), datetime(2004, 2, 2, 1, 1))  # noqa: DTZ001  # naive on purpose
@@ -58,12 +62,13 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
 
 
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
-    """Return the day that the path of *url* names: ``/2020/09/15/``, ``-2020-09-15``, ``20200915``."""
+    """Return the day that the path of *url* names: ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915``."""
     path = url.partition("?")[0].partition("#")[0]
     for match in _URL_DAY.finditer(path):
-        year, month, day = (int(part) for part in match.groups() if part)
+        year, month, day = (part.lower() for part in match.groups() if part)
+        month_number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
         try:
-            value = date(year, month, day)
+            value = date(int(year), month_number, int(day))
         except ValueError:
             continue
         if is_plausible(value, fetched_at):
