@@ -18,7 +18,10 @@ from newscrawl.items import Article, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 
 TICK = 0.005
-PARAGRAPH = "<p>The harbour opens again, said the mayor, after a winter of work on its walls.</p>\n"
+PARAGRAPH = (
+    "<p>The harbour opens again, said the mayor, after a winter of work on its walls. "
+    "Nobody on the quay wanted to say when the first ferry will leave.</p>\n"
+)
 
 
 def large_page(megabytes: float) -> bytes:
