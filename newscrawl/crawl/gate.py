@@ -62,7 +62,9 @@ def url_points(url: str) -> int:
         return _query_points(parts.query) or -2
     slug = _HTML.sub("", segments[-1])
     points = _slug_points(slug) + _query_points(parts.query)
-    points += 2 * bool(date_in_url(url))
+    if date := _find_date(parts.path):
+        ends_path = not parts.path[date.end() :].strip("/")
+        points += -1 if ends_path else 3
     points += len(segments) > 2
     points += slug != segments[-1]
     return points - 3 * any(segment in _MACHINE for segment in segments)
@@ -99,10 +101,16 @@ def date_in_url(url: str) -> str | None:
 
     ``/2024/05/17/``, ``/2024-05-17-``, ``20240517`` and ``/2024/05/`` are such.
     """
-    for match in _DATE.finditer(urlsplit(url).path):
-        year, month, day = match["year"], match["month"], match["day"]
-        if not match["sep"] and not (day and len(month) == len(day) == 2):
-            continue
-        iso = f"{year}-{month:0>2}"
-        return f"{iso}-{day:0>2}" if day else iso
+    found = _find_date(urlsplit(url).path)
+    if not found:
+        return None
+    month = f"{found['year']}-{found['month']:0>2}"
+    return f"{month}-{found['day']:0>2}" if found["day"] else month
+
+
+def _find_date(path: str) -> re.Match[str] | None:
+    for found in _DATE.finditer(path):
+        # Digits in a row are a date only if it is complete.
+        if found["month"] and (found["sep"] or len(found[0]) == len("20261120")):
+            return found
     return None

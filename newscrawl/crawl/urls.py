@@ -37,10 +37,15 @@ def site_key(url: str) -> str:
 def owner(host: str) -> str:
     """Return the registered domain of *host* (see :func:`site_key`).
 
-    An address or a name without public suffix owns itself, each port on its own.
+    An address or a name without dot owns itself, each port on its own.
     """
     found = _registered(host)
-    return found.top_domain_under_public_suffix or host
+    if found.suffix:
+        return found.top_domain_under_public_suffix or host
+    if found.ipv4 or found.ipv6 or not found.subdomain:
+        return host
+    # The public suffix list's default rule: an unknown top-level domain is a suffix.
+    return f"{found.subdomain.split('.')[-1]}.{found.domain}"
 
 
 def absolute_url(url: str, base: str = "") -> str | None:
