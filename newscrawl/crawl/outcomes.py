@@ -37,9 +37,14 @@ _REASONS = {
     "ResponseDataLossError": "truncated",
     "UnsupportedURLSchemeError": "scheme",
     "BadGzipFile": "encoding",
+    "error": "encoding",  # zlib.error, brotli.error
 }
 # IgnoreRequest has no subclasses that tell; its messages are Scrapy's own.
-_IGNORED = {"robots.txt": "robots", "redirections": "redirects", "larger than": "too_large"}
+_IGNORED = {
+    "robots.txt": "robots",
+    "redirections": "redirects",
+    "DOWNLOAD_MAXSIZE": "too_large",  # unpacked, that is: a bomb
+}
 
 
 def failure_reason(error: BaseException | None) -> str:

@@ -314,10 +314,14 @@ FAULT_SITES = [
 
 
 class FaultServer(LoopbackServer):
-    """Answers for all fault sites, to a client that has it as its ``http_proxy``."""
+    """Answers for all fault sites, to a client that has it as its ``http_proxy``.
 
-    def __init__(self) -> None:
+    With *fronts* the front pages are faulty, too.
+    """
+
+    def __init__(self, *, fronts: bool = False) -> None:
         super().__init__()
+        self._fronts = fronts
         self._sites = {site.host: site for site in FAULT_SITES}
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
@@ -326,7 +330,8 @@ class FaultServer(LoopbackServer):
         if site is None:
             writer.write(response(b"", 502))
             return 502, True
-        if f"http://{request.host}{request.target}" == site.faulty_url:
+        is_front = self._fronts and request.target == "/"
+        if is_front or f"http://{request.host}{request.target}" == site.faulty_url:
             await commit(site.fault, writer)
             return 200, False
         kind, body = site.documents().get(request.target, ("text/html", b""))
