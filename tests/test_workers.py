@@ -190,6 +190,14 @@ def test_close_leaves_no_process() -> None:
     assert children() <= before
 
 
+def assert_gone(*pids: int) -> None:
+    """The processes end, in a moment if not already."""
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).wait(30)
+        assert not psutil.pid_exists(pid)
+
+
 SCRIPT = """
 import asyncio
 from newscrawl.crawl.workers import WorkerPool
@@ -219,6 +227,40 @@ def test_script_without_main_guard(tmp_path: Path, close: str) -> None:
     assert (run.stdout, run.stderr) == ("once\n3\n", "")
 
 
+def test_forced_exit_waits_for_no_page() -> None:
+    """A program that ends while a page hangs does not wait for its deadline."""
+    code = (
+        "import asyncio, psutil\n"
+        "from newscrawl.crawl.workers import WorkerPool\n"
+        "pool = WorkerPool(2, deadline=0)\n"
+        "async def main():\n"
+        "    await pool.call('tests.hostile:measure', b'')\n"
+        "    print(*(child.pid for child in psutil.Process().children()))\n"
+        "loop = asyncio.new_event_loop()\n"
+        "hanging = loop.create_task(pool.call('tests.hostile:hang', b''))\n"
+        "loop.run_until_complete(main())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    pids = [int(pid) for pid in run.stdout.split()]
+    assert len(pids) == 2
+    assert_gone(*pids)
+
+
+def test_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without worker processes each page fails as a crash, and none hangs."""
+    monkeypatch.setattr("newscrawl.crawl.process.PRELOAD", ("no.such.module",))
+    assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
+
+
 def test_worker_outlives_its_pool_by_little() -> None:
     """Workers end when the crawler is killed."""
     code = (
@@ -238,7 +280,4 @@ def test_worker_outlives_its_pool_by_little() -> None:
         timeout=60,
         check=False,
     )
-    pid = int(run.stdout)
-    with contextlib.suppress(psutil.NoSuchProcess):
-        psutil.Process(pid).wait(30)
-    assert not psutil.pid_exists(pid)
+    assert_gone(int(run.stdout))

@@ -8,11 +8,12 @@ import os
 import subprocess
 import sys
 import weakref
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Timer
-from typing import IO, TYPE_CHECKING, Any, cast
+from queue import SimpleQueue
+from threading import Thread, Timer
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from newscrawl.crawl.worker import ANSWER_LENGTH, TASK_LENGTHS
 
@@ -36,67 +37,97 @@ class Limits:
     tasks: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    task: bytes
+    data: bytes
+    future: Future[Answer]
+
+
 class WorkerProcess:
-    """One process at a time, with pipes and a thread of its own that waits for it."""
+    """One process at a time, with pipes and a thread of its own that waits for it.
+
+    The thread is a daemon: a crawl that is stopped by force does not wait for its pages.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="newscrawl-worker")
+        self._jobs: SimpleQueue[_Job | Literal["start", "stop"]] = SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None
         self._killed: subprocess.Popen[bytes] | None = None
         self._served = 0
+        self._closed = False
+        self._thread = Thread(target=self._work, name="newscrawl-worker", daemon=True)
+        self._thread.start()
 
     def start(self) -> None:
         """Start the process in the background, so that the first task need not wait for it."""
-        self._thread.submit(self._start)
+        self._jobs.put("start")
 
     def submit(self, function: str, data: bytes, plain: dict[str, Any]) -> Future[Answer]:
-        """Return the future answer of *function*; it has a result, or a reason and a message."""
-        return self._thread.submit(self._run, function, data, plain)
+        """Return the future answer of *function*: its result, or a reason and a message."""
+        task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
+        job = _Job(json.dumps(task).encode(), data, Future())
+        self._jobs.put(job)
+        return job.future
 
     def kill(self) -> None:
         """End the process, and the task it may be at; the next task gets a new one."""
-        if self._process is not None:
-            self._killed = self._process
-            self._process.kill()
+        if (process := self._process) is not None:
+            self._killed = process
+            process.kill()
 
     def close(self) -> None:
         """End process and thread, for good. Blocks until both are gone."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._closed = True
         self.kill()
-        self._thread.shutdown()
+        self._jobs.put("stop")
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) != "stop":
+            if isinstance(job, _Job) and job.future.set_running_or_notify_cancel():
+                self._finish(job)
+            self._start()  # the next one, while nobody waits
         self._discard()
 
-    def _run(self, function: str, data: bytes, plain: dict[str, Any]) -> Answer:
+    def _finish(self, job: _Job) -> None:
+        try:
+            job.future.set_result(self._run(job))
+        except Exception as error:  # noqa: BLE001  # a thread that died would answer nobody
+            job.future.set_exception(error)
+
+    def _run(self, job: _Job) -> Answer:
         if self._process is not None and (
             self._process is self._killed or self._process.poll() is not None
         ):
             self._discard()
-        answer = self._start() or self._ask(function, data, plain)
+        answer = self._start() or self._ask(job)
         self._served += 1
         if self._served == self._limits.tasks or answer.get("reason") == "memory":
             self._discard()
-        if self._process is None:
-            with contextlib.suppress(RuntimeError):  # the pool was closed meanwhile
-                self.start()
         return answer
 
     def _start(self) -> Answer | None:
         """Start the process where there is none; return the failure if it does not come up."""
         if self._process is not None:
             return None
-        self._process = _launch(self._limits.memory)
+        try:
+            self._process = _launch(self._limits.memory)
+        except OSError as error:
+            return {"reason": "crash", "message": f"the worker did not start: {error}"}
         self._served = 0
         weakref.finalize(self, self._process.kill)
+        if self._closed:  # meanwhile
+            self._process.kill()
         with self._deadline(START_DEADLINE):
             ready = _read(self._process)
         return None if ready else self._failure("crash", "the worker did not start")
 
-    def _ask(self, function: str, data: bytes, plain: dict[str, Any]) -> Answer:
-        task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
+    def _ask(self, job: _Job) -> Answer:
         process = cast("subprocess.Popen[bytes]", self._process)
         with self._deadline(self._limits.deadline) as expired:
-            _write(process, json.dumps(task).encode(), data)
+            _write(process, job.task, job.data)
             answer = _read(process)
         if answer is not None:
             return answer

@@ -14,7 +14,6 @@ import os
 import pkgutil
 import signal
 import struct
-import sys
 import traceback
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -51,8 +50,11 @@ def limit_memory(megabytes: int) -> None:
         import resource  # noqa: PLC0415  # POSIX only
     except ImportError:
         return
-    used = _address_space()
-    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20,) * 2)
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = _address_space() + megabytes * 2**20
+    if most != resource.RLIM_INFINITY:
+        limit = min(limit, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 def _address_space() -> int:
@@ -120,6 +122,8 @@ def main() -> None:
     parser.add_argument("--memory-limit", type=int, default=0, metavar="MB")
     parser.add_argument("--preload", action="append", default=[], metavar="MODULE")
     options = parser.parse_args()
+    # Ctrl-C is for the crawler, which lets pages under way finish.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks, answers = _pipes()
     for module in options.preload:
         __import__(module)
@@ -127,7 +131,6 @@ def main() -> None:
         limit_memory(options.memory_limit)
     _send(answers, {"ready": os.getpid()})
     serve(tasks, answers)
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
