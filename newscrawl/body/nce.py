@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from newscrawl.document import TEXT, Document
-from newscrawl.text import tokens, words
+from newscrawl.text import WIDE_WEIGHT, tokens, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from newscrawl.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,9 @@ def find_separator(document: Document, parameters: NceParameters) -> int | None:
     a long teaser is a link, a paragraph is not (+0.008 of F1).
     """
     chars_before, link_chars_before = document.chars_before, document.link_chars_before
+    shortest = parameters.beta3 / WIDE_WEIGHT
     rejected: set[int] = set()  # ancestors shared with leaves visited before
-    for leaf in range(len(document)):
-        if document.tag[leaf] != TEXT:
-            continue
+    for leaf in [row for row, text in enumerate(document.text) if len(text) >= shortest]:
         length = chars_before[leaf + 1] - chars_before[leaf]
         if length < parameters.beta3 or link_chars_before[leaf + 1] != link_chars_before[leaf]:
             continue
@@ -283,14 +283,16 @@ def find_title(document: Document, forest: Sequence[int], parameters: NceParamet
     text is the title. That is the paper's rule, as far as it can be read.
     """
     first = forest[0] if forest else len(document)
-    title = next((row for row in range(first) if document.tag[row] == "title"), None)
+    title = document.tag.index("title", 0, first) if "title" in document.tag[:first] else None
     least = len(document.title) if title is not None else 0
+    most = 10 * parameters.alpha4  # characters: spares nearly all the tokenising
+    if least >= most:
+        return title
     before = document.chars_before
     longer = {
         (before[row], before[end]): row
         for row, end in enumerate(document.end[:first])
-        # A word of a title has 10 characters at most, on average: this spares nearly all the tokenising.
-        if end <= first and least < before[end] - before[row] <= 10 * parameters.alpha4
+        if end <= first and least < before[end] - before[row] <= most
     }
     bags = {row: words(document.subtree_text(row)) for row in longer.values()}
     candidates = [
