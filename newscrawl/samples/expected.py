@@ -78,7 +78,7 @@ class Check:
     @property
     def date(self) -> bool:
         """Whether the days are equal, and the instants where both sides tell one."""
-        found, wanted = self.found and self.found.date, self.page.date
+        found, wanted = self.found.date if self.found else None, self.page.date
         if isinstance(found, datetime) and isinstance(wanted, datetime):
             return found == wanted
         return found is not None and wanted is not None and same_day(found, wanted)
