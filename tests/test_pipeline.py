@@ -129,6 +129,16 @@ def test_page_item_becomes_an_article() -> None:
     }
 
 
+def test_hints_fill_what_the_page_leaves_open() -> None:
+    """A sitemap's date serves where the page has none, and says so; the page's title stays."""
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in pages.paragraphs(2))
+    html = f"<html><title>Own</title><body><h1>Own</h1>{text}</body></html>".encode()
+    hints = {"title": "Of the sitemap", "date": "2026-03-14T08:30:00+00:00", "language": "de"}
+    (article,) = process(PageItem(url="http://a.test/x", html=html, hints=hints)).items
+    assert (article.title, article.date, article.language) == ("Own", pages.PUBLISHED, "de")
+    assert article.evidence["date"].source != article.evidence["title"].source
+
+
 @pytest.mark.parametrize("item_class", ITEM_CLASSES)
 def test_article_from_any_item(item_class: Any) -> None:
     """Any class of item that holds a page gives an Article."""
