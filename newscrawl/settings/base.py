@@ -32,6 +32,8 @@ DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 4 * 1024 * 1024
 # A flap heals in two tries; the default 20 redirects are a loop.
 RETRY_TIMES = 2
+# A page of theirs that is down is no error of ours; the stats count it by its reason.
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 REDIRECT_MAX_TIMES = 5
 # Bounds link following of spiders other than sitelist, which counts links by itself.
 DEPTH_LIMIT = 5

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from newscrawl.crawl.discovery import Role, Target
 
 #: Discovery goes first in a host's queue: only what is known can be put in order.
-_PRIORITY: dict[Role, int] = {"robots": 30, "sitemap": 20, "feed": 20, "section": 10, "article": 0}
+_PRIORITY: dict[Role, int] = {
+    "robots": 4_000_000,
+    "sitemap": 3_000_000,
+    "feed": 3_000_000,
+    "section": 2_000_000,
+    "article": 0,
+}
 
 #: indexes of indexes are not in the protocol, and on the web
 MAX_SITEMAP_DEPTH = 3
@@ -101,7 +107,8 @@ class SitelistSpider(Spider):
                 target.url,
                 callback=self.parse,
                 errback=self.fail,
-                priority=_PRIORITY[target.role],
+                # Requests of the same kind leave in the order of their tickets: newest first.
+                priority=_PRIORITY[target.role] - ticket,
                 # Seen URLs are this spider's to know: the dupefilter would swallow a redirect
                 # to one of them, and the request with it.
                 dont_filter=True,
