@@ -41,6 +41,7 @@ _MARKS = {
     **dict.fromkeys(("dialog", "object", "video", "audio", "canvas"), INVISIBLE),
     "head": HEAD,
 }
+_IMAGES = frozenset(("svg", "math"))
 # Three queries cost half of their union, which must be sorted.
 _HIDING = tuple(etree.XPath(f"//@{name}") for name in ("hidden", "aria-hidden", "style"))
 _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -155,12 +156,19 @@ class Document:
         return depth
 
     @cached_property
+    def title_row(self) -> int | None:
+        """Row of the first ``title`` element that is not an image's, None where there is none."""
+        for row, tag in enumerate(self.tag):
+            if tag == "title" and not any(self.tag[u] in _IMAGES for u in self.ancestors(row)):
+                return row
+        return None
+
+    @cached_property
     def title(self) -> str:
-        """Text of the first ``title`` element outside of ``svg``, white space squeezed."""
-        for title in self.root.iter("title"):
-            if not any(True for _ in title.iterancestors("svg", "math")):
-                return squeeze("".join(map(str, title.itertext())))
-        return ""
+        """Text of the ``title`` element, white space squeezed."""
+        if self.title_row is None:
+            return ""
+        return squeeze("".join(map(str, self.element(self.title_row).itertext())))
 
 
 def parse_document(
