@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scrapy.utils.misc import load_object
 
 import newscrawl
@@ -115,6 +117,62 @@ def test_what_is_no_page(page: bytes | str):
     """A clear error."""
     with pytest.raises(DocumentError, match=r".+"):
         extract(page)
+
+
+_SOUP = st.lists(
+    st.sampled_from(
+        [
+            "<p>",
+            "</p>",
+            "<div>",
+            "<h1>",
+            "</h1>",
+            "<h2>",
+            "<a>",
+            "<a/href=/>",
+            "<a/rel=author>",
+            "</a>",
+            "<br>",
+            "<td>",
+            "<table>",
+            "<pre>",
+            "<li>",
+            "<script>",
+            "<script/type=application/ld+json>",
+            "</script>",
+            "<title>",
+            "<svg>",
+            "<base/href=//[>",
+            "<time/datetime=20240504>",
+            "<meta/name=date>",
+            "<link/rel=canonical/href=http://[>",
+            "<html>",
+            "<head>",
+            "<i/itemprop=author>",
+            "<i/itemprop=datePublished>",
+            "<body/hidden>",
+            "<frameset>",
+            "{}",
+            "[]",
+            ",",
+            ":",
+            "\x00",
+        ]
+    )
+    | st.text(max_size=30),
+    max_size=40,
+)
+
+
+@given(st.binary() | _SOUP.map(" ".join))
+def test_any_input_is_an_article_or_no_page(page: bytes | str):
+    """Nothing but DocumentError is raised, and what comes back is plain JSON in Unicode."""
+    try:
+        article = extract(page, URL, fetched_at=NOW)
+    except DocumentError:
+        return
+    assert Article.from_dict(json.loads(json.dumps(article.to_dict()))).body == article.body
+    json.dumps(article.to_dict(), ensure_ascii=False).encode()
 
 
 def test_page_without_text():

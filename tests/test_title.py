@@ -35,6 +35,19 @@ def test_site_name_as_heading():
     assert choose(page) == (STORY, "og:title")
 
 
+def test_logo_as_only_heading():
+    """The site's name is learned from its link; the headline may be an h2."""
+    page = f"<title>{STORY}：川新聞</title><h1 id=logo><a href='/'>川新聞</a></h1><h2>{STORY}</h2><p>Text."
+    assert choose(page) == (STORY, "h2")
+    assert choose(page.replace("h2", "div")) == (STORY, "title")
+
+
+def test_headline_that_links_to_the_story():
+    """A link does not make a logo."""
+    page = f"<title>{STORY} - Post</title><h1><a href='/'>Post</a></h1><h1><a href='/s'>{STORY}</a>"
+    assert choose(page) == (STORY, "h1")
+
+
 @pytest.mark.parametrize(
     "kicker", ["<span>Politics</span> ", "Politics | ", "<span>Politics</span><span>Live</span>"]
 )
