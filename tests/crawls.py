@@ -6,18 +6,23 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from scrapy import signals
 from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.asyncio import create_looping_call
 
+from newscrawl.settings import base
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsT
 
 
@@ -27,6 +32,39 @@ class FileStatsCollector(MemoryStatsCollector):
     def _persist_stats(self, stats: StatsT) -> None:
         path = self._crawler.settings["STATS_FILE"]
         Path(path).write_text(json.dumps(stats, default=str), encoding="utf-8")
+
+
+class StallMeter:
+    """Records the longest time that the event loop's thread was busy without a pause.
+
+    CPU time of the thread, since on a busy machine the clock on the wall measures the others.
+    """
+
+    _TICK = 0.05
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._before = time.thread_time()
+        self._loop = create_looping_call(self._tick)
+        crawler.signals.connect(self._start, signals.spider_opened)
+        crawler.signals.connect(self._stop, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the extension."""
+        return cls(crawler)
+
+    def _start(self) -> None:
+        self._before = time.thread_time()
+        self._loop.start(self._TICK, now=False)
+
+    def _stop(self) -> None:
+        self._loop.stop()
+
+    def _tick(self) -> None:
+        now = time.thread_time()
+        self._stats.max_value("reactor/stall", now - self._before)
+        self._before = now
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +104,7 @@ def crawl_sites(
     given = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
+        "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.StallMeter": 0}),
         # Politeness to a server in the same process would only cost time.
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,

@@ -107,6 +107,11 @@ def test_memory_stays_bounded(crawl: Crawl):
     assert crawl.stats["memusage/max"] < 500 * 1024 * 1024
 
 
+def test_reactor_is_never_held(crawl: Crawl):
+    """No page holds the event loop: what reads downloaded bytes runs elsewhere."""
+    assert crawl.stats["reactor/stall"] < 0.5
+
+
 def test_every_healthy_neighbour_is_extracted(crawl: Crawl):
     """All healthy pages are in the feed, title and every paragraph."""
     items = {item["url"]: item for item in crawl.items}
@@ -165,6 +170,7 @@ def test_faulty_front_pages(tmp_path: Path):
     assert crawl.returncode == 0, crawl.output[-5000:]
     assert crawl.stats["finish_reason"] == "finished"
     assert "Traceback" not in crawl.output
+    assert crawl.stats["reactor/stall"] < 0.5
     found = {item["url"] for item in crawl.items}
     healthy = [url for site in FAULT_SITES for url in site.healthy]
     assert [url for url in healthy if url not in found] == []

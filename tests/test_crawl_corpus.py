@@ -57,6 +57,11 @@ def test_ends_well(recorded: Recorded):
     assert recorded.crawl.troubles() == []
 
 
+def test_reactor_is_never_held(recorded: Recorded):
+    """No page holds the event loop."""
+    assert recorded.crawl.stats["reactor/stall"] < 0.5
+
+
 def test_no_page_is_fetched_twice(recorded: Recorded):
     """Each page is asked for once, whatever names it and how."""
     assert [page.url for page, times in recorded.served.items() if times > 1] == []

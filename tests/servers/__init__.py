@@ -73,8 +73,12 @@ class LoopbackServer(ABC):
         self._connections: set[asyncio.Task[None]] = set()
 
     @abstractmethod
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
-        """Write the answer; return its status, and whether the connection stays open."""
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Record and write the answer; return whether the connection stays open."""
+
+    def record(self, request: Request, status: int) -> None:
+        """Log an answer: before it is written, so that who has it finds it in the log."""
+        self.log.append(Served(request.host, request.target, status))
 
     @property
     def url(self) -> str:
@@ -127,8 +131,7 @@ class LoopbackServer(ABC):
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             await writer.start_tls(server_context())
             return True
-        status, stays_open = await self.answer(request, writer)
-        self.log.append(Served(request.host, request.target, status))
+        stays_open = await self.answer(request, writer)
         await writer.drain()
         return stays_open
 

@@ -324,20 +324,20 @@ class FaultServer(LoopbackServer):
         self._fronts = fronts
         self._sites = {site.host: site for site in FAULT_SITES}
 
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Send a good document, or commit the site's fault and close."""
         site = self._sites.get(request.host)
-        if site is None:
-            writer.write(response(b"", 502))
-            return 502, True
         is_front = self._fronts and request.target == "/"
-        if is_front or f"http://{request.host}{request.target}" == site.faulty_url:
+        if site and (is_front or f"http://{request.host}{request.target}" == site.faulty_url):
+            self.record(request, 200)
             await commit(site.fault, writer)
-            return 200, False
-        kind, body = site.documents().get(request.target, ("text/html", b""))
+            return False
+        documents = site.documents() if site else {}
+        kind, body = documents.get(request.target, ("text/html", b""))
         status = 200 if body else 404
+        self.record(request, status)
         writer.write(response(body, status, {"Content-Type": kind}))
-        return status, True
+        return True
 
 
 async def commit(fault: PageFault | TransportFault, writer: asyncio.StreamWriter) -> None:

@@ -290,9 +290,10 @@ class ReplayServer(LoopbackServer):
         url = canonicalize_url(f"http://{host}{target}")
         return self._pages.get(url) or self._pages.get(url.partition("?")[0])
 
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Send the recorded page, the document made for the host, or 404."""
         status, headers, body = self._find(request)
+        self.record(request, status)
         site = self.sites.get(request.host)
         if site and site.gzips and "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"], body = "gzip", gzip.compress(body, 1)
@@ -301,7 +302,7 @@ class ReplayServer(LoopbackServer):
             writer.write(response(chunked(body) + b"0\r\n\r\n", status, headers, framed=False))
         else:
             writer.write(response(body, status, headers))
-        return status, True
+        return True
 
     def _find(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         site = self.sites.get(request.host)
