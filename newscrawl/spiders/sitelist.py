@@ -208,13 +208,10 @@ class SitelistSpider(Spider):
         if target.certain:
             return self._take(frontier, target, response)
         page = await self._read_links(frontier, response)
-        is_article = page["kind"] != "index" and not target.given
-        if target.role == "section" and is_article:
-            # The gate took the URL of an article for a section's.
-            self.counts.count(frontier.site.key, "discovered_count")
-        if is_article:
-            return self._take(frontier, target, response)
+        # A section that looks like an article is the imprint or the privacy policy.
         if target.role == "article":
+            if page["kind"] != "index":
+                return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
         self._follow(frontier, target, page)
