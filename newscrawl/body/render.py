@@ -9,7 +9,7 @@ from newscrawl.document import TEXT
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document import Document
@@ -20,7 +20,8 @@ _BLOCKS = """
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main
     menu nav ol p plaintext pre search section summary table tbody tfoot thead tr ul xmp
 """
-_BREAKS = {**dict.fromkeys(_BLOCKS.split(), "\n\n"), "br": "\n", "td": " ", "th": " "}
+_PARAGRAPH = "\n\n"
+_BREAKS = {**dict.fromkeys(_BLOCKS.split(), _PARAGRAPH), "br": "\n", "td": " ", "th": " "}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 # Control characters, hints to a line breaker, byte order marks; joiners stay, scripts need them.
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
@@ -33,55 +34,90 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     lines of a ``pre`` end a line; inline elements join as they stand in the source. White space is
     squeezed. Subtrees whose row is in *skip*, and hidden text, are left out.
     """
-    pieces: list[str] = []
+    flow = _Flow()
     last = -1
     for root in forest:
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
-            pieces.append("\n\n")
+            flow.mark(_PARAGRAPH)
         last = root
         if document.tag[root] != TEXT:
-            pieces.extend(_pieces(document, root, skip))
+            _write_tree(flow, document, root, skip)
             # Its text, if there is any, is a row of its own; a space between siblings is not.
             tail = document.element(root).tail
-            pieces.append(" " if tail and tail.isspace() else "")
+            flow.write(" " if tail and tail.isspace() else None)
         elif not document.hidden[root] and root not in skip:
-            pieces.append(_source_text(document, root).replace("\n", " "))
-    return _paragraphs("".join(pieces))
+            flow.write(_source_text(document, root))
+    return flow.text()
 
 
-def _pieces(document: Document, root: int, skip: AbstractSet[int]) -> Iterator[str]:
-    """Give text and breaks of the subtree of *root*, an element; without its tail."""
-    tag, end, hidden = document.tag, document.end, document.hidden
+class _Flow:
+    """Text and breaks in the order of the page."""
+
+    def __init__(self) -> None:
+        self._pieces = [_PARAGRAPH]
+        #: in how many preformatted elements we are
+        self.preformatted = 0
+
+    def write(self, text: str | None) -> None:
+        """Add *text* of the source: white space at the start of a line or paragraph is nothing."""
+        if not text or (self._pieces[-1] == _PARAGRAPH and text.isspace()):
+            return
+        self._pieces.append(text if self.preformatted else text.replace("\n", " "))
+
+    def mark(self, mark: str) -> None:
+        """Add a break."""
+        if self._pieces[-1] != _PARAGRAPH:
+            self._pieces.append(mark)
+
+    def text(self) -> str:
+        """Return lines and paragraphs, white space squeezed."""
+        text = _NO_TEXT.sub("", "".join(self._pieces))
+        paragraphs: list[list[str]] = [[]]
+        for line in map(squeeze, text.split("\n")):
+            if line:
+                paragraphs[-1].append(line)
+            elif paragraphs[-1]:
+                paragraphs.append([])
+        return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs if paragraph)
+
+
+def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+    """Write the subtree of *root*, an element; without its tail."""
+    tag, end, hidden, element = document.tag, document.end, document.hidden, document.element
     open_rows: list[int] = []
-    preformatted = 0
     row = root
     while row < end[root] or open_rows:
         if open_rows and end[open_rows[-1]] <= row:
             closed = open_rows.pop()
-            yield _BREAKS.get(tag[closed], "")
-            preformatted -= tag[closed] in _PREFORMATTED
+            _close(flow, tag[closed])
             if open_rows:
-                yield _flow(document.element(closed).tail, preformatted)
+                flow.write(element(closed).tail)
         elif tag[row] == TEXT:
             row += 1
         elif hidden[row] or row in skip:
-            yield _BREAKS.get(tag[row], "")
+            if tag[row] in _BREAKS:
+                flow.mark(_BREAKS[tag[row]])
             if open_rows:
-                yield _flow(document.element(row).tail, preformatted)
+                flow.write(element(row).tail)
             row = end[row]
         else:
             open_rows.append(row)
-            preformatted += tag[row] in _PREFORMATTED
-            # A br breaks once, when it closes.
-            yield _BREAKS.get(tag[row], "") if tag[row] != "br" else ""
-            yield _flow(document.element(row).text, preformatted)
+            _open(flow, tag[row])
+            flow.write(element(row).text)
             row += 1
 
 
-def _flow(text: str | None, preformatted: int) -> str:
-    if not text:
-        return ""
-    return text if preformatted else text.replace("\n", " ")
+def _open(flow: _Flow, tag: str) -> None:
+    # A br breaks once, when it closes.
+    if tag in _BREAKS and tag != "br":
+        flow.mark(_BREAKS[tag])
+        flow.preformatted += tag in _PREFORMATTED
+
+
+def _close(flow: _Flow, tag: str) -> None:
+    if tag in _BREAKS:
+        flow.mark(_BREAKS[tag])
+        flow.preformatted -= tag in _PREFORMATTED
 
 
 def _source_text(document: Document, row: int) -> str:
@@ -92,14 +128,3 @@ def _source_text(document: Document, row: int) -> str:
     while document.parent[before] != parent:
         before = document.parent[before]
     return document.element(before).tail or ""
-
-
-def _paragraphs(text: str) -> str:
-    lines = (squeeze(line) for line in _NO_TEXT.sub("", text).split("\n"))
-    paragraphs: list[list[str]] = [[]]
-    for line in lines:
-        if line:
-            paragraphs[-1].append(line)
-        elif paragraphs[-1]:
-            paragraphs.append([])
-    return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs if paragraph)

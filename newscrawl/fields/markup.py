@@ -27,6 +27,7 @@ _MOST_ITEMS = 500
 class Markup:
     """Raw statements of a page about itself, each list in document order."""
 
+    root: _Element
     #: content of the meta elements, by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
     meta: dict[str, list[str]] = field(default_factory=dict)
     #: ``href`` of link elements, by each lower-case token of ``rel``
@@ -37,8 +38,6 @@ class Markup:
     times: list[_Element] = field(default_factory=list)
     #: elements outside of the head with an ``itemprop``, by each of its tokens
     items: dict[str, list[_Element]] = field(default_factory=dict)
-    #: links to pages of authors
-    author_links: list[_Element] = field(default_factory=list)
     #: text of the title element
     title: str = ""
     #: ``lang`` of the html element
@@ -46,9 +45,10 @@ class Markup:
     #: address that relative ones are resolved against
     base: str | None = None
 
-    def first_meta(self, *names: str) -> tuple[str, str] | None:
-        """Return the first of *names* that has content, and its content."""
-        return next(((name, self.meta[name][0]) for name in names if name in self.meta), None)
+    def author_links(self) -> list[_Element]:
+        """Return the links to pages of authors."""
+        links = (link for link in self.root.iter("a") if "author" in (link.get("rel") or ""))
+        return list(islice(links, _MOST_ITEMS))
 
     def absolute(self, address: str) -> str | None:
         """Return *address* as an absolute HTTP URL, or None where it is none."""
@@ -62,7 +62,7 @@ class Markup:
 
 def read_markup(root: _Element, url: str | None = None) -> Markup:
     """Return what the tree of *root*, a page fetched from *url*, says about itself."""
-    markup = Markup(base=url, lang=root.get("lang") or root.get("xml:lang") or "")
+    markup = Markup(root, base=url, lang=root.get("lang") or root.get("xml:lang") or "")
     element: Any
     for element in root.iter("meta", "link", "script", "time", "title", "base"):
         _READERS[element.tag](markup, element)
@@ -71,8 +71,6 @@ def read_markup(root: _Element, url: str | None = None) -> Markup:
         if element.tag != "meta":
             for name in properties.lower().split():
                 markup.items.setdefault(name, []).append(element)
-    links = (link for link in root.iter("a") if "author" in (link.get("rel") or ""))
-    markup.author_links = list(islice(links, _MOST_ITEMS))
     return markup
 
 

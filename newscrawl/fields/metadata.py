@@ -222,7 +222,7 @@ class _Reader:
             if name in self.markup.meta:
                 yield f"meta:{name}", self.markup.meta[name]
         yield "microdata", [_item_name(item) for item in self.markup.items.get("author", ())]
-        yield "rel", [text_of(link) for link in self.markup.author_links]
+        yield "rel", [text_of(link) for link in self.markup.author_links()]
 
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
