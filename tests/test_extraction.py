@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+import time
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -173,6 +174,32 @@ def test_any_input_is_an_article_or_no_page(page: bytes | str):
         return
     assert Article.from_dict(json.loads(json.dumps(article.to_dict()))).body == article.body
     json.dumps(article.to_dict(), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<h2>" * 900 + "x <i></i>" * 30_000,
+        "<h1>word </h1>" * 50_000,
+        "<h1>" + "word " * 400_000,
+        "<title>" + "a | " * 100_000,
+        "<div itemprop=author>" * 900 + "<b>x</b>" * 30_000,
+        "<time datetime='Jan 5 2024 10:00 XYZ'></time>" * 30_000,
+        "<meta name=date content='5 Jan x 2024'>" * 30_000,
+        "<meta name=author content='" + "a, b and " * 50_000 + "'>",
+        "<script type=application/ld+json>"
+        + json.dumps(
+            {"@type": "Article", "datePublished": ["Jan 5 x"] * 99_999, "author": ["b c"] * 99_999}
+        )
+        + "</script><p>x",
+        "<link rel=canonical href='http://['>" * 30_000,
+    ],
+)
+def test_oversized_pages_take_little_time(page: str):
+    """Nothing that a page may hold by the thousand is compared with everything else."""
+    began = time.process_time()
+    extract(page, URL, fetched_at=NOW)
+    assert time.process_time() - began < 8
 
 
 def test_page_without_text():

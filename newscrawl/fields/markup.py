@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 # Three times as fast as looking for the elements.
 _ITEM_PROPERTIES = etree.XPath("//@itemprop")
-_MOST_ITEMS = 500
+# No page of the corpora has more that matter; hostile ones have a million.
+_MOST_ITEMS = 300
+_MOST_TEXTS = 100
 
 
 @dataclass(slots=True)
@@ -75,8 +77,8 @@ def read_markup(root: _Element, url: str | None = None) -> Markup:
 
 
 def text_of(element: _Element) -> str:
-    """Return the text of *element* and its descendants, white space squeezed."""
-    return squeeze(" ".join(cast("Iterator[str]", element.itertext())))
+    """Return the text of *element* and its descendants, white space squeezed; of a long one its start."""
+    return squeeze(" ".join(islice(cast("Iterator[str]", element.itertext()), _MOST_TEXTS)))
 
 
 def _read_meta(markup: Markup, element: _Element) -> None:
@@ -101,7 +103,7 @@ def _read_script(markup: Markup, element: _Element) -> None:
 
 
 def _read_time(markup: Markup, element: _Element) -> None:
-    if element.get("datetime"):
+    if element.get("datetime") and len(markup.times) < _MOST_ITEMS:
         markup.times.append(element)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -74,6 +75,10 @@ _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.langu
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited", re.IGNORECASE)
+# Bounds on what a hostile page may cost; real ones stay far below.
+_MOST = 50
+_MOST_INSIDE = 100
+_LONGEST_TITLE = 1000
 _PAGE_TYPES = ("WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery")
 
 
@@ -156,7 +161,7 @@ class _Reader:
             ("title", self.markup.title),
         ]
         for source, text in statements:
-            if isinstance(text, str) and (clean := plain_text(text)):
+            if isinstance(text, str) and (clean := plain_text(text[:_LONGEST_TITLE])):
                 yield Title(source, clean)
 
     def site_names(self) -> Iterator[str]:
@@ -189,7 +194,10 @@ class _Reader:
         return None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = [("link:canonical", address) for address in self.markup.links.get("canonical", ())]
+        links = [
+            ("link:canonical", address)
+            for address in self.markup.links.get("canonical", [])[:_MOST]
+        ]
         metas = [("meta:og:url", address) for address in self.markup.meta.get("og:url", ())]
         for source, address in links + metas:
             absolute = self.markup.absolute(address)
@@ -217,11 +225,17 @@ class _Reader:
         return None
 
     def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
-        yield "json-ld", [_name(person) or "" for person in as_list(self.article.get("author"))]
+        yield (
+            "json-ld",
+            [_name(person) or "" for person in as_list(self.article.get("author"))[:_MOST]],
+        )
         for name in _AUTHOR_META:
             if name in self.markup.meta:
                 yield f"meta:{name}", self.markup.meta[name]
-        yield "microdata", [_item_name(item) for item in self.markup.items.get("author", ())]
+        yield (
+            "microdata",
+            [_item_name(item) for item in self.markup.items.get("author", [])[:_MOST]],
+        )
         yield "rel", [text_of(link) for link in self.markup.author_links()]
 
     def _meta(self, name: str) -> str | None:
@@ -234,17 +248,17 @@ class _Reader:
                 yield Stated(source, str(raw).strip(), value)
 
     def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
-        for node in nodes:
-            for raw in as_list(node.get(name)):
+        for node in islice(nodes, _MOST):
+            for raw in as_list(node.get(name))[:_MOST]:
                 yield from self._stated(source, raw)
 
     def _meta_dates(self, names: Iterable[str]) -> Iterator[Stated]:
         for name in names:
-            for raw in self.markup.meta.get(name, ()):
+            for raw in self.markup.meta.get(name, [])[:_MOST]:
                 yield from self._stated(f"meta:{name}", raw)
 
     def _item_dates(self, name: str) -> Iterator[Stated]:
-        for item in self.markup.items.get(name, ()):
+        for item in self.markup.items.get(name, [])[:_MOST]:
             raw = item.get("content") or item.get("datetime") or text_of(item)
             yield from self._stated("microdata", raw)
 
@@ -279,7 +293,8 @@ def _name(value: Any) -> str | None:
 
 
 def _item_name(item: _Element) -> str:
-    named = next((inner for inner in item.iter() if inner.get("itemprop") == "name"), item)
+    inside = islice(item.iter(), _MOST_INSIDE)
+    named = next((inner for inner in inside if inner.get("itemprop") == "name"), item)
     return item.get("content") or named.get("content") or text_of(named)
 
 

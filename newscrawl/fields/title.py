@@ -41,7 +41,10 @@ _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
 _MOST_SITE_WORDS = 6
 # Shorter names stand in too many words: "AP", "ET".
 _LEAST_LETTERS = 3
+# What is larger is no heading, whatever its tag: a page may nest them without end.
 _MOST_HEADINGS = 50
+_MOST_ROWS = 100
+_MOST_LENGTH = 600
 
 
 class Headline(NamedTuple):
@@ -83,7 +86,9 @@ def title_rows(document: Document, forest: Iterable[int], title: Headline) -> fr
         row
         for root in forest
         for row in range(root, document.end[root])
-        if document.tag[row] in _HEADINGS and _normal(document.subtree_text(row)) == wanted
+        if document.tag[row] in _HEADINGS
+        and _is_heading(document, row)
+        and _normal(document.subtree_text(row)) == wanted
     }
     return frozenset(rows if title.row is None else rows | {title.row})
 
@@ -187,9 +192,15 @@ class _Site:
 
 
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
-    rows = (row for row in _rows(document, tag) if document.chars(row))
+    rows = (row for row in _rows(document, tag) if _is_heading(document, row))
     for row in islice(rows, _MOST_HEADINGS):
         yield _Heading(row, squeeze(document.subtree_text(row)))
+
+
+def _is_heading(document: Document, row: int) -> bool:
+    """Return True if *row* shows text and is no larger than headings are."""
+    small = document.end[row] - row <= _MOST_ROWS
+    return small and 0 < document.chars(row) <= _MOST_LENGTH
 
 
 def _rows(document: Document, tag: str) -> Iterator[int]:
