@@ -32,12 +32,13 @@ class Web(LoopbackServer):
         super().__init__()
         self.answers = answers
 
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> tuple[int, bool]:
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Send the answer for the request's URL."""
         missing: Answer = (404, HTML, "<p>Not found</p>")
         status, headers, body = self.answers.get(f"{request.host}{request.target}", missing)
+        self.record(request, status)
         writer.write(response(body.encode(), status, headers))
-        return status, True
+        return True
 
     def requested(self, host: str) -> list[str]:
         """Return the paths asked of *host*, in order, robots.txt left out."""
