@@ -15,7 +15,7 @@ from newscrawl.fields.kind import page_kind
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document import Document
 
@@ -61,16 +61,7 @@ def _feeds(document: Document, base: str) -> list[str]:
 
 def _links(document: Document, base: str, owners: Sequence[str], limit: int) -> dict[str, Any]:
     found = {kind: Entries(base, owners, limit=limit) for kind in ("article", "section", "other")}
-    texts: dict[str, str] = {}
-    for href, text in _anchors(document):
-        if (target := absolute_url(href, base)) is None:
-            found["other"].leave_out("bad")
-        elif target in texts or len(texts) < limit:
-            # a card links the same page by picture, headline and teaser: the longest text tells
-            texts[target] = max(texts.get(target, ""), text, key=len)
-        else:
-            found["other"].leave_out("over_limit")
-    for target, text in texts.items():
+    for target, text in links_of(document, base, limit):
         found[link_kind(target, text)].add(target)
     articles, sections = (found[kind].result(kind) for kind in ("article", "section"))
     return {
@@ -78,6 +69,20 @@ def _links(document: Document, base: str, owners: Sequence[str], limit: int) -> 
         "sections": sections["entries"],
         "left_out": articles["left_out"],
     }
+
+
+def links_of(document: Document, base: str, limit: int | None = None) -> Iterable[tuple[str, str]]:
+    """Return URL and text of the first *limit* links of *document*, each URL once.
+
+    A card links the same page by picture, headline and teaser: of several texts the longest
+    is returned.
+    """
+    texts: dict[str, str] = {}
+    for href, text in _anchors(document):
+        target = absolute_url(href, base)
+        if target is not None and (target in texts or limit is None or len(texts) < limit):
+            texts[target] = max(texts.get(target, ""), text, key=len)
+    return texts.items()
 
 
 def _anchors(document: Document) -> Iterator[tuple[str, str]]:
