@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.extraction import extract
+from newscrawl.fields.metadata import language_tag, plain_text
 from newscrawl.fields.structured_date import parse_date
 from newscrawl.items import Evidence
 
@@ -39,9 +40,13 @@ def extract_page(
 
 
 def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
-    for name in ("title", "language"):
-        if hints.get(name) and not getattr(article, name):
-            setattr(article, name, hints[name])
+    known = {
+        "title": plain_text(hints.get("title", "")),
+        "language": language_tag(hints.get("language", "")),
+    }
+    for name, value in known.items():
+        if value and not getattr(article, name):
+            setattr(article, name, value)
             article.evidence[name] = Evidence("hint", HINT_CONFIDENCE)
     raw = hints.get("date")
     if raw and article.date is None and article.fetched_at is not None:

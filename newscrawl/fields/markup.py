@@ -32,8 +32,8 @@ class Markup:
     root: _Element
     #: content of the meta elements, by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
     meta: dict[str, list[str]] = field(default_factory=dict)
-    #: ``href`` of link elements, by each lower-case token of ``rel``
-    links: dict[str, list[str]] = field(default_factory=dict)
+    #: ``href`` of the canonical link elements
+    canonical: list[str] = field(default_factory=list)
     #: values of the JSON-LD scripts
     json_ld: list[Any] = field(default_factory=list)
     #: elements with a ``datetime``
@@ -82,19 +82,18 @@ def text_of(element: _Element) -> str:
 
 
 def _read_meta(markup: Markup, element: _Element) -> None:
-    content = squeeze(element.get("content") or element.get("value") or "")
+    attributes = dict(cast("list[tuple[str, str]]", element.items()))
+    content = (attributes.get("content") or attributes.get("value") or "").strip()
     if content:
         for name in _NAMES:
-            key = element.get(name)
-            if key:
+            if key := attributes.get(name):
                 markup.meta.setdefault(key.strip().lower(), []).append(content)
 
 
 def _read_link(markup: Markup, element: _Element) -> None:
     address = element.get("href")
-    if address:
-        for token in (element.get("rel") or "").lower().split():
-            markup.links.setdefault(token, []).append(address)
+    if address and "canonical" in (element.get("rel") or "").lower():
+        markup.canonical.append(address)
 
 
 def _read_script(markup: Markup, element: _Element) -> None:

@@ -125,7 +125,7 @@ class Metadata:
 def read_metadata(root: _Element, url: str | None, fetched_at: datetime) -> Metadata:
     """Return what the page under *root*, fetched from *url* at *fetched_at* (aware), states."""
     markup = read_markup(root, url)
-    own = {address for address in (url, *markup.links.get("canonical", ())) if address}
+    own = {address for address in (url, *markup.canonical) if address}
     reader = _Reader(markup, article_node(markup.json_ld, own) or {}, fetched_at)
     metadata = Metadata(
         site_names=list(dict.fromkeys(reader.site_names())),
@@ -194,10 +194,7 @@ class _Reader:
         return None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = [
-            ("link:canonical", address)
-            for address in self.markup.links.get("canonical", [])[:_MOST]
-        ]
+        links = [("link:canonical", address) for address in self.markup.canonical[:_MOST]]
         metas = [("meta:og:url", address) for address in self.markup.meta.get("og:url", ())]
         for source, address in links + metas:
             absolute = self.markup.absolute(address)

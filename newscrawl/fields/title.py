@@ -112,8 +112,9 @@ def _most_like(
     document: Document, headings: Iterable[_Heading], stated: Collection[str], least: float
 ) -> Headline | None:
     best, rating = None, 0.0
+    titles = set(stated)
     for heading in headings:
-        for text in stated:
+        for text in titles:
             if (alike := likeness(heading.text, text)) > rating:
                 best, rating = heading, alike
     if best is None or rating < least:
