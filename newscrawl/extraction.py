@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
+from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.render import render
 from newscrawl.document import Document, parse_document
@@ -35,6 +36,8 @@ class ExtractOptions:
     nce: NceParameters = field(default_factory=NceParameters)
     #: leave regions that look like readers' comments out of the body
     remove_comments: bool = True
+    #: leave captions, boxes, bylines, dates and blocks of links out of the body
+    remove_boilerplate: bool = True
     #: bodies with fewer characters are taken for no body
     min_body_chars: int = 0
 
@@ -110,7 +113,7 @@ def extract(
     )
     _fill_dates(article, metadata)
     _fill_texts(article, document, metadata, find_body(document, options), options)
-    article.kind, confidence = page_kind(document)
+    article.kind, confidence = page_kind(document, dated=article.date is not None)
     article.evidence["kind"] = Evidence("page-shape", confidence)
     return article
 
@@ -138,6 +141,8 @@ def _fill_texts(
     if title is not None:
         article.title, article.evidence["title"] = title.text, title.evidence
         skipped = title_rows(document, body.forest, title)
+    if options.remove_boilerplate:
+        skipped |= boilerplate(document, body.forest, min(skipped, default=None))
     text = render(document, body.forest, skipped)
     if text and len(text) >= options.min_body_chars:
         article.body, article.evidence["body"] = text, body.evidence

@@ -54,3 +54,5 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         if article.date is not None:
             article.date_raw = raw
             article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
+            if article.kind == "other":  # which it was for want of a date only
+                article.kind = "article"

@@ -26,6 +26,17 @@ _INLINE = frozenset(
     {"a", "abbr", "b", "cite", "em", "font", "i", "mark", "q", "small", "span", "strong", "sub",
      "sup", "u"}
 )  # fmt: skip
+# A year or a short date; with another script's digits, four of them.
+_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d(?!\d)|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]{4}"
+    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d\d\b"
+)
+_COPYRIGHT = re.compile(r"©|copyright|\(c\)", re.IGNORECASE)
+_DATE_LINE = 80
+UNDATED_CONFIDENCE = 0.9
+"""How far an undated page is believed to be no article: 0 of the 679 articles of news212 and fundus
+are undated in this sense; 11 have no stated date and do not call themselves articles."""
+
 _ARTICLE_TYPE = re.compile(
     r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|Article|BlogPosting|LiveBlogPosting|Report)"'
 )
@@ -62,16 +73,27 @@ class PageShape:
     special: Literal["live", "gallery"] | None = None
 
 
-def page_kind(document: Document) -> tuple[ArticleKind, float]:
+def page_kind(document: Document, *, dated: bool = True) -> tuple[ArticleKind, float]:
     """Return what *document* is, and the confidence in it, 0.5..1.
 
-    ``article``, or ``live`` or ``gallery`` where JSON-LD says so; otherwise ``index``.
+    ``article``, or ``live`` or ``gallery`` where JSON-LD says so; otherwise ``index``. A page of
+    prose for which nothing states a date (not *dated*), which does not call itself an article
+    and shows no date either, is ``other``: an imprint, a privacy statement.
     """
     shape = measure_shape(document)
     probability = article_probability(shape)
     if probability < 0.5:
         return "index", 1 - probability
+    if not (dated or shape.declared > 0 or shape.article_data or _shows_date(document)):
+        return "other", UNDATED_CONFIDENCE
     return shape.special or "article", probability
+
+
+def _shows_date(document: Document) -> bool:
+    return any(
+        len(text) <= _DATE_LINE and _DATE.search(text) and not _COPYRIGHT.search(text)
+        for text in document.text
+    )
 
 
 def article_probability(shape: PageShape) -> float:

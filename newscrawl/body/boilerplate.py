@@ -1,0 +1,91 @@
+"""What stands among the paragraphs of an article and is not its text.
+
+NCE tests the link density of whole children of the separator node only, so captions, boxes and
+dates inside of them stay in the body. The rules here read the elements' meaning in HTML and
+apply NCE's own test to every block. Mean F1 over pages of NCE's body, without and with them:
+news212 0.878 and 0.898 (half ``tune``), 0.867 and 0.890 (``test``); fundus 0.889 and 0.911, 0.892 and
+0.923. Recall falls by 0.002 to 0.006.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from newscrawl.document import Document
+
+# https://html.spec.whatwg.org/multipage/sections.html: beside the main flow, by definition.
+_ASIDE = frozenset({"aside", "figcaption", "figure", "footer", "nav"})
+# https://www.w3.org/TR/wai-aria-1.2/#role_definitions: the same, said of any element.
+_ROLES = frozenset(
+    {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "navigation", "search"}
+)
+_BLOCKS = frozenset(
+    "div dl h2 h3 h4 header li ol p section table ul".split()  # noqa: SIM905  # a list of words
+)
+_LINK_DENSITY = 0.7
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# Longer text around a time element is a sentence that names a day, if these hold it.
+_DATE_LINE = 80
+_FLOWING = frozenset({"blockquote", "dd", "li", "p", "td"})
+# Longer text between title and date is a standfirst.
+_BYLINE = 60
+
+
+def boilerplate(document: Document, forest: Iterable[int], title: int | None) -> frozenset[int]:
+    """Return the rows in *forest* whose subtrees are no text of the article.
+
+    Figures, asides, navigation and footers; blocks that are nearly all links; date lines; what
+    stands before the row *title*, and between it and the date line.
+    """
+    rows: set[int] = set()
+    for row in _rows(document, forest):
+        tag = document.tag[row]
+        if tag == "time":
+            line = _line(document, row)
+            if document.tag[document.parent[line]] not in _FLOWING:
+                rows.add(line)
+        elif tag in _ASIDE or (tag in _BLOCKS and _is_apart(document, row)):
+            rows.add(row)
+    if title is not None:
+        end = _end_of_head(document, forest, title)
+        rows |= {row for row in _rows(document, forest) if _in_head(document, row, title, end)}
+    return frozenset(rows)
+
+
+def _in_head(document: Document, row: int, title: int, end: int) -> bool:
+    return document.end[row] <= title or title < row < document.end[row] <= end
+
+
+def _is_apart(document: Document, row: int) -> bool:
+    role = document.element(row).get("role", "").lower()
+    return role in _ROLES or document.link_density(row) > _LINK_DENSITY
+
+
+def _rows(document: Document, forest: Iterable[int]) -> Iterator[int]:
+    for root in forest:
+        yield from range(root, document.end[root])
+
+
+def _line(document: Document, row: int) -> int:
+    """Return the highest ancestor of *row* that holds little else."""
+    parent = document.parent[row]
+    while parent > 0 and document.chars(parent) <= _DATE_LINE:
+        row, parent = parent, document.parent[parent]
+    return row
+
+
+def _end_of_head(document: Document, forest: Iterable[int], title: int) -> int:
+    """Return the row after the date line that follows *title*, or after *title* itself."""
+    before, after = document.chars_before, document.end[title]
+    for row in _rows(document, forest):
+        if row >= after:
+            if before[row] - before[after] > _BYLINE:
+                break
+            text = document.text[row]
+            if document.tag[row] == "time" or (len(text) <= _DATE_LINE and _YEAR.search(text)):
+                return document.end[_line(document, row)]
+    return after
