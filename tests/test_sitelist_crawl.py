@@ -299,6 +299,52 @@ def test_home_page_that_moved(tmp_path: Path):
     assert outcomes(crawl, "moved.example")["article"] == 1
 
 
+def many_stories(site: str) -> dict[str, Answer]:
+    answers = {
+        "/robots.txt": ok(f"Sitemap: http://{site}/map.xml", {}),
+        "/": front(),
+        "/map.xml": sitemap(site, *(f"{story(day)} 2026-03-{day:02}" for day in range(1, 29))),
+        **{story(day): article(day) for day in range(1, 29)},
+    }
+    return {f"{site}{path}": answer for path, answer in answers.items()}
+
+
+def test_swallowed_requests_are_counted(tmp_path: Path):
+    """A request that a middleware drops without a word is lost, and the site goes on."""
+    site = "swallowed.example"
+    long_url = f"http://{site}{story(1)}"
+    answers = many_stories(site) | {f"{site}/map.xml": sitemap(site, story(1), "/short", "/brief")}
+    answers |= {f"{site}/short": article(2), f"{site}/brief": article(3)}
+    with Web(answers) as web:
+        crawl = crawl_sites(
+            tmp_path,
+            [f"http://{site}/"],
+            web.proxy_environment(),
+            NEWSCRAWL_MAX_AGE=0,
+            URLLENGTH_LIMIT=len(long_url) - 1,
+        )
+    assert outcomes(crawl, site) == Counter(
+        {"discovered": 3, "fetched": 2, "article": 2, "failed/lost": 1}
+    )
+
+
+def test_stopped_crawl(tmp_path: Path):
+    """A crawl that is stopped says what it has left."""
+    site = "stopped.example"
+    with Web(many_stories(site)) as web:
+        crawl = crawl_sites(
+            tmp_path,
+            [f"http://{site}/"],
+            web.proxy_environment(),
+            NEWSCRAWL_MAX_AGE=0,
+            CLOSESPIDER_ITEMCOUNT=3,
+        )
+    counts = outcomes(crawl, site)
+    assert counts["discovered"] == 28
+    assert counts["skipped/stopped"] >= 20
+    assert_balanced(counts)
+
+
 def test_dead_site(tmp_path: Path):
     """A site that refuses every request ends, with its reasons, and costs the others nothing."""
     answers = {

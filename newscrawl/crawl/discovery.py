@@ -51,7 +51,7 @@ class Budgets:
     articles: int
     #: requests of any kind
     requests: int
-    #: sitemaps read
+    #: sitemaps read besides the ones given; so with feeds and sections
     sitemaps: int
     #: feeds read
     feeds: int
@@ -116,6 +116,7 @@ class SiteFrontier:
         #: article pages handed on
         self.taken = 0
         self._tickets = count(1)
+        self._requests = 0
         self._spent: dict[Role, int] = {}
         self._seen: set[tuple[bool, str]] = set()
         self._arrived: set[str] = set()
@@ -202,13 +203,15 @@ class SiteFrontier:
     def next_targets(self) -> Iterator[tuple[int, Target]]:
         """Yield (ticket, target) of what should be fetched now; each must be closed later."""
         while (target := self._next()) is not None:
-            self._spent[target.role] = self._spent.get(target.role, 0) + 1
+            self._requests += 1
+            if not target.given:
+                self._spent[target.role] = self._spent.get(target.role, 0) + 1
             ticket = next(self._tickets)
             self.open[ticket] = target
             yield ticket, target
 
     def _next(self) -> Target | None:
-        if sum(self._spent.values()) >= self.budgets.requests:
+        if self._requests >= self.budgets.requests:
             return None
         while self._given:
             target = self._given.popleft()
@@ -230,7 +233,8 @@ class SiteFrontier:
         return self._spent.get(role, 0) < self.budgets.of(role)
 
     def _wants_sitemap(self) -> bool:
-        missing = self.budgets.articles - self.taken
+        # Only articles can be in flight here: the spider waits for everything else.
+        missing = self.budgets.articles - self.taken - len(self.open)
         if not self._sitemaps or not self._affords("sitemap") or missing <= 0:
             return False
         if len(self._articles) < missing:

@@ -12,6 +12,7 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from io import BytesIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_SIZE = 50 * 1024 * 1024
 """Bytes of a sitemap after decompression, as the protocol bounds them; the rest is cut off."""
+MAX_ENTRIES = 50_000
+"""Entries of a sitemap, as the protocol bounds them."""
 ROBOTS_SIZE = 512 * 1024
 """Bytes of robots.txt that are read (RFC 9309 asks for at least 500 KiB)."""
 
@@ -95,7 +98,7 @@ def _without_doctype(data: bytes) -> bytes:
 
 def _read_xml(data: bytes, entries: Entries) -> dict[str, Any]:
     kind = "unknown"
-    for element in _parsed_entries(data):
+    for element in islice(_parsed_entries(data), MAX_ENTRIES):
         is_sitemap = _local(element) == "sitemap"
         fields = _fields(element)
         if "loc" in fields:
@@ -163,7 +166,7 @@ def _fields(element: etree._Element) -> dict[str, str]:
 
 
 def _read_text(data: bytes, entries: Entries) -> dict[str, Any]:
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in islice(data.decode("utf-8", "replace").splitlines(), MAX_ENTRIES):
         if line.startswith(("http://", "https://")):
             entries.add(line)
         elif line.strip():

@@ -286,10 +286,9 @@ class SitelistSpider(Spider):
 
     def _closed(self, reason: str) -> None:
         for frontier in self.frontiers.values():
-            for target in frontier.open.values():
-                self._failed(frontier, target, "stopped")
+            pages = sum(target.role == "article" for target in frontier.open.values())
             why = frontier.end if reason == "finished" else "stopped"
-            self.counts.count(frontier.site.key, f"skipped_count/{why}", frontier.waiting)
+            self.counts.count(frontier.site.key, f"skipped_count/{why}", frontier.waiting + pages)
 
 
 def _charset(response: Response) -> str | None:
