@@ -9,6 +9,7 @@ makes no second walk.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ class Rows:
     end: list[int] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     hidden: bytearray = field(default_factory=bytearray)
-    elements: list[Any] = field(default_factory=list)
+    text_rows: list[int] = field(default_factory=list)
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
 
@@ -97,15 +98,21 @@ class Document:
         self.chars_before = rows.chars_before
         #: the same, of text inside ``a`` elements
         self.link_chars_before = rows.link_chars_before
-        self._elements = rows.elements
+        self._text_rows = rows.text_rows
 
     def __len__(self) -> int:
         return len(self.tag)
 
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""
-        element: etree._Element | None = self._elements[row]
+        element = self._elements[row]
         return self.element(self.parent[row]) if element is None else element
+
+    @cached_property
+    def _elements(self) -> list[etree._Element | None]:
+        """Element of each row; made on demand, since holding them costs as much as NCE does."""
+        elements = self.root.iter()
+        return [None if tag == TEXT else next(elements) for tag in self.tag]
 
     def chars(self, row: int) -> float:
         """Return the size of text(T_u): weighted characters of shown text in the subtree of *row*."""
@@ -122,10 +129,12 @@ class Document:
 
     def text_nodes(self, row: int = 0) -> Iterator[int]:
         """Yield the rows of shown text nodes in the subtree of *row*, in document order."""
-        tag, hidden = self.tag, self.hidden
-        for node in range(row, self.end[row]):
-            if tag[node] == TEXT and not hidden[node]:
-                yield node
+        rows, last = self._text_rows, self.end[row]
+        for place in range(bisect_left(rows, row), len(rows)):
+            if rows[place] >= last:
+                break
+            if not self.hidden[rows[place]]:
+                yield rows[place]
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
@@ -168,7 +177,7 @@ class Document:
         """Text of the ``title`` element, white space squeezed."""
         if self.title_row is None:
             return ""
-        return squeeze("".join(map(str, self.element(self.title_row).itertext())))
+        return squeeze(" ".join(self.text[self.title_row : self.end[self.title_row]]))
 
 
 def parse_document(
@@ -281,8 +290,8 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     counting children down.
     """
     rows = Rows()
-    tag, parent, end, text, hidden, elements, chars_before, link_chars_before = (
-        rows.tag, rows.parent, rows.end, rows.text, rows.hidden, rows.elements,
+    tag, parent, end, text, hidden, text_rows, chars_before, link_chars_before = (
+        rows.tag, rows.parent, rows.end, rows.text, rows.hidden, rows.text_rows,
         rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
     marks = _MARKS.get
@@ -302,17 +311,16 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         end.append(0)
         text.append("")
         hidden.append(own_mark)
-        elements.append(element)
         chars_before.append(chars)
         link_chars_before.append(link_chars)
         row += 1
         content = None if own_mark == SCRIPT and not scripts else element.text
         if content and not content.isspace():
+            text_rows.append(row)
             tag.append(TEXT)
             parent.append(me)
             text.append(content := content.strip())
             hidden.append(own_mark)
-            elements.append(None)
             chars_before.append(chars)
             link_chars_before.append(link_chars)
             row += 1
@@ -330,11 +338,11 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         while True:
             content = element.tail
             if content and not content.isspace():
+                text_rows.append(row)
                 tag.append(TEXT)
                 parent.append(open_row)
                 text.append(content := content.strip())
                 hidden.append(mark)
-                elements.append(None)
                 chars_before.append(chars)
                 link_chars_before.append(link_chars)
                 row += 1
