@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from typing import Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from newscrawl.text import weighted_length
 
@@ -39,6 +39,7 @@ _MACHINE = frozenset(
         "print", "comments", "sitemap", "faq", "help", "cookies", "imprint", "jobs",
     }
 )  # fmt: skip
+_LABEL_LENGTH = 20
 _HEADLINE_LENGTH = 30
 _ID_PARAMETERS = re.compile(r"(?:.*_)?(?:id|p|aid|nid|news|article|story|no|idx\w*)", re.IGNORECASE)
 
@@ -48,7 +49,7 @@ def link_kind(url: str, text: str = "") -> LinkKind:
     parts = urlsplit(url)
     if _NOT_PAGE.search(parts.path):
         return "other"
-    points = url_points(url) + _text_points(text)
+    points = url_points(url) + _text_points(text, dated=_find_date(parts.path) is not None)
     if points >= ARTICLE_POINTS:
         return "article"
     return "section" if _may_be_section(parts.path, parts.query) else "other"
@@ -57,11 +58,12 @@ def link_kind(url: str, text: str = "") -> LinkKind:
 def url_points(url: str) -> int:
     """Return how much the shape of *url* speaks for an article; negative speaks against."""
     parts = urlsplit(url)
-    segments = [segment.lower() for segment in parts.path.split("/") if segment]
+    segments = [segment.lower() for segment in unquote(parts.path).split("/") if segment]
     if not segments:
         return _query_points(parts.query) or -2
     slug = _HTML.sub("", segments[-1])
     points = _slug_points(slug) + _query_points(parts.query)
+    points += 2 * any(map(_NUMBER.search, (*segments[-2:-1], slug)))
     if date := _find_date(parts.path):
         ends_path = not parts.path[date.end() :].strip("/")
         points += -1 if ends_path else 3
@@ -71,10 +73,9 @@ def url_points(url: str) -> int:
 
 
 def _slug_points(slug: str) -> int:
-    pieces = [piece for piece in re.split(r"[-_+.,]|%20", slug) if piece]
+    pieces = [piece for piece in re.split(r"[-_+., ]", slug) if piece]
     points = min(len(pieces) - 1, 5) // 2 + (len(pieces) >= 5)
-    points += 2 * bool(_NUMBER.search(slug))
-    return points + (len(slug) >= 40)
+    return points + (weighted_length(slug) >= 40)
 
 
 def _query_points(query: str) -> int:
@@ -82,9 +83,11 @@ def _query_points(query: str) -> int:
     return 2 if any(map(_ID_PARAMETERS.fullmatch, names)) else 0
 
 
-def _text_points(text: str) -> int:
+def _text_points(text: str, *, dated: bool) -> int:
     length = weighted_length(text)
-    return (length >= _HEADLINE_LENGTH) + (length >= 1.5 * _HEADLINE_LENGTH) - (0 < length < 12)
+    if 0 < length < _LABEL_LENGTH:
+        return 0 if dated else -2  # "Read more" leads to articles, "Mobile" to a list of them
+    return (length >= _HEADLINE_LENGTH) + (length >= 1.5 * _HEADLINE_LENGTH)
 
 
 def _may_be_section(path: str, query: str) -> bool:
