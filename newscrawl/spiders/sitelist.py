@@ -237,7 +237,7 @@ class SitelistSpider(Spider):
     def _follow(self, frontier: SiteFrontier, target: Target, page: dict[str, Any]) -> None:
         for url in page["feeds"]:
             frontier.add_feed(url)
-        if target.depth >= frontier.budgets.depth:
+        if target.depth > frontier.budgets.depth:
             return
         for entry in page["sections"]:
             frontier.add_section(entry, target.depth + 1)
