@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -357,6 +360,42 @@ def test_dead_site(tmp_path: Path):
         )
     assert outcomes(crawl, "dead.example") == {"discovery_failed/http_404": 3}
     assert outcomes(crawl, "alive.example")["article"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_terminal_and_feed_on_standard_output():
+    """The live line and the table are the terminal's; standard output is the feed alone."""
+    site = "terminal.example"
+    with Web(many_stories(site)) as web:
+        ours, theirs = os.openpty()
+        command = ["-m", "scrapy", "crawl", "sitelist", "-O", "-:jsonlines"]
+        command += ["-a", f"site=http://{site}/", "-a", "limit=2"]
+        crawl = subprocess.Popen(
+            [sys.executable, *command, "-s", "NEWSCRAWL_MAX_AGE=0", "-s", "DOWNLOAD_DELAY=0.2"],
+            cwd=REPOSITORY,
+            env={**web.proxy_environment(), "TERM": "xterm", "COLUMNS": "120"},
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = read_terminal(ours)
+        feed, _ = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0
+    assert [json.loads(line)["title"] for line in feed.splitlines()] == [
+        pages.title(28),
+        pages.title(27),
+    ]
+    assert "sites: 1, discovered: 4" in shown
+    assert "│ terminal.example │" in shown
+
+
+def read_terminal(descriptor: int) -> str:
+    """Return what is written to a pseudo-terminal until its last writer closes it."""
+    shown = b""
+    with suppress(OSError), os.fdopen(descriptor, "rb", buffering=0) as terminal:
+        while piece := terminal.read(65536):
+            shown += piece
+    return shown.decode(errors="replace")
 
 
 @pytest.mark.parametrize(

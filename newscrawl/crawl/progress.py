@@ -106,11 +106,16 @@ def _log_follows_stderr() -> Iterator[None]:
 
 def progress_line(stats: Mapping[str, Any]) -> str:
     """Return how far the crawl is, on one line."""
-    total = sum(site_counts(stats).values(), Counter[str]())
-    parts = [f"{total[name]} {name}" for name in ("discovered", "fetched")]
-    parts.append(f"{total['article']} articles")
-    parts += [f"{number} {name}" for name in _ENDS if (number := _sum(total, name))]
-    return f"{len(site_counts(stats))} sites: {', '.join(parts)}"
+    sites = site_counts(stats)
+    total = sum(sites.values(), Counter[str]())
+    numbers = {
+        "sites": len(sites),
+        "discovered": total["discovered"],
+        "fetched": total["fetched"],
+        "articles": total["article"],
+        **{name: number for name in _ENDS if (number := _sum(total, name))},
+    }
+    return ", ".join(f"{name}: {number}" for name, number in numbers.items())
 
 
 def site_table(sites: Mapping[str, Counter[str]]) -> Table:
