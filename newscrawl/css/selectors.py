@@ -1,0 +1,377 @@
+"""The compiler of selectors: text in, :class:`Selector` or :class:`SelectorError` out.
+
+https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Names of namespaces are not
+known here: ``svg|a`` is an error, ``*|a`` is ``a``.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from newscrawl.css.compounds import (
+    DESCENDANT,
+    Attribute,
+    Compound,
+    Has,
+    Is,
+    Not,
+    Selector,
+    SelectorError,
+    is_scope,
+)
+from newscrawl.css.keys import rightmost_key
+from newscrawl.css.language import IsDirection, IsLanguage
+from newscrawl.css.lexical import (
+    IDENT,
+    MOST_NESTING,
+    SPACE,
+    STRING,
+    end_of_arguments,
+    split_arguments,
+    unescape,
+    without_comments,
+    words,
+)
+from newscrawl.css.nth import Nth, SiblingsOf, all_siblings, parse_places, siblings_of_type
+from newscrawl.css.pseudo import (
+    FRAGILE,
+    LEGACY_PSEUDO_ELEMENTS,
+    NEVER,
+    NEVER_FUNCTIONS,
+    PSEUDO_ELEMENT_FUNCTIONS,
+    PSEUDO_ELEMENTS,
+    STEADY,
+)
+from newscrawl.css.tree import ascii_lower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from newscrawl.css.compounds import Test
+    from newscrawl.css.tree import StyleTree
+
+__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector", "rightmost_key"]
+
+MOST_CHARACTERS = 10_000
+"""Length of the longest selector that is compiled."""
+
+_COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
+_TYPE = re.compile(rf"(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
+_PIECE = re.compile(
+    rf"\#(?P<id>{IDENT})"
+    rf"|\.(?P<class>{IDENT})"
+    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
+    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
+    rf"(?P<flag>[iIsS])?{SPACE}*+)?\]"
+    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
+    r"|(?P<nesting>&)",
+    re.ASCII | re.DOTALL,
+)
+_WORD = re.compile(rf"{SPACE}*+(?:({IDENT})|({STRING})){SPACE}*+", re.ASCII | re.DOTALL)
+# https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
+_ANY_CASE = words(
+    """
+    accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
+    declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
+    media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling
+    selected shape target text type valign valuetype vlink
+    """
+)
+_IN_IDENTITY = frozenset(("class", "id"))
+
+
+class _InvalidError(ValueError):
+    """The text is no selector."""
+
+
+@lru_cache(maxsize=4096)
+def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorError:
+    """Return the compiled complex selector *text*, for pages in *quirks* mode or for others."""
+    if len(text) > MOST_CHARACTERS:
+        return SelectorError(text, "too long")
+    try:
+        return _Parser(without_comments(text), quirks=quirks).selector()
+    except _InvalidError as error:
+        return SelectorError(text, str(error))
+
+
+def compile_list(
+    texts: Sequence[str], *, quirks: bool = False
+) -> tuple[Selector, ...] | SelectorError:
+    """Return the compiled selectors of a rule; the error of one makes the whole rule invalid."""
+    selectors = []
+    for text in texts:
+        selector = compile_selector(text, quirks=quirks)
+        if isinstance(selector, SelectorError):
+            return selector
+        selectors.append(selector)
+    return tuple(selectors)
+
+
+class _Compound:
+    """A compound selector in the making."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.tests: list[Test] = []
+        #: names that its ancestors must have
+        self.ancestors: frozenset[str] = frozenset()
+        self.fragile = self.never = self.is_pseudo_element = False
+
+    def add(self, test: Test, *, fragile: bool) -> None:
+        self.tests.append(test)
+        self.fragile |= fragile
+
+    def add_all(self, selector: Selector) -> None:
+        """Add the only alternative of an ``:is()``."""
+        subject = selector.compounds[0]
+        self.names |= subject.names
+        self.ancestors |= selector.ancestors
+        self.fragile |= selector.fragile
+        self.tests.extend(subject.tests if len(selector.compounds) == 1 else (Is((selector,)),))
+
+
+class _Parser:
+    """A parser of one complex selector, which is the whole text."""
+
+    def __init__(self, text: str, *, quirks: bool, nesting: int = 0, in_has: bool = False) -> None:
+        self._text = text.strip(" \t\r\n\f")
+        self._quirks = quirks
+        self._nesting = nesting
+        self._in_has = in_has
+        self._at = 0
+        self._specificity = [0, 0, 0]
+
+    def selector(self, *, relative: bool = False) -> Selector:
+        """Return the selector; a *relative* one is tied to ``:scope`` at its left."""
+        compounds: list[tuple[_Compound, str]] = []
+        if relative:
+            scope = _Compound()
+            scope.add(is_scope, fragile=True)
+            compounds.append((scope, self._combinator() or DESCENDANT))
+        while True:
+            compound = self._compound()
+            if self._at == len(self._text):
+                compounds.append((compound, ""))
+                return self._finished(compounds)
+            combinator = self._combinator()
+            if not combinator or compound.is_pseudo_element:
+                raise _InvalidError(f"unexpected {self._text[self._at]!r} at {self._at}")
+            compounds.append((compound, combinator))
+
+    def _finished(self, parts: list[tuple[_Compound, str]]) -> Selector:
+        ancestors: set[str] = set()
+        for part, combinator in parts:
+            ancestors |= part.ancestors
+            if combinator in {" ", ">"}:
+                ancestors |= part.names
+        return Selector(
+            text=self._text,
+            specificity=(self._specificity[0], self._specificity[1], self._specificity[2]),
+            compounds=tuple(
+                Compound(combinator, frozenset(part.names), tuple(part.tests))
+                for part, combinator in reversed(parts)
+            ),
+            ancestors=frozenset(ancestors),
+            fragile=any(part.fragile or link in {"+", "~"} for part, link in parts),
+            never=any(part.never for part, _ in parts),
+        )
+
+    def _combinator(self) -> str:
+        match = _COMBINATOR.match(self._text, self._at)
+        if match is None:
+            return ""
+        self._at = match.end()
+        return match[1] or DESCENDANT
+
+    def _compound(self) -> _Compound:
+        compound, start = _Compound(), self._at
+        if match := _TYPE.match(self._text, self._at):
+            self._at = match.end()
+            self._add_type(compound, match)
+        while match := _PIECE.match(self._text, self._at):
+            self._at = match.end()
+            self._add_piece(compound, match)
+        if self._at == start:
+            raise _InvalidError(f"no compound selector at {start}")
+        return compound
+
+    def _add_type(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["prefix"] not in {None, "*"}:
+            raise _InvalidError(f"unknown namespace {match['prefix']}")
+        if match["prefix"] is None and match[0].startswith("|"):
+            compound.never = True  # elements of HTML have a namespace
+        if match["tag"] != "*":
+            compound.names.add(ascii_lower(unescape(match["tag"])))
+            self._specificity[2] += 1
+
+    def _add_piece(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["pseudo"]:
+            self._add_pseudo(compound, match["pseudo"], call=bool(match["call"]))
+        elif compound.is_pseudo_element:
+            raise _InvalidError(f"{match[0]} after a pseudo-element")
+        elif match["class"]:
+            compound.names.add(f".{self._folded(match['class'])}")
+            self._specificity[1] += 1
+        elif match["id"]:
+            compound.names.add(f"#{self._folded(match['id'])}")
+            self._specificity[0] += 1
+        elif match["attribute"]:
+            self._add_attribute(compound, match)
+        else:
+            compound.add(is_scope, fragile=True)  # "&" outside of a style rule
+
+    def _folded(self, name: str) -> str:
+        name = unescape(name)
+        return ascii_lower(name) if self._quirks else name
+
+    def _add_attribute(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["prefix"] not in {None, "*|", "|"}:
+            raise _InvalidError(f"unknown namespace {match['prefix']}")
+        name = ascii_lower(unescape(match["attribute"]))
+        operator, flag = match["operator"] or "", (match["flag"] or "").lower()
+        given = match["word"] or (match["string"] or "")[1:-1]
+        any_case = flag == "i" or (not flag and name in _ANY_CASE)
+        given = unescape(given)
+        test = Attribute(name, operator, ascii_lower(given) if any_case else given, any_case)
+        steady = name in _IN_IDENTITY or (name == "href" and not operator)
+        compound.add(test, fragile=not steady)
+        self._specificity[1] += 1
+
+    def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
+        name = ascii_lower(unescape(name))
+        if name.startswith(":") or (name in LEGACY_PSEUDO_ELEMENTS and not call):
+            self._add_pseudo_element(compound, name.lstrip(":"), call=call)
+        elif call:
+            self._add_function(compound, name, self._arguments())
+        elif name in NEVER:
+            compound.never = True
+            self._specificity[1] += 1
+        elif test := STEADY.get(name) or FRAGILE.get(name):
+            compound.add(test, fragile=name in FRAGILE)
+            self._specificity[1] += 1
+        else:
+            raise _InvalidError(f"unknown pseudo-class {name}")
+
+    def _add_pseudo_element(self, compound: _Compound, name: str, *, call: bool) -> None:
+        known = name in (PSEUDO_ELEMENT_FUNCTIONS if call else PSEUDO_ELEMENTS)
+        if not known and not name.startswith("-webkit-"):
+            raise _InvalidError(f"unknown pseudo-element {name}")
+        if self._nesting:
+            raise _InvalidError(f"pseudo-element {name} in a function")
+        if call:
+            self._arguments()
+        compound.never = compound.is_pseudo_element = True
+        self._specificity[2] += 1
+
+    def _add_function(self, compound: _Compound, name: str, arguments: list[str]) -> None:
+        if name in {"is", "where", "-webkit-any"}:
+            self._add_is(compound, arguments, specific=name != "where")
+        elif name == "not":
+            self._add_not(compound, arguments)
+        elif name == "has":
+            self._add_has(compound, arguments)
+        elif name in _NTH:
+            self._add_nth(compound, name, arguments)
+        else:
+            self._specificity[1] += 1
+            if name == "lang":
+                compound.add(IsLanguage(tuple(map(_word, arguments))), fragile=True)
+            elif name == "dir":
+                compound.add(IsDirection(_word(arguments[0])), fragile=True)
+            elif name in NEVER_FUNCTIONS:
+                compound.never = True
+            else:
+                raise _InvalidError(f"unknown pseudo-class {name}()")
+
+    def _add_is(self, compound: _Compound, arguments: list[str], *, specific: bool) -> None:
+        selectors = self._forgiving(arguments)
+        if specific:
+            self._add_highest(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never)
+        if len(possible) == 1:
+            compound.add_all(possible[0])
+        elif possible:
+            compound.add(Is(possible), fragile=any(one.fragile for one in possible))
+        else:
+            compound.never = True
+
+    def _add_not(self, compound: _Compound, arguments: list[str]) -> None:
+        selectors = self._strict(arguments)
+        self._add_highest(selectors)
+        if possible := tuple(selector for selector in selectors if not selector.never):
+            compound.add(Not(possible), fragile=any(one.fragile for one in possible))
+
+    def _add_has(self, compound: _Compound, arguments: list[str]) -> None:
+        if self._in_has:
+            raise _InvalidError(":has() in :has()")
+        self._in_has = True
+        selectors = self._strict(arguments, relative=True)
+        self._in_has = False
+        self._add_highest(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never)
+        compound.add(Has(possible), fragile=True)
+
+    def _add_nth(self, compound: _Compound, name: str, arguments: list[str]) -> None:
+        parsed = parse_places(",".join(arguments))
+        if parsed is None:
+            raise _InvalidError(f"{name}({','.join(arguments)})")
+        places, of = parsed
+        self._specificity[1] += 1
+        among, from_end = _NTH[name]
+        if of is not None:
+            if among is siblings_of_type:
+                raise _InvalidError(f"{name}() with of")
+            selectors = self._strict(split_arguments(of))
+            self._add_highest(selectors)
+            among = SiblingsOf(selectors)
+        compound.add(Nth(places, among, from_end), fragile=True)
+
+    def _arguments(self) -> list[str]:
+        """Return the arguments of a function, and go on behind it."""
+        end = end_of_arguments(self._text, self._at)
+        if end < 0:
+            raise _InvalidError("a function without end")
+        arguments = split_arguments(self._text[self._at : end])
+        self._at = end + 1
+        return arguments
+
+    def _parsed(self, text: str, *, relative: bool = False) -> Selector:
+        if self._nesting == MOST_NESTING:
+            raise _InvalidError("functions nested too deep")
+        parser = _Parser(text, quirks=self._quirks, nesting=self._nesting + 1, in_has=self._in_has)
+        return parser.selector(relative=relative)
+
+    def _strict(self, arguments: list[str], *, relative: bool = False) -> tuple[Selector, ...]:
+        return tuple([self._parsed(text, relative=relative) for text in arguments])
+
+    def _forgiving(self, arguments: list[str]) -> list[Selector]:
+        """Return the selectors of a list in which invalid ones do no harm."""
+        selectors = []
+        for text in arguments:
+            with suppress(_InvalidError):
+                selectors.append(self._parsed(text))
+        return selectors
+
+    def _add_highest(self, selectors: Sequence[Selector]) -> None:
+        highest = max((selector.specificity for selector in selectors), default=(0, 0, 0))
+        self._specificity = [a + b for a, b in zip(self._specificity, highest, strict=True)]
+
+
+_NTH: dict[str, tuple[Callable[[StyleTree, int], list[int]], bool]] = {
+    "nth-child": (all_siblings, False),
+    "nth-last-child": (all_siblings, True),
+    "nth-of-type": (siblings_of_type, False),
+    "nth-last-of-type": (siblings_of_type, True),
+}
+
+
+def _word(text: str) -> str:
+    """Return the identifier or string that *text* is, in lower case."""
+    match = _WORD.fullmatch(text)
+    if match is None:
+        raise _InvalidError(f"no word: {text}")
+    return ascii_lower(unescape(match[1] or match[2][1:-1]))
