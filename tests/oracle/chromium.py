@@ -1,0 +1,172 @@
+"""Computed styles of a page's elements, by a real Chromium that can reach nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from playwright.async_api import BrowserContext, Route
+
+NUMBER = "data-nc"
+"""Attribute that holds an element's row, so that both trees can be aligned."""
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# No images; a mouse, which a headless browser lacks: "hover: hover" (2), "pointer: fine" (4).
+_SETTINGS = (
+    "imagesEnabled=false,primaryHoverType=2,availableHoverTypes=2,"
+    "primaryPointerType=4,availablePointerTypes=4"
+)
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--no-first-run",
+    # A scroll bar takes 15 px off vw and the widths that media queries see.
+    "--hide-scrollbars",
+    f"--blink-settings={_SETTINGS}",
+)
+_VIEWPORT = {"width": 1280, "height": 800}
+_PAGES_AT_ONCE = 4
+_PAGE_MS = 120_000
+
+# Relative colour syntax turns any colour into numbers of sRGB.
+_SCRIPT = """
+([attribute, rows]) => {
+  const element = new Map(), number = e => e ? Number(e.getAttribute(attribute) ?? -2) : -1;
+  for (const e of document.querySelectorAll(`[${attribute}]`)) element.set(number(e), e);
+  const none = new Map();
+  const gone = e => {
+    if (!e) return false;
+    if (!none.has(e)) none.set(e, getComputedStyle(e).display === 'none' || gone(e.parentElement));
+    return none.get(e);
+  };
+  const styles = rows.map(row => {
+    const e = element.get(row);
+    const s = e && getComputedStyle(e);
+    // Outside of the flat tree, as in <video>, nothing has a style.
+    if (!s?.fontSize) return null;
+    return [s.fontSize, s.fontWeight, s.color, s.fontFamily, s.fontStyle, gone(e), s.visibility];
+  });
+  const around = {};
+  for (const [row, e] of element)
+    around[row] = [number(e.parentElement), number(e.previousElementSibling)];
+  const probe = document.createElement('i'), srgb = {};
+  document.documentElement.append(probe);
+  for (const color of new Set(styles.filter(s => s && !s[2].startsWith('rgb')).map(s => s[2]))) {
+    probe.style.color = `color(from ${color} srgb r g b / alpha)`;
+    srgb[color] = getComputedStyle(probe).color;
+  }
+  return {styles, around, srgb};
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a page is rendered from, and which elements are asked for."""
+
+    url: str
+    #: UTF-8, each element with its row in the attribute :data:`NUMBER`
+    html: bytes
+    #: absolute URL -> bytes
+    sheets: Mapping[str, bytes]
+    rows: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What Chromium made of a page."""
+
+    #: of each row asked for: size, weight, colour, family, style, no display, visibility; or None
+    #: where Chromium's parser dropped the element, or gives it no style (inside <video>)
+    styles: list[list[Any] | None]
+    #: row -> rows of the parent and of the previous sibling; -1 for none, -2 for one of its own
+    around: dict[int, tuple[int, int]]
+    #: a colour outside of ``rgb()`` -> the same as ``color(srgb ...)``
+    srgb: dict[str, str]
+
+
+def executable() -> str | None:
+    """Return the path of an installed Chromium."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+def missing() -> str | None:
+    """Return what keeps the oracle from running on this machine, None if nothing does."""
+    if importlib.util.find_spec("playwright") is None:
+        return "playwright is not installed: pip install -e '.[dev]'"
+    if executable() is None:
+        return f"no Chromium on this machine ({', '.join(_NAMES)}): apt-get install chromium"
+    return None
+
+
+def render(requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]) -> None:
+    """Render pages, some in parallel, and call *done* with the place of each and its result."""
+    asyncio.run(_render(requests, done))
+
+
+async def _render(
+    requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]
+) -> None:
+    from playwright.async_api import Error, async_playwright  # may be missing
+
+    places = enumerate(requests)
+
+    async def work(context: BrowserContext) -> None:
+        for place, request in places:
+            try:
+                rendered: Rendered | Exception = await _page(context, request)
+            except Error as error:
+                rendered = error
+            done(place, rendered)
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=executable(), headless=True, args=[*_ARGUMENTS]
+        )
+        # JavaScript off: the page as it was crawled. page.evaluate works nevertheless.
+        context = await browser.new_context(
+            java_script_enabled=False, viewport=_VIEWPORT, service_workers="block"
+        )
+        await asyncio.gather(*(work(context) for _ in range(_PAGES_AT_ONCE)))
+        await browser.close()
+
+
+async def _page(context: BrowserContext, request: Request) -> Rendered:
+    page = await context.new_page()
+    page.set_default_timeout(_PAGE_MS)
+    served = False
+
+    async def answer(route: Route) -> None:
+        nonlocal served
+        asked = route.request
+        if asked.is_navigation_request() and asked.frame == page.main_frame:
+            # 204: a <meta http-equiv=refresh> leaves the page where it is.
+            fields = {"status": 204} if served else {"body": request.html}
+            served = True
+            await route.fulfill(content_type="text/html; charset=utf-8", **fields)
+        elif (sheet := request.sheets.get(urldefrag(asked.url).url)) is not None:
+            headers = {"access-control-allow-origin": "*"}
+            await route.fulfill(body=sheet, content_type="text/css", headers=headers)
+        else:
+            await route.abort()
+
+    try:
+        await page.route("**/*", answer)
+        # Without scripts, "domcontentloaded" comes before linked sheets apply.
+        await page.goto(request.url, wait_until="load")
+        result = await page.evaluate(_SCRIPT, [NUMBER, request.rows])
+    finally:
+        await page.close()
+    around = {int(row): (parent, before) for row, (parent, before) in result["around"].items()}
+    return Rendered(result["styles"], around, result["srgb"])
