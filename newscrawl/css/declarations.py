@@ -1,0 +1,89 @@
+"""Declarations, and which of them bear on how a text looks (thesis, 3.1).
+
+Kept are the properties of fonts, colour, ``display`` and ``visibility``, what sets them in bulk
+(``all``) or from afar (``color-scheme``, custom properties), nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from newscrawl.css.tokens import BAD, SPACE, hide_braces, mask, unescape, unmask
+
+_S = rf"[{SPACE}]*+"
+_KEPT = r"font(?:-(?:size|weight|family|style))?|color(?:-scheme)?|display|visibility|all"
+# A name with an escape may be any; it is looked at again.
+_NAME = rf"(?i:{_KEPT})|--[^{SPACE}:;{{}}]*+|[\w-]*+\\[^{SPACE}:;{{}}]*+"
+START = rf"{_S}(?=[fFcCdDvVaA\\-])(?:{_NAME}){_S}:"
+"""Pattern of the start of a declaration that is kept: up to its colon."""
+
+_DECLARATION = re.compile(rf";{_S}({_NAME}){_S}:([^;]*+)")
+_ANY_DECLARATION = re.compile(rf";{_S}(-?[^\W\d][\w-]*+|{_NAME}){_S}:([^;]*+)")
+_KEPT_NAME = re.compile(_KEPT, re.IGNORECASE)
+_IMPORTANT = re.compile(rf"{_S}!{_S}important\Z", re.IGNORECASE)
+_SPECIAL = re.compile(rf"[()\[\]!\\\"'{BAD}]")
+_PART = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|[()\[\]!]""", re.DOTALL)
+_OPENER = {")": "(", "]": "["}
+# Above this a value is rare, and would fill the cache.
+_LONG_VALUE = 256
+
+
+class Declaration(NamedTuple):
+    """A declaration: name in lower case (a custom property's as written) and text of the value."""
+
+    name: str
+    value: str
+    important: bool = False
+
+
+def parse_declarations(text: str) -> list[Declaration]:
+    """Return the kept declarations of a ``style`` attribute, in order."""
+    found = find_declarations(hide_braces(mask(text)))
+    return [valid for valid in found if valid is not None]
+
+
+def find_declarations(block: str, *, keep_all: bool = False) -> list[Declaration | None]:
+    """Return the kept declarations of a masked *block* without braces; None for a wrong one."""
+    found = (_ANY_DECLARATION if keep_all else _DECLARATION).findall(f";{block}")
+    return [declaration(name, value, keep_all=keep_all) for name, value in found]
+
+
+def declaration(name: str, value: str, *, keep_all: bool = False) -> Declaration | None:
+    """Return the declaration of a masked *value*; None where it is invalid or not kept."""
+    if len(value) > _LONG_VALUE:
+        return _declaration.__wrapped__(name, value, keep_all)
+    return _declaration(name, value, keep_all)
+
+
+@lru_cache(maxsize=8192)
+def _declaration(name: str, value: str, keep_all: bool) -> Declaration | None:  # noqa: FBT001
+    if "\\" in name:
+        name = unescape(name)
+        if not (keep_all or name.startswith("--") or _KEPT_NAME.fullmatch(name)):
+            return None
+    custom = name.startswith("--")
+    value = value.strip(SPACE)
+    important = _IMPORTANT.search(value) if "!" in value else None
+    if important is not None:
+        value = value[: important.start()]
+    if not (value or custom) or not _is_value(value):
+        return None
+    return Declaration(name if custom else name.lower(), unmask(value), important is not None)
+
+
+def _is_value(value: str) -> bool:
+    """Return whether *value* has neither bad tokens, nor a lone bracket, nor a lone "!"."""
+    if not _SPECIAL.search(value):
+        return True
+    open_brackets: list[str] = []
+    for part in _PART.findall(value):
+        if part in {"(", "["}:
+            open_brackets.append(part)
+        elif part in _OPENER:
+            if not open_brackets or open_brackets.pop() != _OPENER[part]:
+                return False
+        elif part == "!" and not open_brackets:
+            return False
+    return BAD not in value and not open_brackets

@@ -1,0 +1,47 @@
+"""Selector lists as text: cut at their commas, nesting resolved (CSS Nesting 1)."""
+
+from __future__ import annotations
+
+import re
+
+from newscrawl.css.conditions import split_top
+from newscrawl.css.tokens import BAD, SPACE, unmask
+
+LONGEST = 2**16
+"""Characters of a nested selector list: "&" twice at each of 30 levels would fill the memory."""
+
+_SPECIAL = re.compile(r"[(\[\"'\\&\x01-\x05]")
+_AMPERSAND = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|(&)""", re.DOTALL)
+_SCOPE = ":where(:root)"
+
+
+def selector_list(prelude: str, parent: str | None = None) -> list[str] | None:
+    """Return the complex selectors of a masked *prelude*; None where it is wrong or too long.
+
+    *parent* is what "&" stands for (:func:`parent_selector`); None outside of style rules.
+    """
+    if parent is None and not _SPECIAL.search(prelude):
+        selectors = [selector.strip(SPACE) for selector in prelude.split(",")]
+        return selectors if all(selectors) else None
+    around = parent or _SCOPE
+    insertions = prelude.count("&") + (0 if parent is None else prelude.count(",") + 1)
+    if BAD in prelude or insertions * len(around) > LONGEST:
+        return None
+    selectors = split_top(unmask(prelude), ",")
+    if not all(selectors):
+        return None
+    return [_resolved(selector, around, nested=parent is not None) for selector in selectors]
+
+
+def parent_selector(selectors: list[str]) -> str:
+    """Return what "&" stands for in a rule with these selectors."""
+    return f":is({', '.join(selectors)})"
+
+
+def _resolved(selector: str, around: str, *, nested: bool) -> str:
+    """Return *selector* with *around* for "&"; a relative one of a nested rule put below it."""
+    nests = [match.start() for match in _AMPERSAND.finditer(selector) if match[1]]
+    if nested and (not nests or selector[0] in ">+~"):
+        selector, nests = f"& {selector}", [0, *(start + 2 for start in nests)]
+    pieces = [selector[a + 1 : b] for a, b in zip([-1, *nests], [*nests, None], strict=True)]
+    return around.join(pieces)

@@ -1,0 +1,342 @@
+"""A style sheet as the rules that bear on how a text looks.
+
+:func:`parse_sheet` never raises. It masks the text, then walks from kept rule to kept rule: one
+regular expression passes over rules that set nothing of interest (seven in ten, thesis 3.1), as
+fast as it can scan. Conditions that do not hold on our screen leave nothing behind. Recovery from
+errors follows CSS Syntax 3: a wrong rule or declaration is dropped alone, and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import astuple, dataclass, field
+from typing import Any, NamedTuple
+
+from newscrawl.css.declarations import START, Declaration, find_declarations
+from newscrawl.css.imports import Import, parse_import
+from newscrawl.css.media import media_applies
+from newscrawl.css.nesting import parent_selector, selector_list
+from newscrawl.css.supports import supported
+from newscrawl.css.tokens import SPACE, block_end, hide_braces, mask, unmask
+
+FORMAT = 1
+"""Version of :meth:`Sheet.to_plain`; sheets stored in another are parsed again."""
+
+DEEPEST = 100
+"""Blocks in one another; what is deeper is left out."""
+
+NESTED_SELECTORS = 2**22
+"""Characters that the nested selectors of a sheet may come to, their parents written out."""
+
+
+class Rule(NamedTuple):
+    """Complex selectors of a list, and the declarations that they share."""
+
+    selectors: list[str]
+    declarations: list[Declaration]
+    #: full name of the cascade layer, dotted
+    layer: str | None = None
+
+
+class Property(NamedTuple):
+    """A custom property registered with ``@property``."""
+
+    name: str
+    initial: str | None
+    inherits: bool
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a sheet held, and what was kept of it."""
+
+    #: blocks but those of at-rules
+    rules: int = 0
+    rules_kept: int = 0
+    declarations: int = 0
+    declarations_kept: int = 0
+    errors: int = 0
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A parsed style sheet."""
+
+    rules: list[Rule] = field(default_factory=list)
+    #: sheets to import, those whose conditions do not hold left out
+    imports: list[Import] = field(default_factory=list)
+    #: full names of the layers in order of appearance; those without a name are "(1)", "(2)", ...
+    layers: list[str] = field(default_factory=list)
+    properties: list[Property] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+
+    def to_plain(self) -> list[Any]:
+        """Return the sheet as lists, strings and numbers, for JSON."""
+        return [
+            FORMAT,
+            self.rules,
+            self.imports,
+            self.layers,
+            self.properties,
+            astuple(self.counts),
+        ]
+
+    @classmethod
+    def from_plain(cls, plain: list[Any]) -> Sheet:
+        """Return the sheet of :meth:`to_plain`.
+
+        Raises:
+            ValueError: it is of another version.
+
+        """
+        if not plain or plain[0] != FORMAT:
+            raise ValueError(f"not a style sheet of format {FORMAT}")
+        _, rules, imports, layers, properties, counts = plain
+        return cls(
+            [
+                Rule(selectors, [Declaration(*plain) for plain in declarations], layer)
+                for selectors, declarations, layer in rules
+            ],
+            [Import(*item) for item in imports],
+            layers,
+            [Property(*item) for item in properties],
+            Counts(*counts),
+        )
+
+
+def parse_sheet(text: str, *, keep_all: bool = False) -> Sheet:
+    """Return the rules of a style sheet that bear on text; with *keep_all* every rule.
+
+    Time and memory are linear in the length of *text*.
+    """
+    return _Parser(mask(text.removeprefix("\ufeff")), keep_all=keep_all).parse()
+
+
+_S = rf"[{SPACE}]*+"
+_GAP = rf"(?:[{SPACE}]++|<!--|-->)*+"
+_DULL_BLOCK = rf"\{{(?:(?!{START})[^;{{}}]*+;)*+(?!{START})[^;{{}}]*+\}}"
+_DULL_RULES = rf"(?:{_GAP}(?!@)[^{{}}]*+{_DULL_BLOCK})*+"
+_ITEM = (
+    rf"{_GAP}(?:(?!@)([^{{}}]*+)\{{([^{{}}]*+)(?:\}}|\Z)"
+    r"|@([^{};]*+)([{};]|\Z)"
+    r"|([^{}]*+)([{}]|\Z))"
+)
+_KEPT_ITEM = re.compile(_DULL_RULES + _ITEM)
+_ANY_ITEM = re.compile(_ITEM)
+# What ended the match: the group that matched last.
+_RULE, _AT_RULE = 2, 4
+_PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
+_AT_NAME = re.compile(r"[\w-]*+")
+_CUSTOM_PROPERTY = re.compile(rf"(--[^{SPACE}:]*+){_S}:(.*)", re.DOTALL)
+_VALUE_END = re.compile(r"[^;{}]*+")
+_DECLARATION_END = re.compile(rf"[^{SPACE};{{}}]{_S}[;}}]")
+_LAYER_NAME = re.compile(
+    r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
+)
+
+
+class _Frame(NamedTuple):
+    """A block that is open: its layer, and in a style rule the selectors around."""
+
+    layer: str | None = None
+    selectors: list[str] | None = None
+    #: what "&" stands for
+    parent: str | None = None
+
+
+class _Parser:
+    """Walks over a masked text, a stack of open blocks at hand."""
+
+    def __init__(self, text: str, *, keep_all: bool) -> None:
+        self._text = text
+        self._keep_all = keep_all
+        self._item = _ANY_ITEM if keep_all else _KEPT_ITEM
+        self._position = 0
+        self._frames = [_Frame()]
+        self._at_blocks = 0
+        self._anonymous = 0
+        self._first_block = text.find("{")
+        self._imports_allowed = True
+        self._nested_room = NESTED_SELECTORS
+        self._layers: dict[str, None] = {}
+        self._sheet = Sheet()
+
+    def parse(self) -> Sheet:
+        """Return the sheet."""
+        while self._position < len(self._text):
+            if self._frames[-1].selectors is None:
+                self._next_item()
+            else:
+                self._next_piece()
+        sheet, counts = self._sheet, self._sheet.counts
+        sheet.layers = list(self._layers)
+        counts.rules = self._text.count("{") - self._at_blocks
+        counts.rules_kept = len(sheet.rules)
+        counts.declarations = len(_DECLARATION_END.findall(self._text))
+        return sheet
+
+    def _next_item(self) -> None:
+        """Take the next rule of a list of rules; most are kept ones without nested blocks."""
+        match = self._item.match(self._text, self._position)
+        prelude, block, at_rule, at_end, head, end = match.groups()  # type: ignore[union-attr]  # matches anything
+        self._position = match.end()  # type: ignore[union-attr]
+        if block is not None:
+            self._add(selector_list(prelude), block)
+        elif at_rule is not None:
+            self._at_rule(at_rule, at_end)
+        elif end == "{":
+            self._open_rule(head)
+        elif len(self._frames) > 1:
+            self._frames.pop()
+        elif end:
+            self._skip_after_stray_brace()
+
+    def _next_piece(self) -> None:
+        """Take declarations in a style rule, and what begins or ends after them."""
+        match = _PIECE.match(self._text, self._position)
+        piece, end = match.groups()  # type: ignore[union-attr]  # matches anything
+        self._position = match.end()  # type: ignore[union-attr]
+        declarations, _, prelude = piece.rpartition(";") if end == "{" else (piece, "", "")
+        if declarations:
+            self._add(self._frames[-1].selectors, declarations)
+        prelude = prelude.strip(SPACE)
+        if end != "{":
+            self._frames.pop()
+        elif prelude.startswith("@"):
+            self._at_rule(prelude[1:], end)
+        elif prelude.startswith("--") and ":" in prelude:
+            self._custom_property(prelude)
+        else:
+            self._open_rule(prelude)
+
+    def _add(self, selectors: list[str] | None, block: str) -> None:
+        """Keep a rule, or the part of it that stands before or after a nested one."""
+        counts = self._sheet.counts
+        if selectors is None:
+            counts.errors += 1
+            return
+        found = find_declarations(block, keep_all=self._keep_all)
+        declarations = [valid for valid in found if valid is not None]
+        counts.errors += len(found) - len(declarations)
+        counts.declarations_kept += len(declarations)
+        if declarations:
+            self._sheet.rules.append(Rule(selectors, declarations, self._frames[-1].layer))
+
+    def _open_rule(self, prelude: str) -> None:
+        """Enter a style rule that holds other blocks."""
+        frame = self._frames[-1]
+        selectors = selector_list(prelude, frame.parent)
+        if selectors is not None and frame.parent is not None:
+            self._nested_room -= sum(map(len, selectors))
+        if selectors is None or self._nested_room < 0:
+            self._sheet.counts.errors += 1
+            self._skip_block()
+        else:
+            self._enter(_Frame(frame.layer, selectors, parent_selector(selectors)))
+
+    def _enter(self, frame: _Frame) -> None:
+        if len(self._frames) < DEEPEST:
+            self._frames.append(frame)
+        else:
+            self._sheet.counts.errors += 1
+            self._skip_block()
+
+    def _custom_property(self, declared: str) -> None:
+        """Take a custom property whose value holds braces."""
+        start = self._position - 1
+        self._skip_block()
+        while self._text[self._position : self._position + 1] not in {"", ";", "}"}:
+            self._position = _VALUE_END.match(self._text, self._position).end()  # type: ignore[union-attr]
+            if self._text.startswith("{", self._position):
+                self._position += 1
+                self._skip_block()
+        self._add(
+            self._frames[-1].selectors,
+            hide_braces(declared + self._text[start : self._position]),
+        )
+
+    def _skip_block(self) -> None:
+        self._position = block_end(self._text, self._position)
+
+    def _skip_after_stray_brace(self) -> None:
+        """Leave out the rule that begins with a stray closing brace."""
+        self._sheet.counts.errors += 1
+        start = self._text.find("{", self._position)
+        self._position = block_end(self._text, start + 1) if start >= 0 else len(self._text)
+
+    def _at_rule(self, rule: str, end: str) -> None:
+        """Take an at-rule: its name and prelude, and what ended the prelude."""
+        name = _AT_NAME.match(rule)[0]  # type: ignore[index]  # matches anything
+        prelude = unmask(rule[len(name) :].strip(SPACE))
+        name = name.lower()
+        if end == "{":
+            self._at_blocks += 1
+            self._at_block(name, prelude)
+            return
+        if end == "}" and len(self._frames) > 1:
+            self._position -= 1
+        if len(self._frames) == 1:
+            self._statement(name, prelude)
+
+    def _at_block(self, name: str, prelude: str) -> None:
+        """Enter the block of an at-rule, or leave it out."""
+        frame = self._frames[-1]
+        if name == "layer":
+            self._layer_block(prelude)
+        elif (name == "media" and media_applies(prelude)) or (
+            name == "supports" and supported(prelude)
+        ):
+            self._enter(frame)
+        else:
+            start = self._position
+            self._skip_block()
+            if name == "property":
+                self._register(prelude, self._text[start : self._position])
+
+    def _layer_block(self, name: str) -> None:
+        if name and not _LAYER_NAME.fullmatch(name):
+            self._sheet.counts.errors += 1
+            self._skip_block()
+            return
+        self._enter(self._frames[-1]._replace(layer=self._layer(name)))
+
+    def _layer(self, name: str) -> str:
+        """Return the full name of a layer, listed with those around it."""
+        if not name:
+            self._anonymous += 1
+            name = f"({self._anonymous})"
+        around = self._frames[-1].layer
+        full = name if around is None else f"{around}.{name}"
+        self._layers.setdefault(full)
+        return full
+
+    def _statement(self, name: str, prelude: str) -> None:
+        """Take an at-rule without a block, at the top of the sheet."""
+        early = self._first_block < 0 or self._position <= self._first_block
+        if name == "layer":
+            self._imports_allowed &= not self._sheet.imports
+            names = [item.strip(SPACE) for item in prelude.split(",")]
+            if all(_LAYER_NAME.fullmatch(item) for item in names):
+                for item in names:
+                    self._layer(item)
+        elif name == "import" and early and self._imports_allowed:
+            self._import(prelude)
+
+    def _import(self, prelude: str) -> None:
+        """Take an import that applies."""
+        found = parse_import(prelude)
+        if found is None:
+            return
+        url, layer = found
+        before = len(self._layers)
+        full = None if layer is None else self._layer(layer)
+        self._sheet.imports.append(Import(url, full, before))
+
+    def _register(self, name: str, block: str) -> None:
+        """Take a registered custom property (CSS Properties and Values 1, 2)."""
+        found = find_declarations(hide_braces(block.removesuffix("}")), keep_all=True)
+        values = {valid.name: valid.value for valid in found if valid is not None}
+        if {"syntax", "inherits"} <= values.keys() and name.startswith("--"):
+            inherits = values["inherits"].lower() != "false"
+            initial = values.get("initial-value")
+            self._sheet.properties.append(Property(name, initial, inherits))
