@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test test-lowest lint docs bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(ARGS)
+
+# With the oldest dependencies that pyproject.toml allows.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --constraint tests/lowest.txt --editable '.[dev]'
+	.venv-lowest/bin/python -m pytest $(ARGS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -29,4 +35,4 @@ $(VENV)/installed: pyproject.toml setup.py
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info docs/_build .scrapy articles.jsonl
+	rm -rf $(VENV) .venv-lowest build dist *.egg-info docs/_build .scrapy articles.jsonl
