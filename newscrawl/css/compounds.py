@@ -128,9 +128,14 @@ def split_name(name: str) -> tuple[str, str]:
     return (kind, name[1:]) if kind else ("tag", name)
 
 
-def is_scope(tree: StyleTree, row: int) -> bool:
-    """Return whether *row* is what ``:scope`` stands for."""
-    return row == tree.scope
+def is_root(tree: StyleTree, row: int) -> bool:
+    """``:root``; ``:scope``, too, in a sheet."""
+    return tree.parent[row] < 0
+
+
+def is_anchor(tree: StyleTree, row: int) -> bool:
+    """Return whether *row* is the element whose ``:has()`` is looked into."""
+    return row == tree.anchor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +162,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Has:
-    """``:has()``: something below, or after, matches; the last compound of each is ``:scope``."""
+    """``:has()``: something below, or after, matches; the last compound of each is the anchor."""
 
     selectors: Sequence[Selector]
 
@@ -166,9 +171,9 @@ class Has:
         key = (self, row)
         found = tree.memo.get(key)
         if found is None:
-            outer, tree.scope = tree.scope, row
+            outer, tree.anchor = tree.anchor, row
             found = tree.memo[key] = any(_found(one, tree, row) for one in self.selectors)
-            tree.scope = outer
+            tree.anchor = outer
         return bool(found)
 
 

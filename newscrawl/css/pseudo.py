@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from newscrawl.css.compounds import is_scope
+from newscrawl.css.compounds import is_root
 from newscrawl.css.lexical import words
 from newscrawl.css.nth import Nth, Places, all_siblings, siblings_of_type
 
@@ -58,10 +58,6 @@ _NOT_TYPED = frozenset(
     ("button", "checkbox", "color", "file", "hidden", "image", "radio", "range", "reset", "submit")
 )
 _RANGED = frozenset(("date", "datetime-local", "month", "number", "range", "time", "week"))
-
-
-def _root(tree: StyleTree, row: int) -> bool:
-    return tree.parent[row] < 0
 
 
 def _link(tree: StyleTree, row: int) -> bool:
@@ -204,8 +200,8 @@ STEADY: Table = {
     "any-link": _link,
     "defined": _defined,
     "link": _link,
-    "root": _root,
-    "scope": is_scope,
+    "root": is_root,
+    "scope": is_root,
 }
 """Tests that elements with the same identity, of ancestors with the same, pass or fail alike."""
 

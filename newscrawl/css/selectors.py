@@ -20,7 +20,8 @@ from newscrawl.css.compounds import (
     Not,
     Selector,
     SelectorError,
-    is_scope,
+    is_anchor,
+    is_root,
 )
 from newscrawl.css.keys import rightmost_key
 from newscrawl.css.language import IsDirection, IsLanguage
@@ -146,12 +147,12 @@ class _Parser:
         self._specificity = [0, 0, 0]
 
     def selector(self, *, relative: bool = False) -> Selector:
-        """Return the selector; a *relative* one is tied to ``:scope`` at its left."""
+        """Return the selector; a *relative* one is tied to the anchor at its left."""
         compounds: list[tuple[_Compound, str]] = []
         if relative:
-            scope = _Compound()
-            scope.add(is_scope, fragile=True)
-            compounds.append((scope, self._combinator() or DESCENDANT))
+            anchor = _Compound()
+            anchor.add(is_anchor, fragile=True)
+            compounds.append((anchor, self._combinator() or DESCENDANT))
         while True:
             compound = self._compound()
             if self._at == len(self._text):
@@ -222,7 +223,7 @@ class _Parser:
         elif match["attribute"]:
             self._add_attribute(compound, match)
         else:
-            compound.add(is_scope, fragile=True)  # "&" outside of a style rule
+            compound.add(is_root, fragile=False)  # "&" outside of a style rule
 
     def _folded(self, name: str) -> str:
         name = unescape(name)

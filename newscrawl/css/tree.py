@@ -77,8 +77,8 @@ class StyleTree:
         self.parent = document.parent
         #: whether ids and classes match in any case
         self.quirks = quirks_mode(document)
-        #: what ``:scope`` stands for
-        self.scope = 0
+        #: the element whose ``:has()`` is looked into
+        self.anchor = 0
         #: work done in matching, see :data:`MOST_STEPS`
         self.steps = 0
         #: results that tests keep for the page
