@@ -26,8 +26,9 @@ _IMPORTANT = re.compile(rf"{_S}!{_S}important\Z", re.IGNORECASE)
 _SPECIAL = re.compile(rf"[()\[\]!\\\"'{BAD}]")
 _PART = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|[()\[\]!]""", re.DOTALL)
 _OPENER = {")": "(", "]": "["}
-# Above this a value is rare, and would fill the cache.
-_LONG_VALUE = 256
+_STARTS_KEPT = re.compile(f";{START}")
+# Characters; what is longer is rare, and would fill the caches.
+_LONG = 512
 
 
 class Declaration(NamedTuple):
@@ -38,30 +39,39 @@ class Declaration(NamedTuple):
     important: bool = False
 
 
-def parse_declarations(text: str) -> list[Declaration]:
+def parse_declarations(text: str) -> tuple[Declaration, ...]:
     """Return the kept declarations of a ``style`` attribute, in order."""
-    found = find_declarations(hide_braces(mask(text)))
-    return [valid for valid in found if valid is not None]
+    return block_declarations(hide_braces(mask(text)))
 
 
-def find_declarations(block: str, *, keep_all: bool = False) -> list[Declaration | None]:
-    """Return the kept declarations of a masked *block* without braces; None for a wrong one."""
+def is_interesting(block: str) -> bool:
+    """Return whether a masked *block* has declarations that are kept."""
+    return _STARTS_KEPT.search(f";{block}") is not None
+
+
+def block_declarations(block: str, *, keep_all: bool = False) -> tuple[Declaration, ...]:
+    """Return the kept declarations of a masked *block* without braces, in order."""
+    if len(block) > _LONG:
+        return _block_declarations(block, keep_all)
+    return _cached_block(block, keep_all)
+
+
+def _block_declarations(block: str, keep_all: bool) -> tuple[Declaration, ...]:  # noqa: FBT001
     found = (_ANY_DECLARATION if keep_all else _DECLARATION).findall(f";{block}")
-    return [declaration(name, value, keep_all=keep_all) for name, value in found]
+    return tuple(
+        [
+            declaration
+            for name, value in found
+            if (declaration := (_declaration if len(value) > _LONG else _cached)(name, value))
+        ]
+    )
 
 
-def declaration(name: str, value: str, *, keep_all: bool = False) -> Declaration | None:
-    """Return the declaration of a masked *value*; None where it is invalid or not kept."""
-    if len(value) > _LONG_VALUE:
-        return _declaration.__wrapped__(name, value, keep_all)
-    return _declaration(name, value, keep_all)
-
-
-@lru_cache(maxsize=8192)
-def _declaration(name: str, value: str, keep_all: bool) -> Declaration | None:  # noqa: FBT001
+def _declaration(name: str, value: str) -> Declaration | None:
+    """Return the declaration of a masked *value*; None where it is wrong."""
     if "\\" in name:
         name = unescape(name)
-        if not (keep_all or name.startswith("--") or _KEPT_NAME.fullmatch(name)):
+        if not (name.startswith("--") or _KEPT_NAME.fullmatch(name)):
             return None
     custom = name.startswith("--")
     value = value.strip(SPACE)
@@ -71,6 +81,11 @@ def _declaration(name: str, value: str, keep_all: bool) -> Declaration | None:  
     if not (value or custom) or not _is_value(value):
         return None
     return Declaration(name if custom else name.lower(), unmask(value), important is not None)
+
+
+# Four declarations in five are repeated, and two blocks in five.
+_cached = lru_cache(maxsize=4096)(_declaration)
+_cached_block = lru_cache(maxsize=4096)(_block_declarations)
 
 
 def _is_value(value: str) -> bool:

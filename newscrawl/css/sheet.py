@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import astuple, dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from newscrawl.css.declarations import START, Declaration, find_declarations
+from newscrawl.css.declarations import START, Declaration, block_declarations, is_interesting
 from newscrawl.css.imports import Import, parse_import
 from newscrawl.css.media import media_applies
 from newscrawl.css.nesting import parent_selector, selector_list
@@ -30,12 +31,20 @@ NESTED_SELECTORS = 2**22
 
 
 class Rule(NamedTuple):
-    """Complex selectors of a list, and the declarations that they share."""
+    """A style rule. Its declarations are read when asked for: most rules match nothing."""
 
+    #: complex selectors, nesting resolved
     selectors: list[str]
-    declarations: list[Declaration]
+    #: masked text of the declarations
+    block: str
     #: full name of the cascade layer, dotted
     layer: str | None = None
+    keep_all: bool = False
+
+    @property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """The kept declarations, in order."""
+        return block_declarations(self.block, keep_all=self.keep_all)
 
 
 class Property(NamedTuple):
@@ -50,11 +59,12 @@ class Property(NamedTuple):
 class Counts:
     """What a sheet held, and what was kept of it."""
 
-    #: blocks but those of at-rules
+    #: blocks, those of at-rules that were entered or left out as a whole not counted
     rules: int = 0
     rules_kept: int = 0
+    #: counted by their semicolons, so a few more than a parser would find
     declarations: int = 0
-    declarations_kept: int = 0
+    #: rules that are wrong; the declarations of the others are not looked at yet
     errors: int = 0
 
 
@@ -69,6 +79,11 @@ class Sheet:
     layers: list[str] = field(default_factory=list)
     properties: list[Property] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
+
+    @property
+    def declarations_kept(self) -> int:
+        """How many declarations the kept rules have."""
+        return sum(len(rule.declarations) for rule in self.rules)
 
     def to_plain(self) -> list[Any]:
         """Return the sheet as lists, strings and numbers, for JSON."""
@@ -93,10 +108,7 @@ class Sheet:
             raise ValueError(f"not a style sheet of format {FORMAT}")
         _, rules, imports, layers, properties, counts = plain
         return cls(
-            [
-                Rule(selectors, [Declaration(*plain) for plain in declarations], layer)
-                for selectors, declarations, layer in rules
-            ],
+            [Rule(*rule) for rule in rules],
             [Import(*item) for item in imports],
             layers,
             [Property(*item) for item in properties],
@@ -118,18 +130,15 @@ _DULL_BLOCK = rf"\{{(?:(?!{START})[^;{{}}]*+;)*+(?!{START})[^;{{}}]*+\}}"
 _DULL_RULES = rf"(?:{_GAP}(?!@)[^{{}}]*+{_DULL_BLOCK})*+"
 _ITEM = (
     rf"{_GAP}(?:(?!@)([^{{}}]*+)\{{([^{{}}]*+)(?:\}}|\Z)"
-    r"|@([^{};]*+)([{};]|\Z)"
-    r"|([^{}]*+)([{}]|\Z))"
+    r"|(?:@([^{};]*+)|([^{}]*+))([{};]|\Z))"
 )
 _KEPT_ITEM = re.compile(_DULL_RULES + _ITEM)
 _ANY_ITEM = re.compile(_ITEM)
-# What ended the match: the group that matched last.
-_RULE, _AT_RULE = 2, 4
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
 _AT_NAME = re.compile(r"[\w-]*+")
 _CUSTOM_PROPERTY = re.compile(rf"(--[^{SPACE}:]*+){_S}:(.*)", re.DOTALL)
 _VALUE_END = re.compile(r"[^;{}]*+")
-_DECLARATION_END = re.compile(rf"[^{SPACE};{{}}]{_S}[;}}]")
+_LAST_SEMICOLON = re.compile(rf";{_S}}}")
 _LAYER_NAME = re.compile(
     r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
 )
@@ -153,37 +162,57 @@ class _Parser:
         self._item = _ANY_ITEM if keep_all else _KEPT_ITEM
         self._position = 0
         self._frames = [_Frame()]
+        self._rules: list[Rule] = []
+        self._imports: list[Import] = []
+        self._layers: dict[str, None] = {}
+        self._properties: list[Property] = []
+        self._errors = 0
         self._at_blocks = 0
         self._anonymous = 0
         self._first_block = text.find("{")
         self._imports_allowed = True
         self._nested_room = NESTED_SELECTORS
-        self._layers: dict[str, None] = {}
-        self._sheet = Sheet()
 
     def parse(self) -> Sheet:
         """Return the sheet."""
         while self._position < len(self._text):
             if self._frames[-1].selectors is None:
-                self._next_item()
+                self._take_rules()
             else:
-                self._next_piece()
-        sheet, counts = self._sheet, self._sheet.counts
-        sheet.layers = list(self._layers)
-        counts.rules = self._text.count("{") - self._at_blocks
-        counts.rules_kept = len(sheet.rules)
-        counts.declarations = len(_DECLARATION_END.findall(self._text))
-        return sheet
+                self._take_piece()
+        return Sheet(
+            self._rules, self._imports, list(self._layers), self._properties, self._counts()
+        )
 
-    def _next_item(self) -> None:
-        """Take the next rule of a list of rules; most are kept ones without nested blocks."""
-        match = self._item.match(self._text, self._position)
-        prelude, block, at_rule, at_end, head, end = match.groups()  # type: ignore[union-attr]  # matches anything
-        self._position = match.end()  # type: ignore[union-attr]
-        if block is not None:
-            self._add(selector_list(prelude), block)
-        elif at_rule is not None:
-            self._at_rule(at_rule, at_end)
+    def _counts(self) -> Counts:
+        """Count what was there from its brackets, what was kept as it is."""
+        rules = self._text.count("{") - self._at_blocks
+        ends = self._text.count(";") + self._text.count("}") - self._at_blocks
+        return Counts(
+            rules=rules,
+            rules_kept=len(self._rules),
+            declarations=max(0, ends - len(_LAST_SEMICOLON.findall(self._text))),
+            errors=self._errors,
+        )
+
+    def _take_rules(self) -> None:
+        """Take rules without nested blocks up to anything else, then that."""
+        text, match, position = self._text, self._item.match, self._position
+        add, layer, keep_all = self._rules.append, self._frames[-1].layer, self._keep_all
+        while True:
+            item = match(text, position)
+            prelude, block, at_rule, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
+            position = item.end()  # type: ignore[union-attr]
+            if block is None:
+                break
+            selectors = selector_list(prelude)
+            if selectors is None:
+                self._errors += 1
+            else:
+                add(Rule(selectors, block, layer, keep_all))
+        self._position = position
+        if at_rule is not None:
+            self._at_rule(at_rule, end)
         elif end == "{":
             self._open_rule(head)
         elif len(self._frames) > 1:
@@ -191,14 +220,14 @@ class _Parser:
         elif end:
             self._skip_after_stray_brace()
 
-    def _next_piece(self) -> None:
+    def _take_piece(self) -> None:
         """Take declarations in a style rule, and what begins or ends after them."""
         match = _PIECE.match(self._text, self._position)
         piece, end = match.groups()  # type: ignore[union-attr]  # matches anything
         self._position = match.end()  # type: ignore[union-attr]
         declarations, _, prelude = piece.rpartition(";") if end == "{" else (piece, "", "")
         if declarations:
-            self._add(self._frames[-1].selectors, declarations)
+            self._add_part(declarations)
         prelude = prelude.strip(SPACE)
         if end != "{":
             self._frames.pop()
@@ -209,18 +238,11 @@ class _Parser:
         else:
             self._open_rule(prelude)
 
-    def _add(self, selectors: list[str] | None, block: str) -> None:
-        """Keep a rule, or the part of it that stands before or after a nested one."""
-        counts = self._sheet.counts
-        if selectors is None:
-            counts.errors += 1
-            return
-        found = find_declarations(block, keep_all=self._keep_all)
-        declarations = [valid for valid in found if valid is not None]
-        counts.errors += len(found) - len(declarations)
-        counts.declarations_kept += len(declarations)
-        if declarations:
-            self._sheet.rules.append(Rule(selectors, declarations, self._frames[-1].layer))
+    def _add_part(self, block: str) -> None:
+        """Keep the part of a style rule that stands before, between or after nested ones."""
+        frame = self._frames[-1]
+        if frame.selectors is not None and (self._keep_all or is_interesting(block)):
+            self._rules.append(Rule(frame.selectors, block, frame.layer, self._keep_all))
 
     def _open_rule(self, prelude: str) -> None:
         """Enter a style rule that holds other blocks."""
@@ -229,7 +251,7 @@ class _Parser:
         if selectors is not None and frame.parent is not None:
             self._nested_room -= sum(map(len, selectors))
         if selectors is None or self._nested_room < 0:
-            self._sheet.counts.errors += 1
+            self._errors += 1
             self._skip_block()
         else:
             self._enter(_Frame(frame.layer, selectors, parent_selector(selectors)))
@@ -238,7 +260,7 @@ class _Parser:
         if len(self._frames) < DEEPEST:
             self._frames.append(frame)
         else:
-            self._sheet.counts.errors += 1
+            self._errors += 1
             self._skip_block()
 
     def _custom_property(self, declared: str) -> None:
@@ -250,52 +272,46 @@ class _Parser:
             if self._text.startswith("{", self._position):
                 self._position += 1
                 self._skip_block()
-        self._add(
-            self._frames[-1].selectors,
-            hide_braces(declared + self._text[start : self._position]),
-        )
+        self._add_part(hide_braces(declared + self._text[start : self._position]))
 
     def _skip_block(self) -> None:
         self._position = block_end(self._text, self._position)
 
     def _skip_after_stray_brace(self) -> None:
         """Leave out the rule that begins with a stray closing brace."""
-        self._sheet.counts.errors += 1
+        self._errors += 1
         start = self._text.find("{", self._position)
         self._position = block_end(self._text, start + 1) if start >= 0 else len(self._text)
 
     def _at_rule(self, rule: str, end: str) -> None:
-        """Take an at-rule: its name and prelude, and what ended the prelude."""
-        name = _AT_NAME.match(rule)[0]  # type: ignore[index]  # matches anything
-        prelude = unmask(rule[len(name) :].strip(SPACE))
-        name = name.lower()
+        """Take an at-rule, given without its "@", up to what ended its prelude."""
         if end == "{":
             self._at_blocks += 1
-            self._at_block(name, prelude)
+            self._at_block(rule)
             return
         if end == "}" and len(self._frames) > 1:
             self._position -= 1
         if len(self._frames) == 1:
-            self._statement(name, prelude)
+            self._statement(*_name_and_prelude(rule))
 
-    def _at_block(self, name: str, prelude: str) -> None:
+    def _at_block(self, rule: str) -> None:
         """Enter the block of an at-rule, or leave it out."""
-        frame = self._frames[-1]
+        condition = _condition(rule)
+        if condition:
+            self._enter(self._frames[-1])
+            return
+        start = self._position
+        name, prelude = ("", "") if condition is False else _name_and_prelude(rule)
         if name == "layer":
             self._layer_block(prelude)
-        elif (name == "media" and media_applies(prelude)) or (
-            name == "supports" and supported(prelude)
-        ):
-            self._enter(frame)
-        else:
-            start = self._position
-            self._skip_block()
-            if name == "property":
-                self._register(prelude, self._text[start : self._position])
+            return
+        self._skip_block()
+        if name == "property":
+            self._register(prelude, self._text[start : self._position])
 
     def _layer_block(self, name: str) -> None:
         if name and not _LAYER_NAME.fullmatch(name):
-            self._sheet.counts.errors += 1
+            self._errors += 1
             self._skip_block()
             return
         self._enter(self._frames[-1]._replace(layer=self._layer(name)))
@@ -314,7 +330,7 @@ class _Parser:
         """Take an at-rule without a block, at the top of the sheet."""
         early = self._first_block < 0 or self._position <= self._first_block
         if name == "layer":
-            self._imports_allowed &= not self._sheet.imports
+            self._imports_allowed &= not self._imports
             names = [item.strip(SPACE) for item in prelude.split(",")]
             if all(_LAYER_NAME.fullmatch(item) for item in names):
                 for item in names:
@@ -330,13 +346,28 @@ class _Parser:
         url, layer = found
         before = len(self._layers)
         full = None if layer is None else self._layer(layer)
-        self._sheet.imports.append(Import(url, full, before))
+        self._imports.append(Import(url, full, before))
 
     def _register(self, name: str, block: str) -> None:
         """Take a registered custom property (CSS Properties and Values 1, 2)."""
-        found = find_declarations(hide_braces(block.removesuffix("}")), keep_all=True)
-        values = {valid.name: valid.value for valid in found if valid is not None}
+        found = block_declarations(hide_braces(block.removesuffix("}")), keep_all=True)
+        values = {declaration.name: declaration.value for declaration in found}
         if {"syntax", "inherits"} <= values.keys() and name.startswith("--"):
             inherits = values["inherits"].lower() != "false"
             initial = values.get("initial-value")
-            self._sheet.properties.append(Property(name, initial, inherits))
+            self._properties.append(Property(name, initial, inherits))
+
+
+def _name_and_prelude(rule: str) -> tuple[str, str]:
+    """Return the name of an at-rule, in lower case, and its prelude as it was written."""
+    name = _AT_NAME.match(rule)[0]  # type: ignore[index]  # matches anything
+    return name.lower(), unmask(rule[len(name) :].strip(SPACE))
+
+
+@lru_cache(maxsize=1024)
+def _condition(rule: str) -> bool | None:
+    """Return whether the condition of an at-rule holds; None for one that has none."""
+    name, prelude = _name_and_prelude(rule)
+    if name == "media":
+        return media_applies(prelude)
+    return supported(prelude) if name == "supports" else None
