@@ -1,0 +1,28 @@
+"""From the bytes of a style sheet to its text (CSS Syntax 3, 3.2)."""
+
+from __future__ import annotations
+
+import re
+
+from w3lib.encoding import read_bom, resolve_encoding
+
+_CHARSET_RULE = re.compile(rb'@charset "([^"]{1,64}+)";')
+
+
+def decode_sheet(data: bytes, charset: str | None = None) -> str:
+    """Return the text of a style sheet; *charset* is what the HTTP header declared.
+
+    The order: byte order mark, header, ``@charset`` rule, UTF-8. What does not fit is replaced.
+    """
+    marked, mark = read_bom(data)
+    if marked and mark:
+        return data[len(mark) :].decode(marked, "replace")
+    encoding = (charset and resolve_encoding(charset)) or _declared(data) or "utf-8"
+    return data.decode(encoding, "replace")
+
+
+def _declared(data: bytes) -> str | None:
+    rule = _CHARSET_RULE.match(data)
+    encoding = resolve_encoding(rule[1].decode("latin-1")) if rule else None
+    # Whoever could read the rule does not read UTF-16.
+    return "utf-8" if encoding and encoding.startswith("utf-16") else encoding

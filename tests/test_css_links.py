@@ -1,0 +1,168 @@
+"""Which style sheets a page asks for."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from lxml import html as lxml_html
+
+from newscrawl.css.charset import decode_sheet
+from newscrawl.css.links import holds_css, links_sheet, sheet_url, sheet_urls
+from newscrawl.evaluation.corpora import load_corpus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "http://paper.test/2026/story.html"
+
+
+def urls(html: str) -> list[str]:
+    """Return the sheets of a page, without the host that all of them share."""
+    return [url.removeprefix("http://paper.test/") for url in sheet_urls(html.encode(), PAGE)]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<link rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<LINK HREF='/a.css' REL='StyleSheet'>", ["a.css"]),
+        ('<link rel="preload stylesheet" href="/a.css?x=1&amp;y=2">', ["a.css?x=1&y=2"]),
+        ("<link rel=stylesheet href=a.css#top>", ["2026/a.css"]),
+        ('<link\nrel = "stylesheet"\nhref = "\n/a.css "/>', ["a.css"]),
+        ("<link onload=\"if(1>0)x('y')\" rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<link rel=stylesheet href=/a.css media='screen and (min-width: 900px)'>", ["a.css"]),
+        ("<link rel=stylesheet href=/a.css media=print onload=\"this.media='all'\">", []),
+        ("<link rel=stylesheet href=/a.css media='(max-width: 600px)'>", []),
+        ("<noscript><link rel=stylesheet href=/a.css></noscript>", ["a.css"]),
+        ("<link rel='alternate stylesheet' href=/a.css>", []),
+        ("<link rel=preload as=style href=/a.css>", []),
+        ("<link rel=stylesheet disabled href=/a.css>", []),
+        ("<link rel=stylesheet type=text/less href=/a.css>", []),
+        ("<link rel=stylesheet type='text/css; charset=utf-8' href=/a.css>", ["a.css"]),
+        ("<link rel=stylesheet href=''><link rel=stylesheet>", []),
+        ("<link rel=stylesheet href='data:text/css,p{}'>", []),
+        ("<link rel=stylesheet href=http://[bad/a.css>", []),
+        ("<linked rel=stylesheet href=/a.css>", []),
+        ("<!--[if IE]><link rel=stylesheet href=/a.css><![endif]-->", []),
+        ("<!--[if !IE]><!--><link rel=stylesheet href=/a.css><!--<![endif]-->", ["a.css"]),
+        ("<!--><link rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<script>x = '<link rel=stylesheet href=/a.css>'</script>", []),
+        ("<template><link rel=stylesheet href=/a.css></template>", []),
+        ("<p>" * 300_000 + "<link rel=stylesheet href=/a.css>", ["a.css"]),
+    ],
+)
+def test_links(html: str, expected: list[str]):
+    """Sheets that a browser without scripts would show on a screen."""
+    assert urls(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("css", "expected"),
+    [
+        ("@import '/a.css';", ["a.css"]),
+        ('@IMPORT url( "/a.css" );', ["a.css"]),
+        ("@import url(/a.css?f=Inter:wght@300;400);", ["a.css?f=Inter:wght@300;400"]),
+        ("@charset 'x'; /* @import '/no.css'; */ @layer a, b; @import '/a.css'", ["a.css"]),
+        ("@import '/a.css' layer(base) supports(display: grid) screen;", ["a.css"]),
+        ("@import '/a.css' print; @import '/b.css';", ["b.css"]),
+        ("p { color: red } @import '/late.css';", []),
+        ("<!-- @import '/a.css'; -->", ["a.css"]),
+    ],
+)
+def test_imports_of_style_elements(css: str, expected: list[str]):
+    """``@import`` counts before all other rules."""
+    assert urls(f"<style>{css}</style>") == expected
+
+
+def test_style_for_print_imports_nothing():
+    """A ``style`` element has ``media`` and ``type``, too."""
+    assert urls("<style media=print>@import '/a.css';</style>") == []
+    assert urls("<style type=text/x-template>@import '/a.css';</style>") == []
+
+
+def test_base():
+    """The first ``base`` holds, wherever it stands; one that is no URL does not."""
+    link = "<link rel=stylesheet href=a.css>"
+    assert urls(f"{link}<base href=/x/><base href=/y/>") == ["x/a.css"]
+    assert urls(f"<base target=_top><base href=http://[bad><base href=/y/>{link}") == ["2026/a.css"]
+    assert sheet_urls(b"<base href=//cdn.test/>" + link.encode(), PAGE) == ["http://cdn.test/a.css"]
+
+
+def test_order_and_limit():
+    """In document order, each once, no more than asked for."""
+    links = "".join(f"<link rel=stylesheet href=/{n % 5}.css>" for n in range(20))
+    html = f"<style>@import '/9.css';</style>{links}".encode()
+    assert [url[-5] for url in sheet_urls(html, PAGE)] == list("901234")
+    assert [url[-5] for url in sheet_urls(html, PAGE, limit=2)] == list("90")
+
+
+def test_schemes_are_left_to_the_caller():
+    """All but ``data`` come out: who fetches decides, and counts what he refuses."""
+    assert sheet_urls(b"<link rel=stylesheet href=ftp://x.test/a.css>", PAGE) == [
+        "ftp://x.test/a.css"
+    ]
+    assert sheet_url("a.css", "") is None
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<link a=" * 300_000,
+        b"<link rel=stylesheet href=a.css " + b"x=1 " * 600_000,
+        b"<link a=\"'" * 250_000,
+        b"<link " + b"a " * 1_000_000,
+        b"<!---->" * 300_000,
+        b"<style>" + b"@import url(" * 200_000,
+        b"<style>" + b"@import 'a.css';" * 150_000,
+        b"<style>" + b"/*" * 1_000_000,
+        b"<style>@layer" * 180_000,
+        b"<style>@import 'a' " + b"layer(" * 400_000 + b";",
+        (b"<style>@import 'a' " + b"layer(" * 700 + b";</style>") * 500,
+        b"<" * 2_000_000,
+        b"\0" * 2_000_000,
+    ],
+)
+def test_hostile_pages_are_bounded(html: bytes):
+    """Two megabytes made to cost time cost no more than a slow page."""
+    start = time.thread_time()
+    sheet_urls(html, PAGE)
+    assert time.thread_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "text"),
+    [
+        ("a{}é".encode(), None, "a{}é"),
+        ("a{}é".encode("latin-1"), "iso-8859-1", "a{}é"),
+        (b'@charset "windows-1251"; ' + "я".encode("cp1251"), None, '@charset "windows-1251"; я'),
+        (b'@charset "utf-16"; ' + "я".encode(), None, '@charset "utf-16"; я'),
+        ("\ufeffя".encode("utf-16-le"), "utf-8", "я"),
+        ("\ufeffя".encode(), "latin-1", "я"),
+        (b"a\xff", "no-such-charset", "a\ufffd"),
+    ],
+)
+def test_charset(data: bytes, charset: str | None, text: str):
+    """Mark, header, rule, UTF-8, in this order."""
+    assert decode_sheet(data, charset) == text
+
+
+@pytest.mark.corpus
+def test_bytes_and_tree_agree(corpus_dir: Path):
+    """The scan finds what the parsed page has, and only that, on 98 pages in 100."""
+    differ, pages = (
+        0,
+        [p for name in ("news212", "fundus") for p in load_corpus(corpus_dir / name).pages],
+    )
+    for page in pages:
+        html = page.html()
+        root = lxml_html.document_fromstring(html)
+        base = next(iter(root.xpath("//base/@href")), "")
+        base = sheet_url(base, page.url) or page.url
+        linked = [e.get("href") or "" for e in root.iter("link") if links_sheet(e.get)]
+        imported = any("@import" in (e.text or "") for e in root.iter("style") if holds_css(e.get))
+        expected = {sheet_url(href, base) for href in linked} - {None}
+        found = set(sheet_urls(html, page.url))
+        differ += not (expected <= found if imported else expected == found)
+    assert differ <= 0.02 * len(pages)
