@@ -1,0 +1,237 @@
+"""Ensembles of decision trees as arrays: loaded from ``.npz``, walked with numpy.
+
+Nothing of scikit-learn is needed to predict, and no pickle is ever read. A file holds the nodes
+of all trees one after the other, and says what it was made of: the names of its features, a hash
+of them, and the sites whose pages it was trained on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+LEAF = -1
+"""``feature`` of the nodes that are leaves."""
+
+_FORMAT = "newscrawl forest 1"
+_DTYPES = {
+    "feature": np.int16,
+    "threshold": np.float32,
+    "left": np.int32,
+    "right": np.int32,
+    "value": np.float32,
+    "offset": np.int32,
+}
+# Zip files have no earlier time; the real one would make every file differ.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class ModelError(ValueError):
+    """A model file is damaged, no model, or one for other features."""
+
+
+class Tree(NamedTuple):
+    """One decision tree; arrays of one entry a node, children counted from the tree's root."""
+
+    #: place of the feature that a node asks for, :data:`LEAF` for a leaf
+    feature: NDArray[Any]
+    #: rows whose feature is at most this go left; compared as 32-bit floats
+    threshold: NDArray[Any]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    #: probability of class 1 in a leaf, 0..1
+    value: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """An ensemble of binary decision trees."""
+
+    #: names of the features, in the order of a row's values
+    feature_names: tuple[str, ...]
+    #: names of the sites whose pages it was trained on, sorted
+    sites: tuple[str, ...]
+    #: the nodes of all trees; :data:`LEAF` for a leaf
+    feature: NDArray[np.int16]
+    threshold: NDArray[np.float32]
+    #: nodes to go on with
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: NDArray[np.float32]
+    #: the root of each tree, and the number of nodes
+    offset: NDArray[np.int32]
+
+    @property
+    def schema_hash(self) -> str:
+        """Hash of the names of the features."""
+        return schema_hash(self.feature_names)
+
+    @property
+    def trees(self) -> int:
+        """Number of trees."""
+        return len(self.offset) - 1
+
+    @classmethod
+    def of_trees(
+        cls, trees: Sequence[Tree], feature_names: Iterable[str], sites: Iterable[str] = ()
+    ) -> Forest:
+        """Return the ensemble of *trees*. Raises :class:`ModelError` for trees that are none."""
+        sizes = [len(tree.feature) for tree in trees]
+        offset = np.cumsum([0, *sizes], dtype=np.int32)
+        columns = [np.concatenate(column) for column in zip(*trees, strict=True)]
+        feature, threshold, left, right, value = columns
+        shift = np.repeat(offset[:-1], sizes)
+        forest = cls(
+            tuple(feature_names),
+            tuple(sorted(set(sites))),
+            feature.astype(np.int16),
+            _rounded_down(threshold),
+            (left + shift).astype(np.int32),
+            (right + shift).astype(np.int32),
+            value.astype(np.float32),
+            offset,
+        )
+        _check(forest)
+        return forest
+
+    @classmethod
+    def load(cls, path: Path, *, schema: str | None = None) -> Forest:
+        """Return the ensemble in the file *path*.
+
+        Raises :class:`ModelError` where it is damaged or no ensemble, or, if the hash *schema* is
+        given, one for other features; ``OSError`` where it cannot be read.
+        """
+        data = path.read_bytes()
+        try:
+            forest = cls._read(data)
+            _check(forest)
+        except Exception as error:  # what zipfile and numpy raise for wrong bytes has no end
+            raise ModelError(f"{path} is no model, or a damaged one: {error}") from error
+        if schema is not None and forest.schema_hash != schema:
+            names = ", ".join(forest.feature_names)
+            raise ModelError(f"{path} is a model for other features: {names}")
+        return forest
+
+    @classmethod
+    def _read(cls, data: bytes) -> Forest:
+        if not data.startswith(b"PK"):
+            raise ValueError("not an .npz file")
+        with np.load(BytesIO(data), allow_pickle=False) as arrays:
+            about = json.loads(str(arrays["about"]))
+            if about["format"] != _FORMAT:
+                raise ValueError(f"format {about['format']!r} in place of {_FORMAT!r}")
+            for name, dtype in _DTYPES.items():
+                if arrays[name].dtype != dtype:
+                    raise ValueError(f"{name!r} is of {arrays[name].dtype}")
+            forest = cls(
+                tuple(about["features"]),
+                tuple(about["sites"]),
+                **{name: arrays[name] for name in _DTYPES},
+            )
+        if about["schema"] != forest.schema_hash:
+            raise ValueError("its hash is not that of its features")
+        return forest
+
+    def predict(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """Return the probability of class 1 for each of *rows*: the mean over all trees.
+
+        A row holds one finite number a feature. The same as ``predict_proba(rows)[:, 1]`` of the
+        scikit-learn ensemble that the trees were taken from, but for rounding (1e-6).
+        """
+        if not len(rows):
+            return []
+        table = np.asarray(rows, dtype=np.float32)
+        if table.shape != (len(rows), len(self.feature_names)):
+            raise ValueError(f"rows of {len(self.feature_names)} features expected")
+        leaves = self._leaves(table).reshape(len(rows), self.trees)
+        means: list[float] = self.value[leaves].mean(axis=1, dtype=np.float64).tolist()
+        return means
+
+    def _leaves(self, table: NDArray[np.float32]) -> NDArray[np.int32]:
+        """Return the leaf of each row in each tree, a row's trees together: all walk abreast."""
+        width = table.shape[1]
+        values = table.ravel()
+        place = np.tile(self.offset[:-1], len(table))
+        start = np.repeat(np.arange(len(table)) * width, self.trees)
+        walking = np.nonzero(self.feature[place] != LEAF)[0]
+        while len(walking):
+            node = place[walking]
+            below = values[start[walking] + self.feature[node]] <= self.threshold[node]
+            node = np.where(below, self.left[node], self.right[node])
+            place[walking] = node
+            walking = walking[self.feature[node] != LEAF]
+        return place
+
+    def save(self, path: Path) -> None:
+        """Write the ensemble to *path*: the same bytes for the same ensemble."""
+        about = {
+            "format": _FORMAT,
+            "features": self.feature_names,
+            "schema": self.schema_hash,
+            "sites": self.sites,
+        }
+        arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
+        arrays |= {name: getattr(self, name) for name in _DTYPES}
+        data = BytesIO()
+        with zipfile.ZipFile(data, "w") as archive:
+            for name, array in arrays.items():
+                archive.writestr(_member(name), _npy(array), compresslevel=9)
+        path.write_bytes(data.getvalue())
+
+
+def schema_hash(feature_names: Iterable[str]) -> str:
+    """Return the hash by which a model says what its features are: SHA-256 of their names."""
+    return hashlib.sha256("\n".join(feature_names).encode()).hexdigest()
+
+
+def _check(forest: Forest) -> None:
+    """Raise :class:`ModelError` unless every walk ends at a leaf of its own tree."""
+    size = len(forest.feature)
+    columns = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
+    if any(column.shape != (size,) for column in columns) or forest.offset.ndim != 1:
+        raise ModelError("arrays of different lengths")
+    sizes = np.diff(forest.offset)
+    if not len(sizes) or forest.offset[0] != 0 or forest.offset[-1] != size or (sizes < 1).any():
+        raise ModelError("trees that do not add up")
+    if (forest.feature < LEAF).any() or (forest.feature >= len(forest.feature_names)).any():
+        raise ModelError("features without a name")
+    if not ((forest.value >= 0) & (forest.value <= 1)).all():
+        raise ModelError("probabilities outside 0..1")
+    (inner,) = np.nonzero(forest.feature != LEAF)
+    after = np.repeat(forest.offset[1:], sizes)[inner]
+    for child in (forest.left[inner], forest.right[inner]):
+        if (child <= inner).any() or (child >= after).any():
+            raise ModelError("nodes that do not follow their parents")
+
+
+def _rounded_down(threshold: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the largest 32-bit floats that are not above: no 32-bit value changes sides."""
+    rounded = threshold.astype(np.float32)
+    return np.where(
+        rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded
+    ).astype(np.float32)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(f"{name}.npy", date_time=_NO_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3  # else the platform's
+    return info
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    data = BytesIO()
+    np.lib.format.write_array(data, array, allow_pickle=False)
+    return data.getvalue()

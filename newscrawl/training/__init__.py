@@ -1,0 +1,1 @@
+"""Training: labels from corpora, fitting with scikit-learn, export to ``.npz``."""
