@@ -18,7 +18,15 @@ from newscrawl.css.imports import Import, parse_import
 from newscrawl.css.media import media_applies
 from newscrawl.css.nesting import parent_selector, selector_list
 from newscrawl.css.supports import supported
-from newscrawl.css.tokens import SPACE, block_end, hide_braces, mask, unmask
+from newscrawl.css.tokens import (
+    SPACE,
+    block_end,
+    hide_braces,
+    mask,
+    rejoin,
+    separate,
+    unmask,
+)
 
 FORMAT = 1
 """Version of :meth:`Sheet.to_plain`; sheets stored in another are parsed again."""
@@ -124,20 +132,19 @@ def parse_sheet(text: str, *, keep_all: bool = False) -> Sheet:
     return _Parser(mask(text.removeprefix("\ufeff")), keep_all=keep_all).parse()
 
 
+# All of a separated text: there is a semicolon before each brace.
 _S = rf"[{SPACE}]*+"
 _GAP = rf"(?:[{SPACE}]++|<!--|-->)*+"
-_DULL_BLOCK = rf"\{{(?:(?!{START})[^;{{}}]*+;)*+(?!{START})[^;{{}}]*+\}}"
-_DULL_RULES = rf"(?:{_GAP}(?!@)[^{{}}]*+{_DULL_BLOCK})*+"
+_DULL_RULES = rf"(?:{_GAP}(?!@)[^;]*+;\{{(?:(?!\}}|{START})[^;]*+;(?!\{{))*+\}})*+"
 _ITEM = (
-    rf"{_GAP}(?:(?!@)([^{{}}]*+)\{{([^{{}}]*+)(?:\}}|\Z)"
-    r"|(?:@([^{};]*+)|([^{}]*+))([{};]|\Z))"
+    rf"{_GAP}(?:(?!@)([^;]*+);\{{([^}}]*+)(?:\}}|\Z)"
+    r"|@([^;]*+)(;[{}]?+|\Z)"
+    r"|([^{}]*+)([{}]|\Z))"
 )
 _KEPT_ITEM = re.compile(_DULL_RULES + _ITEM)
 _ANY_ITEM = re.compile(_ITEM)
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
 _AT_NAME = re.compile(r"[\w-]*+")
-_CUSTOM_PROPERTY = re.compile(rf"(--[^{SPACE}:]*+){_S}:(.*)", re.DOTALL)
-_VALUE_END = re.compile(r"[^;{}]*+")
 _LAST_SEMICOLON = re.compile(rf";{_S}}}")
 _LAYER_NAME = re.compile(
     r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
@@ -157,7 +164,8 @@ class _Parser:
     """Walks over a masked text, a stack of open blocks at hand."""
 
     def __init__(self, text: str, *, keep_all: bool) -> None:
-        self._text = text
+        self._masked = text
+        self._text = separate(text)
         self._keep_all = keep_all
         self._item = _ANY_ITEM if keep_all else _KEPT_ITEM
         self._position = 0
@@ -169,7 +177,7 @@ class _Parser:
         self._errors = 0
         self._at_blocks = 0
         self._anonymous = 0
-        self._first_block = text.find("{")
+        self._first_block = self._text.find("{")
         self._imports_allowed = True
         self._nested_room = NESTED_SELECTORS
 
@@ -186,12 +194,12 @@ class _Parser:
 
     def _counts(self) -> Counts:
         """Count what was there from its brackets, what was kept as it is."""
-        rules = self._text.count("{") - self._at_blocks
-        ends = self._text.count(";") + self._text.count("}") - self._at_blocks
+        text = self._masked
+        ends = text.count(";") + text.count("}") - self._at_blocks
         return Counts(
-            rules=rules,
+            rules=text.count("{") - self._at_blocks,
             rules_kept=len(self._rules),
-            declarations=max(0, ends - len(_LAST_SEMICOLON.findall(self._text))),
+            declarations=max(0, ends - len(_LAST_SEMICOLON.findall(text))),
             errors=self._errors,
         )
 
@@ -201,20 +209,22 @@ class _Parser:
         add, layer, keep_all = self._rules.append, self._frames[-1].layer, self._keep_all
         while True:
             item = match(text, position)
-            prelude, block, at_rule, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
-            position = item.end()  # type: ignore[union-attr]
-            if block is None:
+            prelude, block, at_rule, at_end, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
+            if block is None or "{" in block:
                 break
+            position = item.end()  # type: ignore[union-attr]
             selectors = selector_list(prelude)
             if selectors is None:
                 self._errors += 1
             else:
                 add(Rule(selectors, block, layer, keep_all))
-        self._position = position
-        if at_rule is not None:
-            self._at_rule(at_rule, end)
+        self._position = item.end() if block is None else item.start(2)  # type: ignore[union-attr]
+        if block is not None:
+            self._open_rule(prelude)
+        elif at_rule is not None:
+            self._at_rule(at_rule, at_end)
         elif end == "{":
-            self._open_rule(head)
+            self._open_rule(head[:-1])
         elif len(self._frames) > 1:
             self._frames.pop()
         elif end:
@@ -225,14 +235,14 @@ class _Parser:
         match = _PIECE.match(self._text, self._position)
         piece, end = match.groups()  # type: ignore[union-attr]  # matches anything
         self._position = match.end()  # type: ignore[union-attr]
-        declarations, _, prelude = piece.rpartition(";") if end == "{" else (piece, "", "")
+        declarations, _, prelude = piece[:-1].rpartition(";") if end == "{" else (piece, "", "")
         if declarations:
             self._add_part(declarations)
         prelude = prelude.strip(SPACE)
         if end != "{":
             self._frames.pop()
         elif prelude.startswith("@"):
-            self._at_rule(prelude[1:], end)
+            self._at_rule(prelude[1:], ";{")
         elif prelude.startswith("--") and ":" in prelude:
             self._custom_property(prelude)
         else:
@@ -265,14 +275,13 @@ class _Parser:
 
     def _custom_property(self, declared: str) -> None:
         """Take a custom property whose value holds braces."""
-        start = self._position - 1
-        self._skip_block()
-        while self._text[self._position : self._position + 1] not in {"", ";", "}"}:
-            self._position = _VALUE_END.match(self._text, self._position).end()  # type: ignore[union-attr]
-            if self._text.startswith("{", self._position):
-                self._position += 1
-                self._skip_block()
-        self._add_part(hide_braces(declared + self._text[start : self._position]))
+        start = end = self._position - 1
+        while self._text.startswith("{", end):
+            end = self._text.find(";", block_end(self._text, end + 1))
+            end = len(self._text) if end < 0 else end
+            self._position, end = end, end + 1
+        value = rejoin(self._text[start : self._position])
+        self._add_part(hide_braces(declared + value))
 
     def _skip_block(self) -> None:
         self._position = block_end(self._text, self._position)
@@ -285,13 +294,12 @@ class _Parser:
 
     def _at_rule(self, rule: str, end: str) -> None:
         """Take an at-rule, given without its "@", up to what ended its prelude."""
-        if end == "{":
+        if end == ";{":
             self._at_blocks += 1
             self._at_block(rule)
-            return
-        if end == "}" and len(self._frames) > 1:
-            self._position -= 1
-        if len(self._frames) == 1:
+        elif end == ";}" and len(self._frames) > 1:
+            self._frames.pop()
+        elif len(self._frames) == 1:
             self._statement(*_name_and_prelude(rule))
 
     def _at_block(self, rule: str) -> None:
