@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from newscrawl.css.tree import MOST_STEPS, StyleTree, ascii_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Test: TypeAlias = Callable[[StyleTree, int], bool]
 Specificity: TypeAlias = tuple[int, int, int]
+
+#: what decides about a selector: the names of the element, those of all its ancestors, or a walk
+NAMES, ANCESTORS, WALK = 0, 1, 2
 
 DESCENDANT, CHILD, NEXT, LATER = " ", ">", "+", "~"
 
@@ -30,17 +33,16 @@ class SelectorError:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compound:
+class Compound(NamedTuple):
     """A compound selector, and how it is tied to the one at its right."""
 
     combinator: str
-    #: ``tag``, ``#id`` and ``.class`` names that an element must have
+    #: names that an element must have, see :class:`~newscrawl.css.tree.StyleTree`
     names: frozenset[str]
     tests: tuple[Test, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Selector:
     """A complex selector. Made by :func:`~newscrawl.css.selectors.compile_selector`."""
 
@@ -51,21 +53,27 @@ class Selector:
     compounds: tuple[Compound, ...]
     #: names that the ancestors of the element must have between them
     ancestors: frozenset[str]
-    #: whether it asks for more than the identities of the element and its ancestors
-    #: (:class:`~newscrawl.css.tree.Identity`)
+    #: whether it can tell elements apart that :meth:`~newscrawl.css.tree.StyleTree.chain` cannot
     fragile: bool
     #: whether it can match nothing: pseudo-elements, ``:hover``
     never: bool
 
     @property
     def key(self) -> tuple[str, str]:
-        """Kind (``id``, ``class``, ``tag``, ``any``) and name of something that it asks for."""
+        """Kind and name of something that it asks for, see :func:`split_name`."""
         return split_name(rarest_name(self.compounds[0].names))
 
     @property
-    def names_only(self) -> bool:
-        """Whether the element's own names decide."""
-        return len(self.compounds) == 1 and not self.compounds[0].tests
+    def decided_by(self) -> int:
+        """What decides once the names of the subject and the ancestors are there."""
+        subject, *others = self.compounds
+        if subject.tests or len(others) > 1:
+            return WALK
+        if not others:
+            return NAMES
+        above = others[0]
+        is_decided = above.combinator == DESCENDANT and len(above.names) == 1 and not above.tests
+        return ANCESTORS if is_decided else WALK
 
     def matches(self, row: int, tree: StyleTree) -> bool:
         """Return whether the element of *row* is selected.
@@ -112,25 +120,27 @@ def _holds(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
     return True
 
 
-def rarest_name(names: frozenset[str]) -> str:
-    """Return the name that the fewest elements have: an id, a class, a tag, or ``*``."""
-    return min(names, key=lambda name: (_KINDS.get(name[0], 2), name), default="*")
+def rarest_name(names: Iterable[str]) -> str:
+    """Return the name that the fewest elements should have, the last of such; ``*`` for none."""
+    best, best_rank = "*", 9
+    for name in names:
+        rank = 5 if name in _COMMON else _RANKS.get(name[0], 4)
+        if rank <= best_rank:
+            best, best_rank = name, rank
+    return best
 
 
-_KINDS = {"#": 0, ".": 1}
+_RANKS = {":": 0, "#": 1, ".": 2, "[": 3}
+_COMMON = frozenset(("[class", "[id", "[style", "[href"))
+_KIND_NAMES = {":": "pseudo", "#": "id", ".": "class", "[": "attribute"}
 
 
 def split_name(name: str) -> tuple[str, str]:
     """Return kind and name: ``("class", "title")`` for ``.title``."""
     if name == "*":
         return "any", ""
-    kind = {"#": "id", ".": "class"}.get(name[0])
+    kind = _KIND_NAMES.get(name[0])
     return (kind, name[1:]) if kind else ("tag", name)
-
-
-def is_root(tree: StyleTree, row: int) -> bool:
-    """``:root``; ``:scope``, too, in a sheet."""
-    return tree.parent[row] < 0
 
 
 def is_anchor(tree: StyleTree, row: int) -> bool:
@@ -198,7 +208,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """``[name]``, ``[name=given]`` and the like; *given* in lower case if it matches in any case."""
+    """``[name=given]`` and the like; *given* in lower case if it matches in any case."""
 
     name: str
     operator: str
@@ -208,8 +218,8 @@ class Attribute:
     def __call__(self, tree: StyleTree, row: int) -> bool:
         """Return whether the element of *row* passes."""
         value = tree.attribute(row, self.name)
-        if value is None or not self.operator:
-            return value is not None
+        if value is None:
+            return False
         tree.steps += len(value) >> 8
         if self.any_case:
             value = ascii_lower(value)

@@ -6,8 +6,9 @@ Most selectors of a sheet never meet an element that has such a name, so they ar
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from newscrawl.css.compounds import split_name
+from newscrawl.css.compounds import rarest_name, split_name
 from newscrawl.css.lexical import (
     ESCAPE,
     MOST_NESTING,
@@ -18,43 +19,57 @@ from newscrawl.css.lexical import (
 )
 from newscrawl.css.tree import ascii_lower
 
-_PLAIN = re.compile(r"""[^\\(\["'/]*+""")
-_NAME = re.compile(r"(::?|[.#]|)((?:[-a-zA-Z0-9_]|[^\x00-\x7f])++)")
-_COMBINATORS = re.compile(r"[ \t\r\n\f>+~]")
+_CHARACTER = "[-a-zA-Z0-9_]"
+# a last compound of a tag and classes, after what needs no second look
+_EASY = re.compile(
+    rf"""(?:[^\\(\["'/:]*[ >+~])?+(?:\*|({_CHARACTER}++))?+(\.{_CHARACTER}++)*+""", re.ASCII
+)
+_MARK = "\1"
+_NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
 _ESCAPE = re.compile(ESCAPE)
 _QUOTED = re.compile(rf"{STRING}|/\*.*?\*/", re.DOTALL)
-_INNERMOST = re.compile(r"\[[^\[\]()]*+\]|\([^\[\]()]*+\)")
+_ATTRIBUTE = re.compile(rf"\[(?=({_CHARACTER}*+))([^\[\]]*+)\]")
+_ARGUMENTS = re.compile(r"\([^()]*+\)")
 
 
 def rightmost_key(text: str) -> tuple[str, str]:
-    """Return kind (``id``, ``class``, ``tag``, ``any``) and name, see :func:`rightmost_name`."""
+    """Return :func:`rightmost_name` in two parts, the kind of name and the name."""
     return split_name(rightmost_name(text))
 
 
+@lru_cache(maxsize=16384)
 def rightmost_name(text: str) -> str:
-    """Return ``#id``, ``.class`` or ``tag`` that whatever *text* selects has; ``*`` for no name.
+    """Return a name that whatever *text* selects has, ``*`` if it need have none.
 
-    Holds for valid selectors only. Time is linear in the length of *text*.
+    ``#id``, ``.class``, ``[attribute``, ``tag`` or ``:root``, as in
+    :class:`~newscrawl.css.tree.StyleTree`. Holds for valid selectors only. Time is linear in the
+    length of *text*.
     """
+    easy = _EASY.fullmatch(text)
+    if easy:
+        return easy[2] or ascii_lower(easy[1] or "*")
     return _rightmost(text, 0)
 
 
 def _rightmost(text: str, nesting: int) -> str:
     text = text.strip(" \t\r\n\f")
-    masked = text if _PLAIN.fullmatch(text) else _masked(text)
+    masked = _masked(text)
     start = max(map(masked.rfind, " >+~\t\n\r\f")) + 1
-    best = "*"
+    names = []
     for match in _NAME.finditer(masked, start):
-        kind = match[1]
-        if kind == "#":
-            return "#" + unescape(text[match.start(2) : match.end()])
-        if kind == ".":
-            best = "." + unescape(text[match.start(2) : match.end()])
-        elif not kind and best == "*":
-            best = ascii_lower(unescape(text[match.start() : match.end()]))
-    if best == "*" and nesting < MOST_NESTING:
+        name = unescape(text[match.start(2) : match.end()])
+        match match[1]:
+            case "." | "#":
+                names.append(match[1] + name)
+            case "\1":
+                names.append(f"[{ascii_lower(name)}")
+            case "":
+                names.append(ascii_lower(name))
+            case ":" if name == "root":
+                names.append(":root")
+    if not names and nesting < MOST_NESTING:
         return _only_alternative(text, masked, start, nesting)
-    return best
+    return rarest_name(names)
 
 
 def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:
@@ -69,11 +84,19 @@ def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:
 
 
 def _masked(text: str) -> str:
-    """Return *text* with what is no name and no combinator made unreadable, of the same length."""
-    text = _ESCAPE.sub(lambda match: "_" * len(match[0]), text)
-    text = _QUOTED.sub(lambda match: "\0" * len(match[0]), text)
+    """Return *text* with what is no name and no combinator blotted out, of the same length."""
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda match: "_" * len(match[0]), text)
+    text = _QUOTED.sub(_blot, text)
+    text = _ATTRIBUTE.sub(
+        lambda match: _MARK + match[1] + "\0" * (len(match[0]) - 1 - len(match[1])), text
+    )
     for _ in range(MOST_NESTING):
-        text, count = _INNERMOST.subn(lambda match: "\0" * len(match[0]), text)
+        text, count = _ARGUMENTS.subn(_blot, text)
         if not count:
             break
     return text
+
+
+def _blot(match: re.Match[str]) -> str:
+    return "\0" * len(match[0])

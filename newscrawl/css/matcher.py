@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from newscrawl.css.compounds import SelectorError
+from newscrawl.css.compounds import ANCESTORS, NAMES, SelectorError
 from newscrawl.css.keys import rightmost_name
 from newscrawl.css.selectors import compile_list, compile_selector
-from newscrawl.css.tree import Identity, StyleTree, ascii_lower
+from newscrawl.css.tree import StyleTree, ascii_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.css.compounds import Selector, Specificity
 
@@ -31,46 +31,25 @@ class Match(NamedTuple, Generic[P]):
     payload: P
 
 
-class _Rule(Generic[P]):
-    """The selectors of a rule; one that is invalid makes the rule void."""
-
-    __slots__ = ("_valid", "payload", "selectors")
-
-    def __init__(self, selectors: Sequence[str], payload: P) -> None:
-        self.selectors = selectors
-        self.payload = payload
-        self._valid: bool | None = None
-
-    def is_valid(self, tree: StyleTree) -> bool:
-        if self._valid is None:
-            tree.steps += sum(map(len, self.selectors))
-            compiled = compile_list(self.selectors, quirks=tree.quirks)
-            self._valid = not isinstance(compiled, SelectorError)
-        return self._valid
-
-
 class _Entry(Generic[P]):
-    """One selector of a rule, compiled when an element has the name that it is filed under."""
+    """One selector of a rule, compiled."""
 
-    __slots__ = ("ancestors", "match", "rule", "selector", "text")
+    __slots__ = ("ancestors", "decided_by", "fragile", "match", "matches", "names")
 
-    selector: Selector
-    ancestors: frozenset[str]
-    match: Match[P]
+    def __init__(self, selector: Selector, payload: P) -> None:
+        self.names = selector.compounds[0].names
+        self.ancestors = selector.ancestors
+        self.decided_by = selector.decided_by
+        self.fragile = selector.fragile
+        self.matches = selector.matches
+        self.match = Match(selector.specificity, payload)
 
-    def __init__(self, text: str, rule: _Rule[P]) -> None:
-        self.text = text
-        self.rule = rule
 
-    def compile(self, tree: StyleTree) -> bool:
-        """Return whether anything can match."""
-        tree.steps += len(self.text)
-        selector = compile_selector(self.text, quirks=tree.quirks)
-        if isinstance(selector, SelectorError) or selector.never or not self.rule.is_valid(tree):
-            return False
-        self.selector, self.ancestors = selector, selector.ancestors
-        self.match = Match(selector.specificity, self.rule.payload)
-        return True
+class _Bucket(NamedTuple, Generic[P]):
+    """What is filed under one name: rules that need no other, and the rest."""
+
+    sure: list[Match[P]]
+    open: list[_Entry[P]]
 
 
 class RuleIndex(Generic[P]):
@@ -82,32 +61,56 @@ class RuleIndex(Generic[P]):
     def __init__(self, *, quirks: bool = False) -> None:
         #: whether the pages are in quirks mode
         self.quirks = quirks
-        self._new: dict[str, list[_Entry[P]]] = {}
-        self._compiled: dict[str, list[_Entry[P]]] = {}
+        self._new: dict[str, list[tuple[str, Sequence[str], P]]] = {}
+        self._buckets: dict[str, _Bucket[P]] = {}
+        self._valid: dict[int, bool] = {}
 
     def add(self, selectors: Sequence[str], payload: P) -> None:
         """Add a rule with its list of complex selectors."""
-        rule = _Rule(selectors, payload)
+        new = self._new
         for text in selectors:
             name = rightmost_name(text)
             if self.quirks:
                 name = ascii_lower(name)
-            self._new.setdefault(name, []).append(_Entry(text, rule))
+            filed = (text, selectors, payload)
+            if name in new:
+                new[name].append(filed)
+            else:
+                new[name] = [filed]
 
-    def entries(self, name: str, tree: StyleTree) -> list[_Entry[P]]:
+    def bucket(self, name: str, tree: StyleTree) -> _Bucket[P] | None:
         """Return what is filed under *name*, compiled; without what is invalid or never matches."""
-        compiled = self._compiled.get(name, [])
         if name in self._new:
-            compiled = self._compiled.setdefault(name, compiled)
-            new = self._new.pop(name)
-            while new and not tree.exhausted:
-                entry = new.pop()
-                if entry.compile(tree):
-                    compiled.append(entry)
-            if new:
-                self._new[name] = new
-        tree.steps += len(compiled)
-        return compiled
+            self._compile(name, tree)
+        return self._buckets.get(name)
+
+    def _compile(self, name: str, tree: StyleTree) -> None:
+        new = self._new.pop(name)
+        bucket = self._buckets.setdefault(name, _Bucket([], []))
+        while new and not tree.exhausted:
+            text, selectors, payload = new.pop()
+            tree.steps += len(text)
+            selector = compile_selector(text, quirks=self.quirks)
+            if isinstance(selector, SelectorError) or selector.never:
+                continue
+            if len(selectors) > 1 and not self._are_valid(selectors, tree):
+                continue
+            entry = _Entry(selector, payload)
+            if entry.decided_by == NAMES and len(entry.names) <= 1:
+                bucket.sure.append(entry.match)
+            else:
+                bucket.open.append(entry)
+        if new:
+            self._new[name] = new
+
+    def _are_valid(self, selectors: Sequence[str], tree: StyleTree) -> bool:
+        """Return whether each of a rule's selectors is one; else the rule is void."""
+        valid = self._valid.get(id(selectors))
+        if valid is None:
+            tree.steps += sum(map(len, selectors))
+            compiled = compile_list(selectors, quirks=self.quirks)
+            valid = self._valid[id(selectors)] = not isinstance(compiled, SelectorError)
+        return valid
 
 
 class _Candidates(NamedTuple, Generic[P]):
@@ -125,7 +128,7 @@ class Matcher(Generic[P]):
         self._indexes = tuple(indexes)
         if any(index.quirks != tree.quirks for index in self._indexes):
             raise ValueError("a page in quirks mode needs an index in quirks mode, and only that")
-        self._of_identity: dict[Identity, _Candidates[P]] = {}
+        self._of_names: dict[frozenset[str], _Candidates[P]] = {}
         self._of_chain: dict[int, _Candidates[P]] = {}
         self._shared: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
 
@@ -142,7 +145,7 @@ class Matcher(Generic[P]):
             candidates = self._of_chain[chain] = self._sift(row)
         if not candidates.open:
             return candidates.sure
-        more = [entry.match for entry in candidates.open if entry.selector.matches(row, tree)]
+        more = [entry.match for entry in candidates.open if entry.matches(row, tree)]
         return self._share([*candidates.sure, *more]) if more else candidates.sure
 
     def _share(self, matches: list[Match[P]]) -> tuple[Match[P], ...]:
@@ -152,30 +155,42 @@ class Matcher(Generic[P]):
         """Return the candidates of all elements that have the chain of *row*."""
         tree = self._tree
         candidates = self._candidates(row)
+        if not candidates.open:
+            return candidates
         tree.steps += len(candidates.open) >> 2
         above = tree.ancestor_names(row)
-        left = [entry for entry in candidates.open if above is None or entry.ancestors <= above]
+        if above is None:
+            left, decided = candidates.open, NAMES
+        else:
+            left = tuple([entry for entry in candidates.open if entry.ancestors <= above])
+            decided = ANCESTORS
         sure = list(candidates.sure)
-        sure += [e.match for e in left if not e.selector.fragile and e.selector.matches(row, tree)]
-        return _Candidates(self._share(sure), tuple([e for e in left if e.selector.fragile]))
+        sure += [
+            entry.match
+            for entry in left
+            if entry.decided_by <= decided or (not entry.fragile and entry.matches(row, tree))
+        ]
+        return _Candidates(self._share(sure), tuple([entry for entry in left if entry.fragile]))
 
     def _candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements that have the identity of *row*."""
-        identity = self._tree.identity[row]
-        candidates = self._of_identity.get(identity)
+        """Return the candidates of all elements that have the names of *row*."""
+        names = self._tree.names[row]
+        candidates = self._of_names.get(names)
         if candidates is None:
-            entries = list(self._filed(row))
-            candidates = self._of_identity[identity] = _Candidates(
-                tuple([entry.match for entry in entries if entry.selector.names_only]),
-                tuple([entry for entry in entries if not entry.selector.names_only]),
-            )
+            candidates = self._of_names[names] = self._filed(names)
         return candidates
 
-    def _filed(self, row: int) -> Iterator[_Entry[P]]:
-        """Yield the entries whose subject may be the element of *row*, to judge by its names."""
-        tree, names = self._tree, self._tree.names[row]
+    def _filed(self, names: frozenset[str]) -> _Candidates[P]:
+        """Return the candidates of elements with *names*, to judge by nothing else."""
+        sure: list[Match[P]] = []
+        left: list[_Entry[P]] = []
         for index in self._indexes:
             for name in ("*", *names):
-                for entry in index.entries(name, tree):
-                    if entry.selector.compounds[0].names <= names:
-                        yield entry
+                bucket = index.bucket(name, self._tree)
+                if bucket is not None:
+                    self._tree.steps += len(bucket.open) >> 1
+                    sure += bucket.sure
+                    left += [entry for entry in bucket.open if entry.names <= names]
+        sure += [entry.match for entry in left if entry.decided_by == NAMES]
+        undecided = tuple([entry for entry in left if entry.decided_by != NAMES])
+        return _Candidates(self._share(sure), undecided)

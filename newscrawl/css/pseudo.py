@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from newscrawl.css.compounds import is_root
 from newscrawl.css.lexical import words
 from newscrawl.css.nth import Nth, Places, all_siblings, siblings_of_type
 
@@ -61,7 +60,7 @@ _RANGED = frozenset(("date", "datetime-local", "month", "number", "range", "time
 
 
 def _link(tree: StyleTree, row: int) -> bool:
-    return tree.identity[row].href and tree.tag[row] in _LINKS
+    return tree.tag[row] in _LINKS and "[href" in tree.names[row]
 
 
 def _empty(tree: StyleTree, row: int) -> bool:
@@ -200,10 +199,8 @@ STEADY: Table = {
     "any-link": _link,
     "defined": _defined,
     "link": _link,
-    "root": is_root,
-    "scope": is_root,
 }
-"""Tests that elements with the same identity, of ancestors with the same, pass or fail alike."""
+"""Tests that elements of one :meth:`~newscrawl.css.tree.StyleTree.chain` pass or fail alike."""
 
 FRAGILE: Table = {
     "checked": _checked,

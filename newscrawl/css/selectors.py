@@ -21,7 +21,6 @@ from newscrawl.css.compounds import (
     Selector,
     SelectorError,
     is_anchor,
-    is_root,
 )
 from newscrawl.css.keys import rightmost_key
 from newscrawl.css.language import IsDirection, IsLanguage
@@ -46,6 +45,7 @@ from newscrawl.css.pseudo import (
     PSEUDO_ELEMENTS,
     STEADY,
 )
+from newscrawl.css.simple import compile_simple
 from newscrawl.css.tree import ascii_lower
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ _ANY_CASE = words(
     selected shape target text type valign valuetype vlink
     """
 )
-_IN_IDENTITY = frozenset(("class", "id"))
+_IN_CHAIN = frozenset(("class", "id"))
 
 
 class _InvalidError(ValueError):
@@ -93,6 +93,8 @@ def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorE
     """Return the compiled complex selector *text*, for pages in *quirks* mode or for others."""
     if len(text) > MOST_CHARACTERS:
         return SelectorError(text, "too long")
+    if (simple := compile_simple(text, quirks=quirks)) is not None:
+        return simple
     try:
         return _Parser(without_comments(text), quirks=quirks).selector()
     except _InvalidError as error:
@@ -223,7 +225,7 @@ class _Parser:
         elif match["attribute"]:
             self._add_attribute(compound, match)
         else:
-            compound.add(is_root, fragile=False)  # "&" outside of a style rule
+            compound.names.add(":root")  # "&" outside of a style rule
 
     def _folded(self, name: str) -> str:
         name = unescape(name)
@@ -233,14 +235,14 @@ class _Parser:
         if match["prefix"] not in {None, "*|", "|"}:
             raise _InvalidError(f"unknown namespace {match['prefix']}")
         name = ascii_lower(unescape(match["attribute"]))
-        operator, flag = match["operator"] or "", (match["flag"] or "").lower()
-        given = match["word"] or (match["string"] or "")[1:-1]
-        any_case = flag == "i" or (not flag and name in _ANY_CASE)
-        given = unescape(given)
-        test = Attribute(name, operator, ascii_lower(given) if any_case else given, any_case)
-        steady = name in _IN_IDENTITY or (name == "href" and not operator)
-        compound.add(test, fragile=not steady)
+        compound.names.add(f"[{name}")
         self._specificity[1] += 1
+        if operator := match["operator"]:
+            flag = (match["flag"] or "").lower()
+            any_case = flag == "i" or (not flag and name in _ANY_CASE)
+            given = unescape(match["word"] or match["string"][1:-1])
+            test = Attribute(name, operator, ascii_lower(given) if any_case else given, any_case)
+            compound.add(test, fragile=name not in _IN_CHAIN)
 
     def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
         name = ascii_lower(unescape(name))
@@ -248,6 +250,9 @@ class _Parser:
             self._add_pseudo_element(compound, name.lstrip(":"), call=call)
         elif call:
             self._add_function(compound, name, self._arguments())
+        elif name in {"root", "scope"}:
+            compound.names.add(":root")
+            self._specificity[1] += 1
         elif name in NEVER:
             compound.never = True
             self._specificity[1] += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from newscrawl.css.quirks import quirks_mode
 from newscrawl.document import TEXT
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from newscrawl.document import Document
+
+    _Looks: TypeAlias = tuple[str | None, ...]
 
 V = TypeVar("V")
 
@@ -28,7 +30,7 @@ The dearest of the labelled news pages takes 2 % of it with its whole tree style
 MOST_NAMES = 1_000_000
 """Names kept in sets of ancestors' names, all sets of a page together: some 60 MB."""
 
-_WHITE_SPACE = " \t\n\f\r"
+_SPACES = str.maketrans("\t\n\f\r", "    ")
 _AUTO_DIRECTION = 1000
 
 
@@ -38,16 +40,6 @@ def ascii_lower(text: str) -> str:
 
 
 _LOWER = {capital: capital + 32 for capital in range(65, 91)}
-
-
-class Identity(NamedTuple):
-    """What an element shows of itself to selectors that ask for no attribute but id and class."""
-
-    tag: str
-    id: str | None
-    classes: str | None
-    href: bool
-    """Whether there is a ``href`` attribute."""
 
 
 class _OnDemand(dict[int, V], Generic[V]):
@@ -83,16 +75,14 @@ class StyleTree:
         self.steps = 0
         #: results that tests keep for the page
         self.memo: dict[Hashable, bool | list[int]] = {}
-        #: tag, ``#id`` and ``.class`` of each
+        #: tag, ``#id``, ``.class`` and ``[attribute`` of each; ``:root``, too, of the root
         self.names = _OnDemand(self._names)
-        #: tag, id, class attribute
-        self.identity = _OnDemand(self._identity)
         #: rows of the elements that are children; of -1, the root
         self.children = _OnDemand(self._children)
-        self._names_of: dict[Identity, frozenset[str]] = {}
-        self._chains: dict[tuple[int, Identity], int] = {}
         self._chain: dict[int, int] = {-1: 0}
-        self._above: dict[int, frozenset[str] | None] = {-1: frozenset()}
+        self._chains: dict[tuple[int, _Looks], int] = {}
+        self._names_of: dict[_Looks, frozenset[str]] = {}
+        self._names_above: dict[int, frozenset[str] | None] = {0: frozenset()}
         self._kept_names = 0
         self._named: dict[str, list[int]] | None = None
         self._languages: dict[int, str] = {-1: ""}
@@ -107,55 +97,66 @@ class StyleTree:
         """Return the value of an attribute, None where the element has none of that name."""
         return self.document.element(row).get(name)
 
-    def _identity(self, row: int) -> Identity:
-        attribute = self.document.element(row).get
-        return Identity(
-            self.tag[row], attribute("id"), attribute("class"), attribute("href") is not None
-        )
+    def chain(self, row: int) -> int:
+        """Return a number that rows share which look alike, as do their ancestors.
+
+        Alike are elements of the same tag, id, class attribute and names of attributes.
+        """
+        known = self._chain
+        if row in known:
+            return known[row]
+        path = [row]
+        while (row := self.parent[row]) not in known:
+            path.append(row)
+        for below in reversed(path):
+            self._enter(below)
+        return known[path[0]]
 
     def _names(self, row: int) -> frozenset[str]:
-        identity = self.identity[row]
-        names = self._names_of.get(identity)
-        if names is None:
-            names = self._names_of[identity] = self._split(identity)
-        return names
+        self.chain(row)
+        return self.names[row]
 
-    def _split(self, identity: Identity) -> frozenset[str]:
-        own_id, classes = identity.id or "", identity.classes or ""
-        if self.quirks:
-            own_id, classes = ascii_lower(own_id), ascii_lower(classes)
-        names = [identity.tag]
+    def _enter(self, row: int) -> None:
+        """Read an element whose parent is known."""
+        element: Any = self.document.element(row)
+        attributes = element.keys()
+        looks: _Looks = (
+            self.tag[row],
+            element.get("id") if "id" in attributes else None,
+            element.get("class") if "class" in attributes else None,
+            *attributes,
+        )
+        above = self._chain[self.parent[row]]
+        self._chain[row] = self._chains.setdefault((above, looks), len(self._chains) + 1)
+        if looks not in self._names_of:
+            self._names_of[looks] = frozenset(self._split(looks))
+        self.names[row] = self._names_of[looks] if above else self._names_of[looks] | {":root"}
+
+    def _split(self, looks: _Looks) -> Iterator[str]:
+        tag, own_id, classes, *attributes = looks
+        yield tag or ""
+        yield from (f"[{name}" for name in attributes)
         if own_id:
-            names.append(f"#{own_id}")
+            yield f"#{ascii_lower(own_id) if self.quirks else own_id}"
         if classes:
             # str.split() would split at white space that HTML takes for a part of the name
-            for space in "\t\n\f\r":
-                classes = classes.replace(space, " ")
-            names.extend(f".{name}" for name in classes.split(" ") if name)
-        return frozenset(names)
-
-    def chain(self, row: int) -> int:
-        """Return a number that rows share whose identities, and their ancestors', are the same."""
-        path = []
-        while row not in self._chain:
-            path.append(row)
-            row = self.parent[row]
-        number = self._chain[row]
-        for below in reversed(path):
-            key = (number, self.identity[below])
-            number = self._chain[below] = self._chains.setdefault(key, len(self._chains) + 1)
-        return number
+            spaced = classes.translate(_SPACES)
+            yield from (
+                f".{name}"
+                for name in (ascii_lower(spaced) if self.quirks else spaced).split(" ")
+                if name
+            )
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*; None if they are too many to keep."""
-        row = self.parent[row]
+        row, known = self.parent[row], self._names_above
         path = []
-        while row not in self._above:
-            path.append(row)
+        while (chain := self.chain(row)) not in known:
+            path.append((chain, row))
             row = self.parent[row]
-        names = self._above[row]
-        for below in reversed(path):
-            names = self._above[below] = self._joined(names, self.names[below])
+        names = known[chain]
+        for below, place in reversed(path):
+            names = known[below] = self._joined(names, self.names[place])
         return names
 
     def _joined(self, above: frozenset[str] | None, own: frozenset[str]) -> frozenset[str] | None:
