@@ -37,7 +37,8 @@ BLACK = Color(0, 0, 0)
 TRANSPARENT = Color(0, 0, 0, 0.0)
 
 _HEX = re.compile(r"#([0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})")
-_HASHLESS = re.compile(r"[0-9a-f]{6}|[0-9a-f]{3}|\d[0-9a-f]{0,5}")
+# A number with an exponent is no integer.
+_HASHLESS = re.compile(r"(?!\d+e\d)(?:[0-9a-f]{6}|[0-9a-f]{3}|\d[0-9a-f]{0,5})")
 _NOT_HEX = re.compile("[^0-9a-f]")
 _HUES = {"hsl": 0, "hwb": 0, "lch": 2, "oklch": 2}
 #: function -> (space, name and size of 100 % of each component)

@@ -38,7 +38,7 @@ class ComputedStyle:
     #: size of the font in px
     font_size: float
     #: 1..1000, 400 is normal
-    font_weight: int
+    font_weight: float
     #: names in lower case, the first choice first
     font_family: tuple[str, ...]
     #: ``normal``, ``italic`` or ``oblique``
@@ -181,9 +181,9 @@ class _Element:
             quirks=self._page.quirks,
         )
 
-    def _weight(self) -> int:
+    def _weight(self) -> float:
         inherited = self._parent.style.font_weight
-        weight: int | str = self._get("font-weight", inherited, 400)
+        weight: float | str = self._get("font-weight", inherited, 400)
         return relative_weight(weight, inherited) if isinstance(weight, str) else weight
 
     def _dark(self) -> bool:

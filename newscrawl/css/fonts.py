@@ -60,15 +60,11 @@ _STRETCHES = frozenset(
 _SYSTEM_FONTS = frozenset(("caption", "icon", "menu", "message-box", "small-caption", "status-bar"))
 _SMALL_CONTROL = 40 / 3
 _CONTROL_FONTS = frozenset(("-webkit-control", "-webkit-mini-control", "-webkit-small-control"))
-GENERIC_FAMILIES = frozenset(
-    (
-        "serif", "sans-serif", "monospace", "cursive", "fantasy", "math", "emoji", "fangsong",
-        "system-ui", "ui-serif", "ui-sans-serif", "ui-monospace", "ui-rounded",
-    )
-)  # fmt: skip
 _WIDE_KEYWORDS = frozenset(("inherit", "initial", "unset", "revert", "revert-layer", "default"))
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|([^\n]))", re.IGNORECASE)
-_IDENT = r"(?:--|-?(?:[a-z_]|[^\x00-\x7f]|\\.))(?:[\w-]|[^\x00-\x7f]|\\(?:[0-9a-f]{1,6}\s?|.))*"
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|\r\n|[\n\r\f]|(.))", re.IGNORECASE)
+_ESCAPED = r"\\(?:[0-9a-f]{1,6}\s?|[^\n])"
+_IDENT = rf"(?:--|-?(?:[a-z_]|[^\x00-\x7f]|{_ESCAPED}))(?:[\w-]|[^\x00-\x7f]|{_ESCAPED})*"
+_IDENTS = re.compile(_IDENT, re.IGNORECASE)
 _STRING = r"\"(?:[^\"\\]|\\.)*(?:\"|$)|'(?:[^'\\]|\\.)*(?:'|$)"
 _FAMILY = re.compile(
     rf"\s*(?:(?P<string>{_STRING})|(?P<name>{_IDENT}(?:\s+{_IDENT})*))\s*(?P<comma>,|$)",
@@ -109,12 +105,9 @@ class Families(NamedTuple):
     """A list of font families."""
 
     names: tuple[str, ...]
-    """In lower case; quoted where the name of a generic family is meant literally."""
-
-    @property
-    def monospace(self) -> bool:
-        """Whether it is ``monospace`` alone, for which Chromium has another default size."""
-        return self.names == ("monospace",)
+    """In lower case, without quotes."""
+    monospace: bool = False
+    """Whether it is the generic ``monospace`` alone, for which Chromium has another default size."""
 
 
 def unescape(text: str) -> str:
@@ -124,7 +117,7 @@ def unescape(text: str) -> str:
 
 def _unescaped(found: re.Match[str]) -> str:
     if not found[1]:
-        return str(found[2])
+        return found[2] or ""  # a line's end in a string
     code = int(found[1], 16)
     return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
 
@@ -138,15 +131,15 @@ def parse_families(text: str) -> Families | None:
         place = found.end()
         if found["string"] is not None:
             quote = found["string"][0]
-            name = unescape(found["string"][1:].removesuffix(quote)).lower()
-            names.append(f'"{name}"' if name in GENERIC_FAMILIES else name)
+            names.append(unescape(found["string"][1:].removesuffix(quote)).lower())
         else:
-            name = " ".join(unescape(part) for part in found["name"].split()).lower()
+            name = " ".join(map(unescape, _IDENTS.findall(found["name"]))).lower()
             if name in _WIDE_KEYWORDS:
                 return None
             names.append(name)
         if not found["comma"]:
-            return Families(tuple(names)) if place == len(text) else None
+            generic = names == ["monospace"] and found["string"] is None
+            return Families(tuple(names), generic) if place == len(text) else None
     return None
 
 
@@ -163,7 +156,6 @@ def _unit(em: float, rem: float, value: float, unit: str) -> Quantity | None:
 
 
 _DIMENSION = re.compile(r"([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z]+|%)?", re.IGNORECASE)
-_MAKES_ROOM = re.compile(r"(?:-webkit-)?[a-z]+\(")
 
 
 @lru_cache(4096)
@@ -176,9 +168,16 @@ def parse_font_size(text: str, *, quirks: bool = False) -> FontSize | None:
         return FontSize("em", 1.2 if text == "larger" else 1 / 1.2)
     if found := _DIMENSION.fullmatch(text):
         return _dimension(float(found[1]), found[2], quirks=quirks)
-    if _MAKES_ROOM.match(text) and _evaluated(text, 16.0, 16.0) is not None:
-        return FontSize("math", 0.0, text)
-    return None
+    if not text.endswith(")"):
+        return None
+    percentage = read_quantity(text, _percentage)
+    if percentage is not None and percentage.kind == PERCENT:
+        return FontSize("em", max(0.0, percentage.value / 100))
+    return FontSize("math", 0.0, text) if _evaluated(text, 16.0, 16.0) is not None else None
+
+
+def _percentage(value: float, unit: str) -> Quantity | None:
+    return Quantity(value, PERCENT) if unit == "%" else None
 
 
 def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | None:
@@ -245,7 +244,7 @@ def _number(text: str) -> float | None:
 
 
 @lru_cache(512)
-def parse_font_weight(text: str) -> int | str | None:
+def parse_font_weight(text: str) -> float | str | None:
     """Return a ``font-weight``: a number, ``bolder`` or ``lighter``; None where it is invalid."""
     text = text.lower()
     if text in _WEIGHTS:
@@ -257,10 +256,10 @@ def parse_font_weight(text: str) -> int | str | None:
         return None
     if text.endswith(")"):
         weight = max(1.0, min(1000.0, weight))
-    return math.floor(weight + 0.5) if 1 <= weight <= 1000 else None
+    return weight if 1 <= weight <= 1000 else None
 
 
-def relative_weight(weight: str, parent: int) -> int:
+def relative_weight(weight: str, parent: float) -> float:
     """Return what ``bolder`` or ``lighter`` makes of the parent's weight (CSS Fonts 4, 2.4.1)."""
     if weight == "bolder":
         if parent < 350:
@@ -288,7 +287,7 @@ class FontShorthand(NamedTuple):
     """What ``font`` sets."""
 
     style: str
-    weight: int | str
+    weight: float | str
     size: FontSize
     families: Families
 

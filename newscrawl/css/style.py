@@ -89,7 +89,9 @@ class Stylesheets:
         self._places: dict[FiledRules, _Place] = {}
         self._file(sources)
         self._matcher = Matcher(self._tree, self._places)
-        self._page, self._text_color = self._body_colors()
+        self._body = document.tag.index("body") if "body" in document.tag else 0
+        link = document.element(self._body).get("link", "")
+        self._page = Page(self._tree.quirks, parse_legacy_color(link))
         self._declared: dict[tuple[int, str | None, Hints], Declared] = {}
         self._shared: dict[tuple[int, int], Computed] = {}
         self._computed: dict[int, Computed] = {-1: initial(_scope(sources))}
@@ -126,17 +128,6 @@ class Stylesheets:
             rules = filed_rules(source.sheet, quirks=quirks, copy=copy if source.layer else 0)
             self._places[rules] = _Place(number, _ranks(source, layers))
 
-    def _body_colors(self) -> tuple[Page, tuple[tuple[str, object], ...]]:
-        """Return what the attributes of ``body`` say of links, and of tables in quirks mode."""
-        document, quirks = self._document, self._tree.quirks
-        if "body" not in document.tag:
-            return Page(quirks), ()
-        body = document.element(document.tag.index("body"))
-        text = parse_legacy_color(body.get("text", "")) if quirks else None
-        return Page(quirks, parse_legacy_color(body.get("link", ""))), (
-            (("color", text),) if text else ()
-        )
-
     def _compute(self, row: int, parent: Computed) -> Computed:
         declared = self._cascaded(row)
         key = (id(parent), id(declared))
@@ -151,8 +142,9 @@ class Stylesheets:
         element, tag = self._document.element(row), self._document.tag[row]
         matches = self._matcher.matches(row)
         style, hints = element.get("style"), presentational_hints(tag, element)
-        if tag == "table":
-            hints += self._text_color
+        if tag == "table" and self._tree.quirks:
+            # https://quirks.spec.whatwg.org/#the-tables-inherit-color-from-body-quirk
+            hints = (("color", self.style_of(self._body).color), *hints)
         # The matcher keeps its tuples: an id stays that of one set of rules.
         key = (id(matches), style, hints)
         declared = self._declared.get(key)

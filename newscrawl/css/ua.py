@@ -53,7 +53,7 @@ option { font-weight: normal }
 QUIRKS_SHEET = """
 table { font-weight: normal; font-size: medium; font-style: normal }
 """
-"""https://quirks.spec.whatwg.org/#the-tables-inherit-color-from-body-quirk and its kin."""
+"""What is added in quirks mode."""
 
 _SIZE = re.compile(r"[ \t\n\f\r]*([+-]?)(\d+)")
 

@@ -5,6 +5,7 @@ https://drafts.csswg.org/css-cascade-5/#value-stages
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -72,6 +73,9 @@ _INSIDES = frozenset(("flow", "flow-root", "table", "flex", "grid", "math", "rub
 _VISIBILITIES = frozenset(("visible", "hidden", "collapse"))
 
 
+_ESCAPED_UNIT = re.compile(r"\d\\")
+
+
 def parse_wide(text: str) -> Wide | None:
     """Return the keyword that *text* is, None where it is none of those of every property."""
     return _WIDE.get(text.lower()) if len(text) <= 12 else None
@@ -105,17 +109,14 @@ _LONGHANDS = {name: (name,) for name in PROPERTIES} | {"font": FONT_LONGHANDS, "
 
 def parse_value(name: str, text: str, *, quirks: bool) -> tuple[tuple[str, Value], ...]:
     """Return (longhand, value) of a value without variables and keywords of every property."""
-    text = _plain(text)
     if name == "font":
         font = parse_font(text)
         return tuple(zip(FONT_LONGHANDS, font, strict=True)) if font else ()
+    if "\\" in text and name != "font-family":
+        # In a keyword an escape is a letter; after a digit it is part of an unknown unit.
+        text = "" if _ESCAPED_UNIT.search(text) else unescape(text)
     value = _parse(name, text, quirks=quirks)
     return () if value is None else ((name, value),)
-
-
-def _plain(text: str) -> str:
-    """Return *text* with escapes replaced where they can only stand for letters of keywords."""
-    return text if "\\" not in text or '"' in text or "'" in text else unescape(text)
 
 
 def _parse(name: str, text: str, *, quirks: bool) -> Value:  # noqa: PLR0911  # one line each
