@@ -10,9 +10,17 @@ from newscrawl.css.tokens import BAD, SPACE, unmask
 LONGEST = 2**16
 """Characters of a nested selector list: "&" twice at each of 30 levels would fill the memory."""
 
-_SPECIAL = re.compile(r"[(\[\"'\\&\x01-\x05]")
+PLAIN = r"""[^;("'\[\\&\x01-\x05]*+"""
+"""Pattern of a list of selectors that may be cut at any comma."""
+
 _AMPERSAND = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|(&)""", re.DOTALL)
 _SCOPE = ":where(:root)"
+
+
+def plain_list(prelude: str) -> list[str] | None:
+    """Return the complex selectors of a prelude that is ``PLAIN``; None where one is missing."""
+    selectors = [selector.strip(SPACE) for selector in prelude.split(",")]
+    return None if "" in selectors else selectors
 
 
 def selector_list(prelude: str, parent: str | None = None) -> list[str] | None:
@@ -20,9 +28,6 @@ def selector_list(prelude: str, parent: str | None = None) -> list[str] | None:
 
     *parent* is what "&" stands for (:func:`parent_selector`); None outside of style rules.
     """
-    if parent is None and not _SPECIAL.search(prelude):
-        selectors = [selector.strip(SPACE) for selector in prelude.split(",")]
-        return selectors if all(selectors) else None
     around = parent or _SCOPE
     insertions = prelude.count("&") + (0 if parent is None else prelude.count(",") + 1)
     if BAD in prelude or insertions * len(around) > LONGEST:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from newscrawl.css.declarations import START, Declaration, block_declarations, is_interesting
 from newscrawl.css.imports import Import, parse_import
 from newscrawl.css.media import media_applies
-from newscrawl.css.nesting import parent_selector, selector_list
+from newscrawl.css.nesting import PLAIN, parent_selector, plain_list, selector_list
 from newscrawl.css.supports import supported
 from newscrawl.css.tokens import (
     SPACE,
@@ -67,11 +67,9 @@ class Property(NamedTuple):
 class Counts:
     """What a sheet held, and what was kept of it."""
 
-    #: blocks, those of at-rules that were entered or left out as a whole not counted
+    #: blocks, but not those of at-rules met; what such a block left out held counts
     rules: int = 0
     rules_kept: int = 0
-    #: counted by their semicolons, so a few more than a parser would find
-    declarations: int = 0
     #: rules that are wrong; the declarations of the others are not looked at yet
     errors: int = 0
 
@@ -89,7 +87,7 @@ class Sheet:
     counts: Counts = field(default_factory=Counts)
 
     @property
-    def declarations_kept(self) -> int:
+    def declaration_count(self) -> int:
         """How many declarations the kept rules have."""
         return sum(len(rule.declarations) for rule in self.rules)
 
@@ -137,7 +135,7 @@ _S = rf"[{SPACE}]*+"
 _GAP = rf"(?:[{SPACE}]++|<!--|-->)*+"
 _DULL_RULES = rf"(?:{_GAP}(?!@)[^;]*+;\{{(?:(?!\}}|{START})[^;]*+;(?!\{{))*+\}})*+"
 _ITEM = (
-    rf"{_GAP}(?:(?!@)([^;]*+);\{{([^}}]*+)(?:\}}|\Z)"
+    rf"{_GAP}(?:(?!@)(?:({PLAIN})|([^;]*+));\{{([^}}]*+)(?:\}}|\Z)"
     r"|@([^;]*+)(;[{}]?+|\Z)"
     r"|([^{}]*+)([{}]|\Z))"
 )
@@ -145,7 +143,6 @@ _KEPT_ITEM = re.compile(_DULL_RULES + _ITEM)
 _ANY_ITEM = re.compile(_ITEM)
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
 _AT_NAME = re.compile(r"[\w-]*+")
-_LAST_SEMICOLON = re.compile(rf";{_S}}}")
 _LAYER_NAME = re.compile(
     r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
 )
@@ -164,7 +161,6 @@ class _Parser:
     """Walks over a masked text, a stack of open blocks at hand."""
 
     def __init__(self, text: str, *, keep_all: bool) -> None:
-        self._masked = text
         self._text = separate(text)
         self._keep_all = keep_all
         self._item = _ANY_ITEM if keep_all else _KEPT_ITEM
@@ -188,20 +184,9 @@ class _Parser:
                 self._take_rules()
             else:
                 self._take_piece()
-        return Sheet(
-            self._rules, self._imports, list(self._layers), self._properties, self._counts()
-        )
-
-    def _counts(self) -> Counts:
-        """Count what was there from its brackets, what was kept as it is."""
-        text = self._masked
-        ends = text.count(";") + text.count("}") - self._at_blocks
-        return Counts(
-            rules=text.count("{") - self._at_blocks,
-            rules_kept=len(self._rules),
-            declarations=max(0, ends - len(_LAST_SEMICOLON.findall(text))),
-            errors=self._errors,
-        )
+        blocks = self._text.count("{") - self._at_blocks
+        counts = Counts(blocks, len(self._rules), self._errors)
+        return Sheet(self._rules, self._imports, list(self._layers), self._properties, counts)
 
     def _take_rules(self) -> None:
         """Take rules without nested blocks up to anything else, then that."""
@@ -209,18 +194,18 @@ class _Parser:
         add, layer, keep_all = self._rules.append, self._frames[-1].layer, self._keep_all
         while True:
             item = match(text, position)
-            prelude, block, at_rule, at_end, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
+            plain, prelude, block, at_rule, at_end, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
             if block is None or "{" in block:
                 break
             position = item.end()  # type: ignore[union-attr]
-            selectors = selector_list(prelude)
+            selectors = selector_list(prelude) if plain is None else plain_list(plain)
             if selectors is None:
                 self._errors += 1
             else:
                 add(Rule(selectors, block, layer, keep_all))
-        self._position = item.end() if block is None else item.start(2)  # type: ignore[union-attr]
+        self._position = item.end() if block is None else item.start(3)  # type: ignore[union-attr]
         if block is not None:
-            self._open_rule(prelude)
+            self._open_rule(plain or prelude)
         elif at_rule is not None:
             self._at_rule(at_rule, at_end)
         elif end == "{":
