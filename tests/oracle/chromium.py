@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import shutil
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
     from playwright.async_api import BrowserContext, Route
 
@@ -18,10 +19,10 @@ NUMBER = "data-nc"
 """Attribute that holds an element's row, so that both trees can be aligned."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-# No images; a mouse, which a headless browser lacks: "hover: hover" (2), "pointer: fine" (4).
+# A mouse, which a headless browser lacks: "hover: hover" (2), "pointer: fine" (4).
 _SETTINGS = (
-    "imagesEnabled=false,primaryHoverType=2,availableHoverTypes=2,"
-    "primaryPointerType=4,availablePointerTypes=4"
+    "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,"
+    "imagesEnabled="
 )
 _ARGUMENTS = (
     "--no-sandbox",
@@ -33,7 +34,6 @@ _ARGUMENTS = (
     "--no-first-run",
     # A scroll bar takes 15 px off vw and the widths that media queries see.
     "--hide-scrollbars",
-    f"--blink-settings={_SETTINGS}",
 )
 _VIEWPORT = {"width": 1280, "height": 800}
 _PAGES_AT_ONCE = 4
@@ -118,7 +118,7 @@ def render(requests: Iterable[Request], done: Callable[[int, Rendered | Exceptio
 async def _render(
     requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]
 ) -> None:
-    from playwright.async_api import Error, async_playwright  # may be missing
+    from playwright.async_api import Error  # may be missing
 
     places = enumerate(requests)
 
@@ -130,15 +130,27 @@ async def _render(
                 rendered = error
             done(place, rendered)
 
+    async with browser_context() as context:
+        await asyncio.gather(*(work(context) for _ in range(_PAGES_AT_ONCE)))
+
+
+@asynccontextmanager
+async def browser_context(*, images: bool = False) -> AsyncIterator[BrowserContext]:
+    """Start Chromium, as a desktop's screen of 1280 by 800 pixels, for as long as the context lasts.
+
+    JavaScript is off: a page is shown as it was crawled. ``page.evaluate`` works nevertheless.
+    """
+    from playwright.async_api import async_playwright  # may be missing
+
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=executable(), headless=True, args=[*_ARGUMENTS]
+            executable_path=executable(),
+            headless=True,
+            args=[*_ARGUMENTS, f"--blink-settings={_SETTINGS}{str(images).lower()}"],
         )
-        # JavaScript off: the page as it was crawled. page.evaluate works nevertheless.
-        context = await browser.new_context(
+        yield await browser.new_context(
             java_script_enabled=False, viewport=_VIEWPORT, service_workers="block"
         )
-        await asyncio.gather(*(work(context) for _ in range(_PAGES_AT_ONCE)))
         await browser.close()
 
 

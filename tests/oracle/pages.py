@@ -49,16 +49,20 @@ def sample_pages() -> list[Page]:
 
 
 def corpus_pages(corpora: Path, *groups: str) -> list[Page]:
-    """Return the pages of the corpora whose style can be known.
+    """Return pages of the corpora.
 
     *groups*: ``css-complete`` (pages of news212 and fundus without external sheets),
-    ``css-sites`` (pages stored with all their sheets).
+    ``css-sites`` (pages stored with all their sheets), ``news212`` and ``fundus`` (all their
+    pages; what sheets they link are missing for Chromium, too).
     """
     found: list[Page] = []
     if "css-complete" in groups:
         found += _css_complete(corpora)
     if "css-sites" in groups:
         found += _css_sites(corpora / "css-sites")
+    for corpus in {"news212", "fundus"}.intersection(groups):
+        for name, row in _truth(corpora / corpus).items():
+            found.append(Page(corpus, name, row["url"], _stored(corpora / corpus, name)))
     return found
 
 

@@ -1,0 +1,64 @@
+"""Print how far our styles and Chromium's agree.
+
+python -m tests.oracle [GROUP ...] [--match TEXT] [--most N] [--json FILE]
+
+The groups are cases, samples, css-complete, css-sites, news212, fundus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tests.conftest import CORPORA
+from tests.oracle.chromium import missing
+from tests.oracle.compare import Agreement, compare
+from tests.oracle.pages import cases, corpus_pages, sample_pages
+
+# Those with all their sheets; of the pages of news212 and fundus most link sheets that are missing.
+GROUPS = ("cases", "samples", "css-complete", "css-sites")
+
+
+def main() -> None:
+    """Compare the groups of pages asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.oracle")
+    parser.add_argument(
+        "groups", nargs="*", default=GROUPS, metavar="GROUP", help=f"default: {GROUPS}"
+    )
+    parser.add_argument("--match", default="", help="compare pages with TEXT in the name only")
+    parser.add_argument("--most", type=int, default=40, help="disagreements to print of a group")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all disagreements to FILE")
+    options = parser.parse_args()
+    if reason := missing():
+        parser.error(reason)
+    found = []
+    for group in options.groups:
+        agreement = _compare(group, options.match)
+        found += agreement.disagreements
+        sys.stdout.write(f"\n{group}: {_report(agreement, options.most)}\n")
+    if options.json:
+        lines = (
+            json.dumps({name: getattr(d, name) for name in d.__slots__}, ensure_ascii=False)
+            for d in found
+        )
+        options.json.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _compare(group: str, match: str) -> Agreement:
+    pages = {"cases": cases, "samples": sample_pages}.get(
+        group, lambda: corpus_pages(CORPORA, group)
+    )()
+    return Agreement(compare([page for page in pages if match in str(page)]))
+
+
+def _report(agreement: Agreement, most: int) -> str:
+    lines = [str(agreement), "worst pages:"]
+    lines += [f"  {len(c.disagreements)} of {c.page}" for c in agreement.worst()]
+    lines += ["disagreements:", *map(str, agreement.disagreements[:most])]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
