@@ -359,6 +359,7 @@ class TestVariables:
         ]  # fmt: skip
         assert substitute("var(--b)", frame.get) is None
         assert substitute("env(safe-area-inset-top)", frame.get) == "0px"
+        assert substitute("--var(--a)", frame.get) is None
 
     def test_strings_are_left_alone(self):
         """A reference in quotes is none."""

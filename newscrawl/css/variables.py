@@ -20,9 +20,11 @@ MOST_CHARACTERS_OF_PAGE = 4_000_000
 MOST_CHAIN, MOST_FALLBACKS = 24, 12
 """References followed from custom property to custom property, and fall-backs in fall-backs."""
 
-_REFERENCE = re.compile(r"(?<![\w-])(?:var|env)\(", re.IGNORECASE)
+# "--name(" calls a function of the page's own, of which none is known here.
+_FUNCTION = r"(?<![\w-])(?P<name>var|env|--[\w-]*)\("
+_REFERENCE = re.compile(_FUNCTION, re.IGNORECASE)
 _STRING = r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|\\."
-_TO_REFERENCE = re.compile(rf"{_STRING}|(?<![\w-])(?P<name>var|env)\(", re.IGNORECASE | re.DOTALL)
+_TO_REFERENCE = re.compile(rf"{_STRING}|{_FUNCTION}", re.IGNORECASE | re.DOTALL)
 _TO_BRACKET = re.compile(rf"{_STRING}|(?P<bracket>[()\[\]{{}},])", re.DOTALL)
 _ENVIRONMENT = re.compile(r"safe-area-(?:max-)?inset-(?:top|right|bottom|left)\b")
 
@@ -82,6 +84,8 @@ def _arguments(text: str, start: int) -> tuple[int, int]:
 def _value(
     function: str, arguments: str, comma: int, lookup: Callable[[str], str | None], depth: int
 ) -> str | None:
+    if function.startswith("--"):
+        return None
     name = (arguments if comma < 0 else arguments[:comma]).strip()
     if function == "var":
         value = lookup(name) if name.startswith("--") else None
