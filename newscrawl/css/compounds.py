@@ -181,6 +181,7 @@ class Has:
         key = (self, row)
         found = tree.memo.get(key)
         if found is None:
+            tree.steps += 8  # for what is kept
             outer, tree.anchor = tree.anchor, row
             found = tree.memo[key] = any(_found(one, tree, row) for one in self.selectors)
             tree.anchor = outer

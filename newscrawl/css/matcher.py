@@ -23,6 +23,8 @@ __all__ = ["Match", "Matcher", "RuleIndex", "StyleTree"]
 
 P = TypeVar("P")
 
+_NEVER = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
+
 
 class Match(NamedTuple, Generic[P]):
     """A rule that applies."""
@@ -61,6 +63,8 @@ class RuleIndex(Generic[P]):
     def __init__(self, *, quirks: bool = False) -> None:
         #: whether the pages are in quirks mode
         self.quirks = quirks
+        #: the names that rules are filed under
+        self.names: set[str] = set()
         self._new: dict[str, list[tuple[str, Sequence[str], P]]] = {}
         self._buckets: dict[str, _Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
@@ -69,6 +73,8 @@ class RuleIndex(Generic[P]):
         """Add a rule with its list of complex selectors."""
         new = self._new
         for text in selectors:
+            if text.endswith(_NEVER) and "\\" not in text:
+                continue
             name = rightmost_name(text)
             if self.quirks:
                 name = ascii_lower(name)
@@ -77,12 +83,13 @@ class RuleIndex(Generic[P]):
                 new[name].append(filed)
             else:
                 new[name] = [filed]
+                self.names.add(name)
 
-    def bucket(self, name: str, tree: StyleTree) -> _Bucket[P] | None:
+    def bucket(self, name: str, tree: StyleTree) -> _Bucket[P]:
         """Return what is filed under *name*, compiled; without what is invalid or never matches."""
         if name in self._new:
             self._compile(name, tree)
-        return self._buckets.get(name)
+        return self._buckets[name]
 
     def _compile(self, name: str, tree: StyleTree) -> None:
         new = self._new.pop(name)
@@ -135,8 +142,8 @@ class Matcher(Generic[P]):
     def matches(self, row: int) -> tuple[Match[P], ...]:
         """Return the rules that apply to the element of *row*, in no order.
 
-        Elements of the same rules get the same tuple. Nothing matches once the tree is
-        ``exhausted``.
+        Elements of the same rules get the same tuple. Once the tree is ``exhausted``, nothing is
+        matched any more.
         """
         tree = self._tree
         chain = tree.chain(row)
@@ -145,6 +152,7 @@ class Matcher(Generic[P]):
             candidates = self._of_chain[chain] = self._sift(row)
         if not candidates.open:
             return candidates.sure
+        tree.steps += len(candidates.open)
         more = [entry.match for entry in candidates.open if entry.matches(row, tree)]
         return self._share([*candidates.sure, *more]) if more else candidates.sure
 
@@ -154,10 +162,12 @@ class Matcher(Generic[P]):
     def _sift(self, row: int) -> _Candidates[P]:
         """Return the candidates of all elements that have the chain of *row*."""
         tree = self._tree
+        if tree.exhausted:
+            return _Candidates((), ())
         candidates = self._candidates(row)
         if not candidates.open:
             return candidates
-        tree.steps += len(candidates.open) >> 2
+        tree.steps += len(candidates.open)
         above = tree.ancestor_names(row)
         if above is None:
             left, decided = candidates.open, NAMES
@@ -184,13 +194,13 @@ class Matcher(Generic[P]):
         """Return the candidates of elements with *names*, to judge by nothing else."""
         sure: list[Match[P]] = []
         left: list[_Entry[P]] = []
+        either = names | {"*"}
         for index in self._indexes:
-            for name in ("*", *names):
+            for name in either & index.names:
                 bucket = index.bucket(name, self._tree)
-                if bucket is not None:
-                    self._tree.steps += len(bucket.open) >> 1
-                    sure += bucket.sure
-                    left += [entry for entry in bucket.open if entry.names <= names]
+                self._tree.steps += len(bucket.sure) + len(bucket.open)
+                sure += bucket.sure
+                left += [entry for entry in bucket.open if entry.names <= names]
         sure += [entry.match for entry in left if entry.decided_by == NAMES]
         undecided = tuple([entry for entry in left if entry.decided_by != NAMES])
         return _Candidates(self._share(sure), undecided)

@@ -9,7 +9,7 @@ from newscrawl.css.tree import ascii_lower
 
 _IDENT = r"-?+[a-zA-Z_][-a-zA-Z0-9_]*+"
 _COMPOUND = rf"(?:(?:{_IDENT}|\*)(?:[.#]{_IDENT})*+|(?:[.#]{_IDENT})++)"
-_SIMPLE = re.compile(rf"\s*+{_COMPOUND}(?:\s*+[\s>+~]\s*+{_COMPOUND})*+\s*+", re.ASCII)
+_SIMPLE = re.compile(rf"\s*+{_COMPOUND}(?:(?:\s*+[>+~]\s*+|\s++){_COMPOUND})*+\s*+", re.ASCII)
 _NAMES = re.compile(r"[.#]?[^.#*]+")
 _SYMBOLS = re.compile(r"[>+~]")
 
