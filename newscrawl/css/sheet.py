@@ -205,7 +205,7 @@ class _Parser:
                 add(Rule(selectors, block, layer, keep_all))
         self._position = item.end() if block is None else item.start(3)  # type: ignore[union-attr]
         if block is not None:
-            self._open_rule(plain or prelude)
+            self._open_rule(prelude if plain is None else plain)
         elif at_rule is not None:
             self._at_rule(at_rule, at_end)
         elif end == "{":
