@@ -349,6 +349,7 @@ def test_invalid(selector: str):
         ":host(.x) p",
         "input:-webkit-autofill",
         ":is(:hover, :focus) a",
+        "a:has(b:hover)",
         "a:target",
     ],
 )

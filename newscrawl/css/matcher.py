@@ -67,7 +67,7 @@ class RuleIndex(Generic[P]):
         self.names: set[str] = set()
         self._new: dict[str, list[tuple[str, Sequence[str], P]]] = {}
         self._buckets: dict[str, _Bucket[P]] = {}
-        self._valid: dict[int, bool] = {}
+        self._valid: dict[int, tuple[Sequence[str], bool]] = {}
 
     def add(self, selectors: Sequence[str], payload: P) -> None:
         """Add a rule with its list of complex selectors."""
@@ -112,12 +112,14 @@ class RuleIndex(Generic[P]):
 
     def _are_valid(self, selectors: Sequence[str], tree: StyleTree) -> bool:
         """Return whether each of a rule's selectors is one; else the rule is void."""
-        valid = self._valid.get(id(selectors))
-        if valid is None:
+        known = self._valid.get(id(selectors))
+        if known is None:
             tree.steps += sum(map(len, selectors))
             compiled = compile_list(selectors, quirks=self.quirks)
-            valid = self._valid[id(selectors)] = not isinstance(compiled, SelectorError)
-        return valid
+            # The list is kept: an id is good as long as what it stands for.
+            known = (selectors, not isinstance(compiled, SelectorError))
+            self._valid[id(selectors)] = known
+        return known[1]
 
 
 class _Candidates(NamedTuple, Generic[P]):

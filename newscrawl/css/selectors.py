@@ -319,7 +319,10 @@ class _Parser:
         self._in_has = False
         self._add_highest(selectors)
         possible = tuple(selector for selector in selectors if not selector.never)
-        compound.add(Has(possible), fragile=True)
+        if possible:
+            compound.add(Has(possible), fragile=True)
+        else:
+            compound.never = True
 
     def _add_nth(self, compound: _Compound, name: str, arguments: list[str]) -> None:
         parsed = parse_places(",".join(arguments))

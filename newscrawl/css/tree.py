@@ -26,7 +26,7 @@ V = TypeVar("V")
 MOST_STEPS = 2_000_000
 """Elements compared with parts of selectors before matching gives up on a page: a few seconds.
 
-The dearest of the labelled news pages takes a twentieth of it with its whole tree styled."""
+The dearest of the labelled news pages takes a tenth of it with its whole tree styled."""
 
 MOST_NAMES = 1_000_000
 """Names kept in sets of ancestors' names, all sets of a page together: some 60 MB."""
