@@ -11,6 +11,7 @@ from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.render import render
+from newscrawl.css.style import Stylesheets
 from newscrawl.document import Document, parse_document
 from newscrawl.fields.date import choose_date
 from newscrawl.fields.kind import page_kind
@@ -22,6 +23,9 @@ from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from newscrawl.css.sheet import Sheet
+    from newscrawl.css.store import SheetStore
 
 
 class UnknownMethodError(ValueError):
@@ -40,6 +44,8 @@ class ExtractOptions:
     remove_boilerplate: bool = True
     #: bodies with fewer characters are taken for no body
     min_body_chars: int = 0
+    #: where parsed style sheets are kept, the blocks in pages included
+    sheet_store: SheetStore | None = None
 
 
 class Body(NamedTuple):
@@ -81,7 +87,7 @@ def extract(
     *,
     encoding: str | None = None,
     fetched_at: datetime | None = None,
-    stylesheets: Mapping[str, str] | None = None,  # noqa: ARG001  # no method reads styles yet
+    stylesheets: Mapping[str, str | Sheet] | None = None,
     method: str = "nce",
     options: ExtractOptions | None = None,
 ) -> Article:
@@ -89,7 +95,9 @@ def extract(
 
     *html* is the page as fetched from *url*, *encoding* the charset of the HTTP header.
     *fetched_at* bounds the dates that are believed: now, if not given; naive is taken as UTC.
-    *stylesheets* maps URLs to the text of style sheets. *method* is a name in :data:`METHODS`.
+    *stylesheets* maps URLs to style sheets, as text or parsed: those that the page links for a
+    screen, and what they import (:func:`~newscrawl.css.links.sheet_urls`). None: styles are not
+    asked for. *method* is a name in :data:`METHODS`.
 
     Raises :class:`~newscrawl.document.DocumentError` for what is no page, and
     :class:`UnknownMethodError`.
@@ -100,6 +108,7 @@ def extract(
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
     document = parse_document(html, encoding)
+    styles = _styles(document, url, stylesheets, options)
     metadata = read_metadata(document.root, url, fetched_at)
     article = Article(
         url=url,
@@ -115,7 +124,19 @@ def extract(
     _fill_texts(article, document, metadata, find_body(document, options), options)
     article.kind, confidence = page_kind(document, dated=article.date is not None)
     article.evidence["kind"] = Evidence("page-shape", confidence)
+    article.style_complete = styles.complete if styles else None
     return article
+
+
+def _styles(
+    document: Document,
+    url: str | None,
+    sheets: Mapping[str, str | Sheet] | None,
+    options: ExtractOptions,
+) -> Stylesheets | None:
+    if sheets is None:
+        return None
+    return Stylesheets(document, sheets, base_url=url or "", store=options.sheet_store)
 
 
 def _method(name: str) -> Method:

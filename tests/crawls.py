@@ -99,21 +99,38 @@ def crawl_sites(
     folder: Path, sites: Iterable[str], environment: Mapping[str, str], **settings: object
 ) -> Crawl:
     """Run ``scrapy crawl sitelist`` over *sites*, with its files in *folder*."""
-    listed, feed, stats = folder / "sites.txt", folder / "articles.jsonl", folder / "stats.json"
+    listed = folder / "sites.txt"
     listed.write_text("\n".join(sites), encoding="utf-8")
+    command = ["crawl", "sitelist", "-a", f"sites={listed}"]
+    return run_scrapy(folder, command, environment, settings)
+
+
+def crawl_pages(
+    folder: Path, urls: Iterable[str], environment: Mapping[str, str], **settings: object
+) -> Crawl:
+    """Have a spider that knows nothing of us fetch *urls*, with its files in *folder*."""
+    command = ["runspider", "tests/page_spider.py", "-a", f"urls={','.join(urls)}"]
+    return run_scrapy(folder, command, environment, settings)
+
+
+def run_scrapy(
+    folder: Path, command: list[str], environment: Mapping[str, str], settings: Mapping[str, object]
+) -> Crawl:
+    """Run a crawl in the settings of this project and in *settings*."""
+    feed, stats = folder / "articles.jsonl", folder / "stats.json"
     given = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
         "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.StallMeter": 0}),
+        "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
         # Politeness to a server in the same process would only cost time.
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         **settings,
     }
     options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
-    command = ["-m", "scrapy", "crawl", "sitelist", "-a", f"sites={listed}", "-O", str(feed)]
     done = subprocess.run(
-        [sys.executable, *command, *options],
+        [sys.executable, "-m", "scrapy", *command, "-O", str(feed), *options],
         cwd=REPOSITORY,
         env={**environment, "PYTHONWARNINGS": "default"},
         stdout=subprocess.PIPE,

@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 import newscrawl
 from newscrawl.exporters import ParquetItemExporter
+from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines import NewsExtractPipeline
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ class Storage:
 
 
 def test_switches_everything_on() -> None:
-    """The pipeline and the feed format are there."""
+    """The pipeline, the middleware and the feed format are there."""
     settings = settings_with_addon()
     assert pipelines(settings) == [NewsExtractPipeline]
     assert settings["ITEM_PIPELINES"][NewsExtractPipeline] == 300
+    assert settings["DOWNLOADER_MIDDLEWARES"][StylesheetMiddleware] == 545
     exporter = settings.getwithbase("FEED_EXPORTERS")["parquet"]
     assert load_object(exporter) is ParquetItemExporter
 

@@ -85,15 +85,20 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 def crawl(folder: Path, line: str, *options: str) -> str:
     """Crawl the paper from a new project whose settings end with *line*; return the log."""
+    with served() as base:
+        return crawl_server(base, folder, line, *options)
+
+
+def crawl_server(base: str, folder: Path, line: str, *options: str) -> str:
+    """Do the same with the paper that is served at *base*."""
     scrapy("startproject", "daily", cwd=folder)
     package = folder / "daily" / "daily"
     with (package / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write(f"\n{line}\n")
-    with served() as base:
-        spider = SPIDER.format(base=base, pages=PAGES)
-        (package / "spiders" / "paper.py").write_text(spider, encoding="utf-8")
-        fast = ["-s", "DOWNLOAD_DELAY=0", "-s", "NEWSCRAWL_WORKERS=1"]
-        return scrapy("crawl", "paper", *fast, *options, cwd=folder / "daily")
+    spider = SPIDER.format(base=base, pages=PAGES)
+    (package / "spiders" / "paper.py").write_text(spider, encoding="utf-8")
+    fast = ["-s", "DOWNLOAD_DELAY=0", "-s", "NEWSCRAWL_WORKERS=1"]
+    return scrapy("crawl", "paper", *fast, *options, cwd=folder / "daily")
 
 
 def assert_healthy(log: str) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.extraction import extract
+from newscrawl.css.charset import decode_sheet
+from newscrawl.css.sheet import parse_sheet
+from newscrawl.css.store import SheetStore, sheet_hash
+from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.fields.metadata import language_tag, plain_text
 from newscrawl.fields.structured_date import parse_date
 from newscrawl.items import Evidence
@@ -13,6 +17,7 @@ from newscrawl.items import Evidence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from newscrawl.css.sheet import Sheet
     from newscrawl.items import Article
 
 HINT_CONFIDENCE = 0.6
@@ -27,16 +32,60 @@ def extract_page(
     fetched_at: str | None = None,
     method: str = "nce",
     hints: Mapping[str, str] | None = None,
+    stylesheets: Mapping[str, str] | None = None,
+    store: str | None = None,
+    store_size: int = 0,
 ) -> dict[str, Any]:
     """Return the article of a page as :meth:`~newscrawl.items.Article.to_dict` gives it.
 
     *fetched_at* is ISO 8601. *hints* (``title``, ``date``, ``language``) fill what the page leaves
-    open. Raises as :func:`~newscrawl.extraction.extract` does.
+    open. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
+    None where styles are not asked for. Raises as :func:`~newscrawl.extraction.extract` does.
     """
-    instant = datetime.fromisoformat(fetched_at) if fetched_at else None
-    article = extract(data, url, encoding=encoding, fetched_at=instant, method=method)
+    known = _sheet_store(store, store_size) if store else None
+    article = extract(
+        data,
+        url,
+        encoding=encoding,
+        fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
+        stylesheets=_parsed(stylesheets, known),
+        method=method,
+        options=ExtractOptions(sheet_store=known),
+    )
     _fill_from_hints(article, hints or {})
     return article.to_dict()
+
+
+def _parsed(hashes: Mapping[str, str] | None, store: SheetStore | None) -> dict[str, Sheet] | None:
+    if hashes is None or store is None:
+        return None
+    sheets = {url: store.get(key) for url, key in hashes.items()}
+    return {url: sheet for url, sheet in sheets.items() if sheet is not None}
+
+
+def parse_stylesheet(
+    data: bytes, *, encoding: str | None = None, store: str, store_size: int
+) -> dict[str, Any]:
+    """Parse a style sheet into the *store*.
+
+    Returns its ``hash`` there, the URLs that it ``imports``, as written, and whether it was
+    ``cached`` there, from a former crawl for example. *encoding* is the charset of the HTTP header.
+    """
+    known = _sheet_store(store, store_size)
+    text = decode_sheet(data, encoding)
+    key = sheet_hash(text)
+    sheet = known.get(key)
+    cached = sheet is not None
+    if sheet is None:
+        sheet = parse_sheet(text)
+        known.put(key, sheet)
+    return {"hash": key, "imports": [item.url for item in sheet.imports], "cached": cached}
+
+
+@cache
+def _sheet_store(path: str, megabytes: int) -> SheetStore:
+    """Return this process's store of parsed style sheets."""
+    return SheetStore(path, size=megabytes * 2**20)
 
 
 def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:

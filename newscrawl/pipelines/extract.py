@@ -14,7 +14,9 @@ from newscrawl import clock
 from newscrawl.crawl.outcomes import SiteStats
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool, WorkerTaskError
+from newscrawl.css.links import sheet_urls
 from newscrawl.items import Article, PageItem
+from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines.fill import ItemFiller
 from newscrawl.pipelines.options import PipelineOptions
 from newscrawl.pipelines.zyte import to_zyte
@@ -22,6 +24,8 @@ from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from newscrawl.crawl.sheets import SheetFetcher
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +74,8 @@ class _Page:
     fetched_at: datetime
     encoding: str | None = None
     hints: dict[str, str] = field(default_factory=dict)
+    #: URLs of style sheets, where the spider knows them
+    stylesheets: list[str] = field(default_factory=list)
 
 
 class NewsExtractPipeline:
@@ -84,7 +90,9 @@ class NewsExtractPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = PipelineOptions.read(crawler.settings)
+        self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
+        self._sheets: SheetFetcher | None = None
         self._filler = ItemFiller(self._options.fields)
         self._stats = crawler.stats
         self._site_stats = SiteStats(crawler.stats)
@@ -93,6 +101,11 @@ class NewsExtractPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the pipeline of *crawler*; a setting it cannot use raises ``ValueError``."""
         return cls(crawler)
+
+    def open_spider(self) -> None:
+        """Find the middleware that fetches style sheets; without it styles are not asked for."""
+        middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
+        self._sheets = middleware.sheets if middleware else None
 
     async def process_item(self, item: Any) -> Any:
         """Return the article of *item*'s page, or *item* with the article's fields."""
@@ -117,6 +130,7 @@ class NewsExtractPipeline:
             fetched_at=item.fetched_at or clock.now(),
             encoding=item.encoding,
             hints=item.hints,
+            stylesheets=item.stylesheets,
         )
 
     def _read_foreign(self, item: Any) -> _Page | None:
@@ -139,8 +153,25 @@ class NewsExtractPipeline:
             fetched_at=page.fetched_at.isoformat(),
             method=self._options.method,
             hints=page.hints,
+            **await self._styles(page),
         )
-        return Article.from_dict(plain)
+        article = Article.from_dict(plain)
+        if article.style_complete is not None:
+            what = "complete" if article.style_complete else "incomplete"
+            self._stats.inc_value(f"newscrawl/css/{what}_page_count")
+        return article
+
+    async def _styles(self, page: _Page) -> dict[str, Any]:
+        """Return the arguments that tell the worker of the page's sheets, once these are there."""
+        if self._sheets is None:
+            return {}
+        options = self._sheets.options
+        urls = page.stylesheets or sheet_urls(page.html, page.url, limit=options.sheets)
+        return {
+            "stylesheets": await self._sheets.collect(urls),
+            "store": options.store,
+            "store_size": options.store_size,
+        }
 
     def _verdict(self, article: Article) -> PageDropped | None:
         """Return the reason why *article* is none."""

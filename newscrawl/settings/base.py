@@ -48,6 +48,9 @@ REMOTE_CONTROL_ENABLED = False
 # Ends the crawl in order, before the system ends it without.
 MEMUSAGE_LIMIT_MB = 2048
 
+DOWNLOADER_MIDDLEWARES: dict[Any, int] = {
+    "newscrawl.middlewares.StylesheetMiddleware": 545,
+}
 ITEM_PIPELINES: dict[Any, int] = {"newscrawl.pipelines.NewsExtractPipeline": 300}
 EXTENSIONS: dict[Any, int] = {"newscrawl.crawl.progress.Progress": 500}
 

@@ -13,6 +13,7 @@ from w3lib.encoding import http_content_type_encoding
 from newscrawl import clock
 from newscrawl.crawl.discovery import Budgets, SiteFrontier
 from newscrawl.crawl.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.sheets import META
 from newscrawl.crawl.sites import Site, SitesError, http_url, load_sites
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
@@ -118,6 +119,8 @@ class SitelistSpider(Spider):
                     "dont_obey_robotstxt": target.role == "robots",
                     # Depth counts links, not callbacks.
                     "depth_reset": True,
+                    # A section page needs no style.
+                    **({} if target.role == "article" else {META: False}),
                 },
             )
 
@@ -254,6 +257,7 @@ class SitelistSpider(Spider):
             fetched_at=clock.now(),
             site=frontier.site.key,
             hints=target.hints,
+            stylesheets=response.meta.get(META) or [],
         )
 
     def _add_articles(

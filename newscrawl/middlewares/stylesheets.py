@@ -1,0 +1,67 @@
+"""``StylesheetMiddleware``: asks for the style sheets of a page while the page goes on."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Self
+
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse
+
+from newscrawl.crawl.sheets import META, SHEET, SheetFetcher
+from newscrawl.css.links import sheet_urls
+from newscrawl.settings.defaults import setting
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+# One article page in a hundred has less than five.
+_PARAGRAPHS = 3
+_PARAGRAPH = re.compile(rb"<[pP][\s>]")
+
+
+class StylesheetMiddleware:
+    """Starts the download of the style sheets of every page that may be an article.
+
+    Its place is near 545: the body is unpacked there, and redirects and retries are done. It never
+    waits. ``NewsExtractPipeline`` does, for a bounded time, and finds the sheets by itself; for
+    others, ``response.meta["newscrawl_css"]`` has their URLs. A request with False there has no
+    sheets fetched for its response.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        #: the sheets of this crawl
+        self.sheets = SheetFetcher(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware; raise ``NotConfigured`` where it is switched off."""
+        if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
+            raise NotConfigured("NEWSCRAWL_CSS_ENABLED is False")
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Start the sheets of *response*, which is returned as it is."""
+        if _wants_sheets(request, response):
+            urls = sheet_urls(response.body, response.url, limit=self.sheets.options.sheets)
+            request.meta[META] = urls
+            self.sheets.start(urls, request, response.url)
+        return response
+
+
+def _wants_sheets(request: Request, response: Response) -> bool:
+    return (
+        response.status == 200
+        and isinstance(response, HtmlResponse)
+        # A list comes with meta that was copied from another page's response.
+        and request.meta.get(META) not in (SHEET, False)
+        and _has_paragraphs(response.body)
+    )
+
+
+def _has_paragraphs(html: bytes) -> bool:
+    paragraphs = _PARAGRAPH.finditer(html)
+    return sum(1 for _ in islice(paragraphs, _PARAGRAPHS)) == _PARAGRAPHS
