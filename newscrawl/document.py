@@ -99,20 +99,26 @@ class Document:
         #: the same, of text inside ``a`` elements
         self.link_chars_before = rows.link_chars_before
         self._text_rows = rows.text_rows
+        # Found on demand, with their siblings: having all costs as much as NCE does.
+        self._elements = {0: root}
 
     def __len__(self) -> int:
         return len(self.tag)
 
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""
-        element = self._elements[row]
-        return self.element(self.parent[row]) if element is None else element
-
-    @cached_property
-    def _elements(self) -> list[etree._Element | None]:
-        """Element of each row; made on demand, since holding them costs as much as NCE does."""
-        elements = self.root.iter()
-        return [None if tag == TEXT else next(elements) for tag in self.tag]
+        elements, parent = self._elements, self.parent
+        if self.tag[row] == TEXT:
+            row = parent[row]
+        path = []
+        above = row
+        while above not in elements:
+            above = parent[above]
+            path.append(above)
+        for above in reversed(path):
+            children = [child for child in self.children(above) if self.tag[child] != TEXT]
+            elements.update(zip(children, elements[above], strict=True))
+        return elements[row]
 
     def chars(self, row: int) -> float:
         """Return the size of text(T_u): weighted characters of shown text in the subtree of *row*."""
