@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 DEEPEST = 16
 """Parentheses deeper than this are unknown."""
 
+LONGEST = 2**14
+"""Characters; a condition that is longer is unknown."""
+
 _PART = re.compile(
     rf"""[{SPACE}]++|"[^"]*+"?|'[^']*+'?|[()\[\],]|\\.|[^{SPACE}()\[\],"'\\]++""", re.DOTALL
 )
@@ -41,9 +44,11 @@ def holds(condition: str, leaf: Callable[[str], bool | None], depth: int = 0) ->
 
     *leaf* decides what stands in parentheses (given without them) and functions (with their name).
     """
+    if depth > DEEPEST or len(condition) > LONGEST:
+        return None
     spaced = _JOINED.sub(") ", condition)
     items = [item for item in split_top(spaced, SPACE) if item]
-    if depth > DEEPEST or not items:
+    if not items:
         return None
     if items[0].lower() == "not":
         negated = _item(items[1], leaf, depth) if len(items) == 2 else None

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newscrawl.css.conditions import holds, split_top
+from newscrawl.css.conditions import LONGEST, holds, split_top
 from newscrawl.css.tokens import SPACE
 
 WIDTH: Final = 1280.0
@@ -102,6 +102,8 @@ def media_applies(queries: str) -> bool:
     """Return whether a list of media queries (of ``@media`` or a ``media`` attribute) applies."""
     if not queries.strip(SPACE):
         return True
+    if len(queries) > LONGEST:
+        return False
     return any(_query_applies(query) for query in split_top(queries.lower(), ","))
 
 

@@ -35,7 +35,7 @@ DEEPEST = 100
 """Blocks in one another; what is deeper is left out."""
 
 NESTED_SELECTORS = 2**22
-"""Characters that the nested selectors of a sheet may come to, their parents written out."""
+"""Characters of selectors around and in nested rules, their parents written out, in a sheet."""
 
 
 class Rule(NamedTuple):
@@ -242,13 +242,12 @@ class _Parser:
     def _open_rule(self, prelude: str) -> None:
         """Enter a style rule that holds other blocks."""
         frame = self._frames[-1]
-        selectors = selector_list(prelude, frame.parent)
-        if selectors is not None and frame.parent is not None:
-            self._nested_room -= sum(map(len, selectors))
-        if selectors is None or self._nested_room < 0:
+        selectors = selector_list(prelude, frame.parent) if self._nested_room > 0 else None
+        if selectors is None:
             self._errors += 1
             self._skip_block()
         else:
+            self._nested_room -= sum(map(len, selectors))
             self._enter(_Frame(frame.layer, selectors, parent_selector(selectors)))
 
     def _enter(self, frame: _Frame) -> None:
