@@ -20,12 +20,13 @@ TOLERANCE = timedelta(days=2)
 MAX_LENGTH = 100
 """Longest text that is taken for a date."""
 
-# Only what has one meaning in news: "IST" has three, "BST" two.
-_ZONE_HOURS = {
+ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9,
 }  # fmt: skip
+"""Hours from UTC of what has one meaning in news: "IST" has three, "BST" two."""
+
 _SLASHED = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{4}")
 _DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
@@ -124,5 +125,5 @@ def _parse_complete(text: str, *, day_first: bool) -> Day | datetime | None:
 def _zone(name: str | None, offset: int | None) -> tzinfo | None:
     if offset is not None:
         return timezone(timedelta(seconds=offset))
-    hours = _ZONE_HOURS.get(name or "")
+    hours = ZONE_HOURS.get(name or "")
     return None if hours is None else timezone(timedelta(hours=hours))

@@ -1,0 +1,173 @@
+"""Names of months and days, and phrases such as "2 hours ago", by language.
+
+The table ``datenames.json`` is made of CLDR by ``python tools/datenames.py`` (babel for names,
+patterns and the order of numbers; dateparser for what it adds to them). Read at run time from
+babel, the same names cost 9 to 30 ms a language and babel and dateparser would have to be
+installed; the table costs a few milliseconds once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+SHARED = "und"
+"""Language tag of the names that mean one thing in all languages that have them."""
+
+_DEFAULT_LANGUAGE = "en"
+PUNCTUATION = (
+    r"!-\"$-/:-@\[-`{-~\u00a1-\u00bf\u055a-\u055f\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b"
+    r"\u0964\u0965\u0970\u2000-\u206f\u3000-\u303f\uff00-\uff0f"
+)
+"""Characters between words, for a class of a regular expression; ``#`` stands for a number."""
+_PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")
+# Letters that are typed for one another: Arabic and Persian keyboards, Turkish capitals, sigma.
+_ALIKE = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
+_ALIKE |= dict.fromkeys("‐‒–—―−", "-") | dict.fromkeys("‘’ʼ", "'")
+
+
+class _Fold(dict[int, str]):
+    """Map of one character to one, filled as texts need it."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _fold_character(chr(code))
+        return folded
+
+
+def _fold_character(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if character.isspace() or unicodedata.category(character) in {"Cc", "Cf"}:
+        return " "
+    base, *marks = list(unicodedata.normalize("NFKD", character))
+    if not all(map(unicodedata.combining, marks)):
+        base = character
+    if base.isdecimal():
+        return str(unicodedata.decimal(base))
+    lower = base.lower()[0]
+    return _ALIKE.get(lower, lower)
+
+
+_FOLD = _Fold()
+
+
+def fold(text: str) -> str:
+    """Return *text* in lower case without accents and with ASCII digits, of the same length."""
+    return text.lower() if text.isascii() else text.translate(_FOLD)
+
+
+def phrase(text: str) -> str:
+    """Return the folded words of *text* with one space between them; ``#`` stands for a number."""
+    return " ".join(_PUNCTUATION.sub(" ", fold(text)).split())
+
+
+class Ago(NamedTuple):
+    """What stands before and after the number of "2 hours ago", and the unit."""
+
+    before: str
+    after: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of one language's dates, folded; phrases have one space between words."""
+
+    #: phrase -> month, 1 to 12
+    months: dict[str, int]
+    #: phrase -> month of the Persian calendar
+    jalali: dict[str, int]
+    #: words before the number of a month (Vietnamese "tháng 12")
+    month_words: frozenset[str]
+    #: first words of the months' names that have several
+    starts: frozenset[str]
+    #: words that stand between day, month and year
+    fillers: frozenset[str]
+    #: phrase -> whether it makes the hour one after noon
+    day_periods: dict[str, bool]
+    #: first character of what follows the number ("" where nothing does) -> longest first
+    ago: dict[str, list[Ago]]
+    #: phrase -> days from today, -3 to 0
+    days: dict[str, int]
+
+
+@cache
+def _table() -> dict[str, Any]:
+    data = files("newscrawl.fields").joinpath("datenames.json").read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(data)
+    return table
+
+
+@lru_cache(maxsize=64)
+def vocabulary(language: str | None) -> Vocabulary:
+    """Return the words of *language* (a BCP 47 tag) over those of English and of all languages."""
+    languages = _table()["languages"]
+    own = languages.get(base_language(language) or "", {})
+    layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], own]
+
+    def merged(name: str) -> dict[str, str]:
+        """Return phrase -> value; a language's own words come last and win."""
+        return {
+            key: value
+            for layer in layers
+            for value, phrases in layer.get(name, {}).items()
+            for key in phrases
+        }
+
+    months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
+    return Vocabulary(
+        months=months,
+        jalali=jalali,
+        month_words=frozenset(word for layer in layers for word in layer.get("month_words", ())),
+        starts=frozenset(key.partition(" ")[0] for key in months if " " in key),
+        fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
+        day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
+        ago=_by_first_character(merged("ago")),
+        days=_numbers(merged("days")),
+    )
+
+
+def _numbers(names: dict[str, str]) -> dict[str, int]:
+    return {key: int(value) for key, value in names.items()}
+
+
+def _by_first_character(units: dict[str, str]) -> dict[str, list[Ago]]:
+    found: dict[str, list[Ago]] = {}
+    for text, unit in sorted(units.items(), key=lambda item: -len(item[0])):
+        before, _, after = text.partition("#")
+        found.setdefault(after.strip()[:1], []).append(Ago(before.strip(), after.strip(), unit))
+    return found
+
+
+def base_language(language: str | None) -> str | None:
+    """Return the language of a BCP 47 tag in CLDR's spelling ("nb" of "no-NO")."""
+    if not language:
+        return None
+    base = language.replace("_", "-").partition("-")[0].lower()
+    alias: str = _table()["aliases"].get(base, base)
+    return alias
+
+
+@lru_cache(maxsize=256)
+def number_order(language: str | None, region: str | None) -> tuple[str, bool]:
+    """Return the order of a numeric date ("DMY", "MDY", "YMD") and whether that is certain.
+
+    It is not where neither the tag nor *region* (ISO 3166) says which of a language's countries
+    writes, and they differ; without a language, the order of most: "DMY".
+    """
+    orders = _table()["orders"]
+    base = base_language(language)
+    if base not in orders:
+        by_region = _table()["regions"].get(region or "")
+        return (by_region or "DMY", by_region is not None)
+    subtag = next((part for part in (language or "").split("-")[1:] if len(part) == 2), None)
+    places: dict[str, str] = orders[base]
+    for place in (region, subtag and subtag.upper()):
+        if place and place in places:
+            return places[place], True
+    return places[""], len(places) == 1 or bool(region or subtag)

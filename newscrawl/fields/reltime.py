@@ -1,0 +1,95 @@
+"""Dates told by their distance from now: "3 hours ago", "gestern, 12:19", "il y a 2 jours", "昨日"."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+
+from dateutil.relativedelta import relativedelta
+
+from newscrawl.fields.clocktime import clock_after, clock_before
+from newscrawl.fields.datenames import PUNCTUATION, phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from newscrawl.fields.datenames import Vocabulary
+    from newscrawl.items import Day
+
+_NUMBER = re.compile(r"(?<![\d.,:/-])\d{1,3}(?![\d:]|[.,/-]\d)")
+_WORD = re.compile(rf"[^\s\d{PUNCTUATION}]+")
+_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
+# Longer phrases than this stand on neither side of the number.
+_SIDE = 32
+# "Today" stands in names and sentences; without a clock beside it, it must be nearly all there is.
+_MOST_OTHER_WORDS = 1
+_EXACT = frozenset({"second", "minute", "hour"})
+
+
+class Relative(NamedTuple):
+    """A day, the time and zone where they are known to the unit, and where the words stand."""
+
+    day: Day
+    time: time | None
+    zone: tzinfo | None
+    start: int
+    end: int
+
+
+def relative_dates(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
+    """Yield the relative dates of *text* (*folded*: the same, folded), resolved against *now*."""
+    for number in _NUMBER.finditer(folded):
+        if found := _ago(number, folded, words, now):
+            yield found
+    yield from _days(text, folded, words, now)
+
+
+def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
+    place = number.end() + (folded[number.end() : number.end() + 1] == " ")
+    entries = words.ago.get(folded[place : place + 1], []) + words.ago.get("", [])
+    if not entries:
+        return None
+    after = phrase(folded[place : place + _SIDE])
+    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
+    for entry in entries:
+        if _starts(after, entry.after) and _ends(before, entry.before):
+            moment = now - relativedelta(**{f"{entry.unit}s": int(number[0])})  # type: ignore[arg-type]
+            exact = entry.unit in _EXACT
+            clock = moment.timetz().replace(microsecond=0) if exact else None
+            return Relative(
+                moment.date(),
+                clock.replace(tzinfo=None) if clock else None,
+                now.tzinfo if exact else None,
+                number.start() - len(entry.before) - bool(entry.before),
+                place + len(entry.after),
+            )
+    return None
+
+
+def _starts(text: str, part: str) -> bool:
+    if not text.startswith(part):
+        return False
+    rest = text[len(part) : len(part) + 1]
+    return not part or not rest.isalpha() or _SPACELESS.match(rest) is not None
+
+
+def _ends(text: str, part: str) -> bool:
+    return not part or text == part or text.endswith(" " + part)
+
+
+def _days(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
+    found = list(_WORD.finditer(folded))
+    for match in found:
+        days = words.days.get(match[0])
+        if days is None:
+            continue
+        day = (now + timedelta(days=days)).date()
+        clock = clock_after(text, folded, match.end(), words, day) or clock_before(
+            text, folded, match.start(), words, day
+        )
+        if clock:
+            start, end = min(clock.start, match.start()), max(clock.end, match.end())
+            yield Relative(day, clock.time, clock.zone, start, end)
+        elif len(found) <= 1 + _MOST_OTHER_WORDS and not any(map(str.isdigit, folded)):
+            yield Relative(day, None, None, match.start(), match.end())
