@@ -83,19 +83,23 @@ class Declared(NamedTuple):
 
 def decide(blocks: Sequence[tuple[Level, Pairs]]) -> Declared:
     """Return the values that win among *blocks*, given in any order."""
-    ordered = sorted(blocks, key=_level)
+    ordered = sorted(blocks, key=_level) if len(blocks) > 1 else blocks
     values: dict[str, Value] = {}
     for _, pairs in ordered:
         values.update(pairs)
-    reverted = [name for name, value in values.items() if value in _REVERTS]
-    for name in reverted:
+    for name in [name for name, value in values.items() if value in _REVERTS]:
         _settle(name, values, ordered)
-    own = [name for name in values if name.startswith("--")]
-    variables = {name: _text(values.pop(name)) for name in own if values[name] not in _INHERITED}
+    own = [name for name in values if name[0] == "-"]
+    if not own:
+        return Declared(values, None) if values else NOTHING
+    variables = {name: _text(values[name]) for name in own if values[name] not in _INHERITED}
     for name in own:
-        values.pop(name, None)
+        del values[name]
     return Declared(values, variables or None)
 
+
+NOTHING = Declared({}, None)
+"""Nothing is declared."""
 
 _REVERTS = (Wide.REVERT, Wide.REVERT_LAYER)
 _INHERITED = (Wide.INHERIT, Wide.UNSET)

@@ -113,6 +113,8 @@ def compute(declared: Declared, parent: Computed, page: Page, rem: float | None)
 
     *rem* is the root element's font size in px, None for the root element.
     """
+    if not declared.values and not declared.variables and parent.variables.scope.all_inherit:
+        return parent  # all that is kept is inherited, but for display
     return _Element(declared, parent, page, rem).computed()
 
 

@@ -84,16 +84,20 @@ class _Collector:
                 base_url = sheet_url(href, base_url) or base_url
                 break
         for element in root.iter("style", "link"):
-            if next(element.iterancestors("template"), None) is not None:
+            linked = element.tag == "link"
+            if not (links_sheet if linked else holds_css)(element.get):
                 continue
-            if element.tag == "link":
-                if links_sheet(element.get) and self._is_preferred(element):
-                    self._ask(element.get("href") or "", base_url, (), ())
-            elif holds_css(element.get) and self._is_preferred(element):
-                self._add(self._parse(element.text or ""), base_url, (), ())
+            if not self._applies(element):
+                continue
+            if linked:
+                self._ask(element.get("href") or "", base_url, (), ())
+            elif element.text:
+                self._add(self._parse(element.text), base_url, (), ())
 
-    def _is_preferred(self, element: etree._Element) -> bool:
-        """Return whether a sheet with a title is of the set that the first such one names."""
+    def _applies(self, element: etree._Element) -> bool:
+        """Return whether a sheet is of the set of the first title, and in no template."""
+        if next(element.iterancestors("template"), None) is not None:
+            return False
         title = element.get("title")
         if not title:
             return True
@@ -117,7 +121,8 @@ class _Collector:
 
     def _add(self, sheet: Sheet, url: str, layer: LayerPath, above: tuple[str, ...]) -> None:
         self._count += 1
-        if self._count > MOST_SOURCES:
+        if self._count > MOST_SOURCES or len(above) > MOST_IMPORTS_DEEP:
+            self.sources.missing.append(url)
             return
         source = Source(sheet, layer, self._count)
         listed = 0
@@ -127,8 +132,7 @@ class _Collector:
             path = source.path(item.layer)
             if item.layer is not None:
                 self.sources.layers.append(path)
-            if len(above) < MOST_IMPORTS_DEEP:
-                self._ask(item.url, url, path, above)
+            self._ask(item.url, url, path, above)
         self._list(source, sheet.layers[listed:])
         self.sources.sheets.append(source)
 

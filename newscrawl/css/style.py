@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 
 Matches = tuple[Match[Block], ...]
 
+_TELLING = frozenset(("[style", "[hidden", "[popover", "font", "body", "table"))
+"""Names of elements that may say something of their style themselves."""
+
+_NOTHING: tuple[None, Hints] = (None, ())
+
 
 class _Place:
     """The place of a sheet's rules in the cascade of a page."""
@@ -92,6 +97,8 @@ class Stylesheets:
         self._body = document.tag.index("body") if "body" in document.tag else 0
         link = document.element(self._body).get("link", "")
         self._page = Page(self._tree.quirks, parse_legacy_color(link))
+        self._levels: dict[int, list[tuple[Level, Pairs]]] = {}
+        self._of_chain: dict[tuple[int, int], Computed] = {}
         self._declared: dict[tuple[int, str | None, Hints], Declared] = {}
         self._shared: dict[tuple[int, int], Computed] = {}
         self._computed: dict[int, Computed] = {-1: initial(_scope(sources))}
@@ -129,7 +136,26 @@ class Stylesheets:
             self._places[rules] = _Place(number, _ranks(source, layers))
 
     def _compute(self, row: int, parent: Computed) -> Computed:
-        declared = self._cascaded(row)
+        tree, matcher = self._tree, self._matcher
+        key = (id(parent), tree.chain(row))
+        computed = self._of_chain.get(key)
+        if computed is None:
+            matches = matcher.matches(row)
+            plain = tree.names[row].isdisjoint(_TELLING)
+            own = _NOTHING if plain else self._attributes(row)
+            computed = self._of_rules(parent, matches, *own)
+            if plain and matcher.shares(row):
+                self._of_chain[key] = computed
+        return computed
+
+    def _of_rules(
+        self, parent: Computed, matches: Matches, style: str | None, hints: Hints
+    ) -> Computed:
+        # The matcher keeps its tuples: an id stays that of one set of rules.
+        rules = (id(matches), style, hints)
+        declared = self._declared.get(rules)
+        if declared is None:
+            declared = self._declared[rules] = self._decide(matches, style, hints)
         key = (id(parent), id(declared))
         computed = self._shared.get(key)
         if computed is None:
@@ -138,24 +164,23 @@ class Stylesheets:
             computed = self._shared[key] = compute(declared, parent, self._page, rem)
         return computed
 
-    def _cascaded(self, row: int) -> Declared:
+    def _attributes(self, row: int) -> tuple[str | None, Hints]:
+        """Return what the attributes of an element say of its style."""
         element, tag = self._document.element(row), self._document.tag[row]
-        matches = self._matcher.matches(row)
-        style, hints = element.get("style"), presentational_hints(tag, element)
+        hints = presentational_hints(tag, element)
         if tag == "table" and self._tree.quirks:
             # https://quirks.spec.whatwg.org/#the-tables-inherit-color-from-body-quirk
             hints = (("color", self.style_of(self._body).color), *hints)
-        # The matcher keeps its tuples: an id stays that of one set of rules.
-        key = (id(matches), style, hints)
-        declared = self._declared.get(key)
-        if declared is None:
-            declared = self._declared[key] = self._decide(matches, style, hints)
-        return declared
+        return element.get("style"), hints
 
     def _decide(self, matches: Matches, style: str | None, hints: Hints) -> Declared:
         blocks: list[tuple[Level, Pairs]] = [(Level(HINTS, 0), hints)] if hints else []
         for match in matches:
-            blocks += self._places[match.payload.sheet].levels(match)
+            levels = self._levels.get(id(match))
+            if levels is None:
+                levels = self._places[match.payload.sheet].levels(match)
+                self._levels[id(match)] = levels
+            blocks += levels
         if style:
             normal, important = valid_pairs(parse_declarations(style), quirks=self._tree.quirks)
             blocks += [(Level(STYLE, 0), normal), (Level(IMPORTANT_STYLE, 0), important)]
