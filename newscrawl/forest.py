@@ -18,6 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -107,7 +108,7 @@ class Forest:
         return forest
 
     @classmethod
-    def load(cls, path: Path, *, schema: str | None = None) -> Forest:
+    def load(cls, path: Traversable, *, schema: str | None = None) -> Forest:
         """Return the ensemble in the file *path*.
 
         Raises :class:`ModelError` where it is damaged or no ensemble, or, if the hash *schema* is

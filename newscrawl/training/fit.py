@@ -1,18 +1,106 @@
-"""Ensembles of decision trees, fitted with scikit-learn (extra ``train``)."""
+"""Ensembles of decision trees, fitted with scikit-learn (extra ``train``).
+
+The papers used "an ensemble of decision tree models" of Weka "with default values". Random forests
+are that; :data:`TREES` is the default of both libraries.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from newscrawl.fields.attributes import DATE_FEATURES, FREE_DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.cardoso import Models
 from newscrawl.forest import LEAF, Forest, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
+
+    from newscrawl.fields.attributes import Row
+    from newscrawl.training.examples import Example
+    from newscrawl.training.labels import LabelName
+
+TREES = 100
+
+COUNTEREXAMPLES: Mapping[LabelName, int] = {"title": 240, "date": 60}
+"""Most nodes of a page that its title or its date is told from.
+
+The other way round F1 is lower by 0.007 for titles and by 0.015 for dates.
+"""
+
+LEAST_LEAF = 1
+"""Least examples in a leaf."""
+
+
+class Data(NamedTuple):
+    """Examples of a class and counterexamples."""
+
+    rows: list[Row]
+    truth: list[int]
+
+    def add(self, one: Example, features: Sequence[Row], name: LabelName) -> None:
+        """Add the labelled nodes of a page and some others, none of which tells the same again."""
+        labelled, again = one.labels.of(name)
+        if not labelled:
+            return
+        rows, most = one.nodes.rows, COUNTEREXAMPLES[name]
+        others = [i for i, row in enumerate(rows) if row not in labelled and row not in again]
+        if len(others) > most:
+            # A generator of the page's own: what is drawn depends on no other page.
+            others = random.Random(one.head_title).sample(others, most)  # noqa: S311
+        places = [i for i, row in enumerate(rows) if row in labelled]
+        self.rows.extend(features[place] for place in places + others)
+        self.truth.extend([1] * len(places) + [0] * len(others))
+
+
+def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models:
+    """Return the models fitted to *examples*: the same for the same, in the same order."""
+    sites = list(sites)
+    data = (title_data(examples), date_data(examples), free_date_data(examples))
+    features = (TITLE_FEATURES, DATE_FEATURES, FREE_DATE_FEATURES)
+    return Models(*(fit(one, names, sites) for one, names in zip(data, features, strict=True)))
+
+
+def fit(data: Data, feature_names: Sequence[str], sites: Iterable[str] = ()) -> Forest:
+    """Return a random forest fitted to *data*."""
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  # an extra
+
+    model = RandomForestClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
+    model.fit(np.asarray(data.rows, dtype=np.float32), data.truth)
+    return to_forest(model, feature_names, sites)
+
+
+def title_data(examples: Iterable[Example]) -> Data:
+    """Return the text nodes that are titles and those that are not, by attributes 1 to 7 and 9."""
+    data = Data([], [])
+    for one in examples:
+        data.add(one, one.nodes.title_features, "title")
+    return data
+
+
+def date_data(examples: Iterable[Example]) -> Data:
+    """Return the nodes of dates and others, by attributes 1 to 8.
+
+    The distance is that to the labelled title. Trained on the titles that a model finds on pages
+    it has not seen, the classifier is no better (F1 0.905 and 0.909).
+    """
+    data = Data([], [])
+    for one in examples:
+        data.add(one, one.nodes.date_features(one.position), "date")
+    return data
+
+
+def free_date_data(examples: Iterable[Example]) -> Data:
+    """Return the nodes of dates and others, by attributes 1 to 7."""
+    data = Data([], [])
+    for one in examples:
+        data.add(one, one.nodes.free_date_features(), "date")
+    return data
 
 
 def to_forest(

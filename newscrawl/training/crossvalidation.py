@@ -1,0 +1,85 @@
+"""Cross-validation of the papers' two classifiers: Tables 1, 2, 4 and 5 of DocEng 2011.
+
+A page is scored whose label is in its text nodes, against the text of those nodes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.evaluation.metrics import Score, mean, score_of
+from newscrawl.fields.cardoso import Found, classify
+from newscrawl.text import words
+from newscrawl.training.fit import fit_models
+from newscrawl.training.folds import FOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from newscrawl.fields.cardoso import Models
+    from newscrawl.training.examples import Example
+
+
+class Scores(NamedTuple):
+    """Bag-of-words scores of titles or dates."""
+
+    pages: int
+    #: of the words of all pages together
+    micro: Score
+    #: mean of the pages' F1
+    macro: float
+
+
+def scores(pairs: Iterable[tuple[str, str]]) -> Scores:
+    """Return the scores of (text found, text labelled) of pages."""
+    total = [0, 0, 0]
+    macro = []
+    for pair in pairs:
+        output, gold = (Counter(words(text)) for text in pair)
+        sizes = ((output & gold).total(), output.total(), gold.total())
+        macro.append(score_of(*sizes).f1)
+        total = [before + size for before, size in zip(total, sizes, strict=True)]
+    return Scores(len(macro), score_of(*total), mean(macro))
+
+
+def title_scores(examples: Iterable[Example], found: Iterable[Found]) -> Scores:
+    """Return the scores of titles; ``title`` where no node was classified as one."""
+    return scores(
+        (one.head_title if it.title is None else one.nodes.texts[it.title], one.title)
+        for one, it in zip(examples, found, strict=True)
+        if one.title
+    )
+
+
+def head_title_scores(examples: Iterable[Example]) -> Scores:
+    """Return the scores of the ``title`` elements, the papers' baseline."""
+    return scores((one.head_title, one.title) for one in examples if one.title)
+
+
+def date_scores(examples: Iterable[Example], found: Iterable[Found]) -> Scores:
+    """Return the scores of dates."""
+    return scores(
+        (" ".join(one.nodes.texts[place] for place in it.date), one.date)
+        for one, it in zip(examples, found, strict=True)
+        if one.date
+    )
+
+
+def out_of_fold(examples: Sequence[Example], folds: Sequence[int]) -> list[Found]:
+    """Return what is found on each page by models that were fitted to the other folds' pages."""
+    models = fold_models(examples, folds)
+    return [classify(one.nodes, models[fold]) for one, fold in zip(examples, folds, strict=True)]
+
+
+def fold_models(
+    examples: Sequence[Example], folds: Sequence[int], sites: Sequence[Iterable[str]] = ()
+) -> list[Models]:
+    """Return for each fold the models that were fitted to the pages of the others."""
+    names = sites or [()] * len(examples)
+    models = []
+    for fold in range(FOLDS):
+        others = [i for i, other in enumerate(folds) if other != fold]
+        known = {name for i in others for name in names[i]}
+        models.append(fit_models([examples[i] for i in others], known))
+    return models

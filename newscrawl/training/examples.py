@@ -1,0 +1,107 @@
+"""What is learned from a page: the attributes of its text nodes, and which hold its labels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.body.nce import nce
+from newscrawl.css.style import Stylesheets
+from newscrawl.document import parse_document
+from newscrawl.evaluation.corpora import LabelledPage
+from newscrawl.evaluation.run import map_pages
+from newscrawl.evaluation.sheets import corpus_sheets
+from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.text import squeeze
+from newscrawl.training.labels import Labels, align
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from newscrawl.document import Document
+    from newscrawl.evaluation.run import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page as the classifiers see it."""
+
+    #: the nodes that are evaluated
+    nodes: TextNodes
+    labels: Labels
+    #: text of the nodes labelled title and date, also of those that are not evaluated
+    title: str
+    date: str
+    #: text of the ``title`` element
+    head_title: str
+    #: position of the title node labelled
+    position: int | None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the example as JSON values."""
+        again = {
+            "title_again": sorted(self.labels.title_again),
+            "date_again": sorted(self.labels.date_again),
+        }
+        return asdict(self) | {"labels": asdict(self.labels) | again}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Example:
+        """Return the example that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
+        labels = plain["labels"]
+        return cls(
+            **{
+                **plain,
+                "nodes": TextNodes(**plain["nodes"]),
+                "labels": Labels(
+                    tuple(labels["title"]),
+                    tuple(labels["date"]),
+                    frozenset(labels["title_again"]),
+                    frozenset(labels["date_again"]),
+                ),
+            }
+        )
+
+
+def read_examples(
+    pages: Sequence[LabelledPage],
+    *,
+    workers: int,
+    advance: Callable[[], object] | None = None,
+) -> list[Outcome[Example | None]]:
+    """Return the example of each of *pages*, in order; None for a page that failed."""
+    return map_pages(
+        "newscrawl.training.examples:read_example",
+        pages,
+        Example.from_plain,
+        lambda _page: None,
+        workers=workers,
+        advance=advance,
+    )
+
+
+def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
+    """Return the example of a page as JSON values; *page* is a :class:`LabelledPage` in them."""
+    labelled = LabelledPage.from_plain(page)
+    return example(parse_document(html), labelled).to_plain()
+
+
+def example(document: Document, page: LabelledPage) -> Example:
+    """Return what is learned from *document*, styled with the sheets of the page's corpus."""
+    sheets = corpus_sheets(page.path.parent.parent)
+    styles = Stylesheets(document, sheets, base_url=page.url)
+    forest = nce(document).forest
+    labels = align(document, page)
+    everything = list(document.text_nodes())
+    return Example(
+        TextNodes.of(document, evaluated_rows(document, forest), styles.style_of),
+        labels,
+        _text(document, labels.title),
+        _text(document, labels.date),
+        document.title,
+        everything.index(labels.title[0]) if labels.title else None,
+    )
+
+
+def _text(document: Document, rows: Iterable[int]) -> str:
+    return " ".join(squeeze(document.text[row]) for row in rows)
