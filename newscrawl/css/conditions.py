@@ -56,6 +56,8 @@ def holds(condition: str, leaf: Callable[[str], bool | None], depth: int = 0) ->
     joint = {word.lower() for word in items[1::2]}
     if len(items) % 2 == 0 or len(joint) > 1 or not joint <= {"and", "or"}:
         return None
+    if not all(item.endswith(")") for item in items[::2]):
+        return None
     results = [_item(item, leaf, depth) for item in items[::2]]
     decisive = joint == {"or"}
     if decisive in results:
