@@ -51,6 +51,9 @@ SHEET = [
     "em:nope, em",
     "body > main > article > p a",
     "main p, aside p, article b",
+    "[*|hidden]",
+    ":is(.more, :unknown)",
+    ":is(.dek, .dek)",
 ]
 
 

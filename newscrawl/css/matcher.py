@@ -103,7 +103,7 @@ class RuleIndex(Generic[P]):
             if len(selectors) > 1 and not self._are_valid(selectors, tree):
                 continue
             entry = _Entry(selector, payload)
-            if entry.decided_by == NAMES and len(entry.names) <= 1:
+            if entry.decided_by == NAMES and entry.names <= {name}:
                 bucket.sure.append(entry.match)
             else:
                 bucket.open.append(entry)
