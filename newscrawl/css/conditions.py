@@ -54,9 +54,8 @@ def holds(condition: str, leaf: Callable[[str], bool | None], depth: int = 0) ->
         negated = _item(items[1], leaf, depth) if len(items) == 2 else None
         return None if negated is None else not negated
     joint = {word.lower() for word in items[1::2]}
-    if len(items) % 2 == 0 or len(joint) > 1 or not joint <= {"and", "or"}:
-        return None
-    if not all(item.endswith(")") for item in items[::2]):
+    in_parentheses = all(item.endswith(")") for item in items[::2])
+    if len(items) % 2 == 0 or len(joint) > 1 or not joint <= {"and", "or"} or not in_parentheses:
         return None
     results = [_item(item, leaf, depth) for item in items[::2]]
     decisive = joint == {"or"}

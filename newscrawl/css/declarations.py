@@ -15,16 +15,18 @@ from newscrawl.css.tokens import BAD, SPACE, hide_braces, mask, unescape, unmask
 _S = rf"[{SPACE}]*+"
 _KEPT = r"font(?:-(?:size|weight|family|style))?|color(?:-scheme)?|display|visibility|all"
 # A name with an escape may be any; it is looked at again.
-_NAMES = rf"(?i:{_KEPT})|--[^{SPACE}:;{{}}]*+|[\w-]*+\\[^{SPACE}:;{{}}]*+"
+_NAMES = rf"(?i:{_KEPT})|--[^{SPACE}:;{{}}]*+|[\w-]*+\\[^:;{{}}]*+"
 START = rf"{_S}(?=[fFcCdDvVaA\\-])(?:{_NAMES}){_S}:"
 """Pattern of the start of what may be a declaration that is kept: up to its colon."""
 
 # ASCII letters, digits, "-", "_", escapes, and all that is not ASCII.
-_CHARACTER = r"(?:[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]|\\.)"
-_NAME = rf"(?i:{_KEPT})|--{_CHARACTER}*+|[\w-]*+\\.{_CHARACTER}*+"
+_ESCAPED = rf"\\(?:[0-9a-fA-F]{{1,6}}+[{SPACE}]?+|.)"
+_CHARACTER = rf"(?:[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]|{_ESCAPED})"
+_NAME = rf"(?i:{_KEPT})|--{_CHARACTER}*+|[\w-]*+{_ESCAPED}{_CHARACTER}*+"
 _DECLARATION = re.compile(rf";{_S}({_NAME}){_S}:([^;]*+)")
 _ANY_NAME = rf"(?!-?\d){_CHARACTER}++"
 _ANY_DECLARATION = re.compile(rf";{_S}({_ANY_NAME}){_S}:([^;]*+)")
+_AT_RULE = re.compile(r"@[^;{}]*+(?:\{[^{}]*+\}?+|;|\Z)")
 _KEPT_NAME = re.compile(_KEPT, re.IGNORECASE)
 _IMPORTANT = re.compile(rf"{_S}!{_S}important\Z", re.IGNORECASE)
 _SPECIAL = re.compile(rf"[()\[\]!\\\"'{BAD}]")
@@ -45,7 +47,7 @@ class Declaration(NamedTuple):
 
 def parse_declarations(text: str) -> tuple[Declaration, ...]:
     """Return the kept declarations of a ``style`` attribute, in order."""
-    return block_declarations(hide_braces(mask(text)))
+    return block_declarations(hide_braces(_AT_RULE.sub("", mask(text))))
 
 
 def is_interesting(block: str) -> bool:

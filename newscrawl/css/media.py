@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from newscrawl.css.conditions import LONGEST, holds, split_top
+from newscrawl.css.mathexpr import LENGTH, NUMBER, Quantity, read_quantity
 from newscrawl.css.tokens import SPACE
 
 WIDTH: Final = 1280.0
@@ -68,17 +69,15 @@ _KEYWORDS = {
     "prefers-color-scheme": {"light"},
     "prefers-reduced-motion": {"no-preference"},
     "prefers-reduced-transparency": {"no-preference"},
-    "prefers-reduced-data": {"no-preference"},
     "prefers-contrast": {"no-preference"},
     "forced-colors": {"none"},
-    "inverted-colors": {"none"},
     "scripting": {"none"},
     "update": {"fast"},
     "overflow-block": {"scroll"},
     "overflow-inline": {"scroll"},
     "color-gamut": {"srgb"},
     "dynamic-range": {"standard"},
-    "video-dynamic-range": {"standard"},
+    "device-posture": {"continuous"},
     "display-mode": {"browser"},
     "grid": {"0"},
     "-webkit-transform-3d": {"1"},
@@ -182,8 +181,17 @@ def _quantity(text: str, units: dict[str, float]) -> float | None:
         return float(ratio[1]) / float(ratio[2]) if float(ratio[2]) else float("inf")
     quantity = _QUANTITY.fullmatch(text)
     if quantity is None:
-        return None
+        return _calculated(text, units)
     number, unit = float(quantity[1]), quantity[2]
     if unit in units:
         return number * units[unit]
     return 0.0 if number == 0 and not unit else None
+
+
+def _calculated(text: str, units: dict[str, float]) -> float | None:
+    """Return the value of a math function, in the feature's own unit."""
+    kind = NUMBER if units is _NUMBER else LENGTH
+    found = read_quantity(
+        text, lambda value, unit: Quantity(value * units[unit], kind) if unit in units else None
+    )
+    return found.value if found is not None and found.kind == kind else None

@@ -1,7 +1,8 @@
 """``@supports``, answered as Chromium would: generously.
 
 A feature query asks in nearly all sheets for something that browsers have had for years, or for
-the mark of one of the others; so what carries a mark of the others is not supported, all else is.
+the mark of one of the others; so what carries a mark of the others is not supported, all else is,
+but for selectors and for values of the properties that are computed here, which are looked at.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from newscrawl.css.compounds import SelectorError
 from newscrawl.css.conditions import holds
+from newscrawl.css.selectors import compile_list
 from newscrawl.css.tokens import SPACE
+from newscrawl.css.values import PROPERTIES, parse_declaration
 
 _OTHERS = re.compile(
     r"-(?:moz|ms|o|apple|khtml)-|-webkit-(?:touch-callout|overflow-scrolling|hyphens|marquee"
-    r"|backdrop-filter|text-size-adjust|nbsp-mode|initial-letter|named-image)\b"
+    r"|backdrop-filter|text-decoration-skip|nbsp-mode|initial-letter|named-image|sticky)\b"
+    r"|\b(?:constant|paint)\(|\b(?:hanging-punctuation|(?<!-)line-clamp|stroke-color)\s*:|\bmasonry\b"
 )
 _DECLARATION = re.compile(rf"(?:--[^{SPACE}:]*|-?[a-z][\w-]*)[{SPACE}]*:[{SPACE}]*\S.*", re.DOTALL)
+_KNOWN = frozenset((*PROPERTIES, "font"))
 _FUNCTION = re.compile(r"(selector|font-tech|font-format|at-rule)\((.*)\)", re.DOTALL)
 
 
@@ -28,14 +34,19 @@ def supported(condition: str) -> bool:
 
 def declaration_supported(declaration: str) -> bool:
     """Return whether *declaration* (``display: grid``) is one that a browser takes."""
-    return bool(_DECLARATION.fullmatch(declaration)) and not _OTHERS.search(declaration)
+    if not _DECLARATION.fullmatch(declaration) or _OTHERS.search(declaration):
+        return False
+    name, _, value = declaration.partition(":")
+    name, value = name.strip(SPACE).lower(), value.strip(SPACE)
+    return name not in _KNOWN or bool(parse_declaration(name, value))
 
 
-def _feature(text: str) -> bool | None:
-    """Return whether a feature is supported; None where the query is of no known kind."""
+def _feature(text: str) -> bool:
+    """Return whether a feature is supported."""
     function = _FUNCTION.fullmatch(text)
-    if function is not None:
-        return bool(function[2].strip(SPACE)) and not _OTHERS.search(function[2])
-    if _DECLARATION.fullmatch(text):
+    if function is None:
         return declaration_supported(text)
-    return None
+    kind, arguments = function.groups()
+    if kind == "selector":
+        return not isinstance(compile_list([arguments]), SelectorError)
+    return bool(arguments.strip(SPACE)) and not _OTHERS.search(arguments)
