@@ -158,9 +158,9 @@ class Matcher(Generic[P]):
         more = [entry.match for entry in candidates.open if entry.matches(row, tree)]
         return self._share([*candidates.sure, *more]) if more else candidates.sure
 
-    def shares(self, row: int) -> bool:
-        """Return whether all elements that look like that of *row* have the same rules."""
-        candidates = self._of_chain.get(self._tree.chain(row))
+    def shares(self, chain: int) -> bool:
+        """Return whether the elements of a chain, once one was matched, have the same rules."""
+        candidates = self._of_chain.get(chain)
         return candidates is not None and not candidates.open
 
     def _share(self, matches: list[Match[P]]) -> tuple[Match[P], ...]:

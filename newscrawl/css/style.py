@@ -137,14 +137,15 @@ class Stylesheets:
 
     def _compute(self, row: int, parent: Computed) -> Computed:
         tree, matcher = self._tree, self._matcher
-        key = (id(parent), tree.chain(row))
+        chain = tree.chain(row)
+        key = (id(parent), chain)
         computed = self._of_chain.get(key)
         if computed is None:
             matches = matcher.matches(row)
             plain = tree.names[row].isdisjoint(_TELLING)
             own = _NOTHING if plain else self._attributes(row)
             computed = self._of_rules(parent, matches, *own)
-            if plain and matcher.shares(row):
+            if plain and matcher.shares(chain):
                 self._of_chain[key] = computed
         return computed
 
