@@ -32,7 +32,7 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
 
     Block-level elements and ``<br><br>`` separate paragraphs, by a blank line; ``<br>`` and the
     lines of a ``pre`` end a line; inline elements join as they stand in the source. White space is
-    squeezed. Subtrees whose row is in *skip*, and hidden text, are left out.
+    squeezed. Subtrees and text nodes whose row is in *skip*, and hidden text, are left out.
     """
     flow = _Flow()
     last = -1
@@ -84,27 +84,29 @@ class _Flow:
 def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
     """Write the subtree of *root*, an element; without its tail."""
     tag, end, hidden, element = document.tag, document.end, document.hidden, document.element
+    texts = {row for row in skip if tag[row] == TEXT}
     open_rows: list[int] = []
     row = root
     while row < end[root] or open_rows:
         if open_rows and end[open_rows[-1]] <= row:
             closed = open_rows.pop()
             _close(flow, tag[closed])
-            if open_rows:
+            if open_rows and end[closed] not in texts:
                 flow.write(element(closed).tail)
         elif tag[row] == TEXT:
             row += 1
         elif hidden[row] or row in skip:
             if tag[row] in _BREAKS:
                 flow.mark(_BREAKS[tag[row]])
-            if open_rows:
+            if open_rows and end[row] not in texts:
                 flow.write(element(row).tail)
             row = end[row]
         else:
             open_rows.append(row)
             _open(flow, tag[row])
-            flow.write(element(row).text)
             row += 1
+            if row not in texts:
+                flow.write(element(row - 1).text)
 
 
 def _open(flow: _Flow, tag: str) -> None:

@@ -6,22 +6,23 @@ with the function that it concerns; the figures are those of ``scrapy train`` in
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.date import Dating
+from newscrawl.fields.datetext import read_dates
 from newscrawl.forest import Forest, schema_hash
+from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from newscrawl.fields.attributes import TextNodes
-
-SHIPPED = files("newscrawl") / "models"
-"""Folder of the models in the package."""
+    from newscrawl.items import Day
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
 
@@ -61,14 +62,15 @@ class Models(NamedTuple):
 
 
 @cache
-def load_models(folder: Traversable = SHIPPED) -> Models:
-    """Return the title-dependent pair in *folder*, read once.
+def load_models(folder: Path | None = None) -> Models:
+    """Return the title-dependent pair in *folder*, or that in the package; read once.
 
     Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
     """
+    place = folder or files("newscrawl") / "models"
     return Models(
-        Forest.load(folder / TITLE_FILE, schema=schema_hash(TITLE_FEATURES)),
-        Forest.load(folder / DATE_FILE, schema=schema_hash(DATE_FEATURES)),
+        Forest.load(place / TITLE_FILE, schema=schema_hash(TITLE_FEATURES)),
+        Forest.load(place / DATE_FILE, schema=schema_hash(DATE_FEATURES)),
     )
 
 
@@ -132,3 +134,16 @@ def _clusters(dates: Sequence[int], positions: Sequence[int]) -> Iterator[list[i
             cluster = []
         cluster.append(place)
     yield cluster
+
+
+def dating(nodes: TextNodes, found: Found, language: str | None, now: datetime) -> Dating | None:
+    """Return the first date in the nodes of the date, an absolute one before a relative one."""
+    raw = " ".join(nodes.texts[place] for place in found.date)
+    told = sorted(read_dates(raw, language=language, now=now), key=lambda one: one.kind)
+    if not told:
+        return None
+    first = told[0]
+    value: Day | datetime = first.day
+    if first.time is not None:
+        value = datetime.combine(first.day, first.time, first.zone)
+    return Dating(value, raw, Evidence("cardoso", found.date_probability))
