@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from newscrawl.middlewares import StylesheetMiddleware
-from tests.crawls import Crawl, crawl_pages
+from tests.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
 from tests.test_startproject import PAGES as PROJECT_PAGES
 from tests.test_startproject import assert_healthy, crawl_server
@@ -123,7 +123,12 @@ def faulty_web() -> dict[str, Answer]:
     answers = {
         "css-forbidden.example/robots.txt": Answer(b"User-agent: *\nDisallow: /"),
         "schemes.example/p.html": page(
-            1, link("ftp://css.example/0.css"), link("file:///etc/passwd"), link("http://a:x/b.css")
+            1,
+            link("ftp://css.example/0.css"),
+            link("file:///etc/passwd"),
+            link("http://a:x/b.css"),
+            link("https:///c.css"),
+            link("//a..b/d.css"),
         ),
         "print.example/p.html": page(1, link("/print.css", "media=print")),
         "plain.example/p.html": page(1),
@@ -212,6 +217,7 @@ def test_hosts_in_trouble_are_left_alone(faulty: Recorded, name: str):
 def test_only_http_is_fetched(faulty: Recorded):
     """Other schemes are refused, and counted; a URL that is none, too."""
     assert faulty.counts()["refused_count/scheme"] == 2
+    assert faulty.counts()["refused_count/url"] == 3
 
 
 def test_sheets_of_a_page_are_bounded(faulty: Recorded):
@@ -307,6 +313,26 @@ def test_switched_off(tmp_path: Path):
     found = record(tmp_path, answers, "paper.example/1.html", NEWSCRAWL_CSS_ENABLED=False)
     assert "paper.example/a.css" not in found.web.times()
     assert found.crawl.items[0]["style_complete"] is None
+
+
+def test_sitelist_styles_articles_only(tmp_path: Path):
+    """The sheets of front pages are nobody's business."""
+    url = "paper.example/2026/03/14/lokales/was-aus-dem-umbau-wird-1.html"
+    sitemap = f"<urlset><url><loc>http://{url}</loc></url></urlset>".encode()
+    answers = {
+        "paper.example/robots.txt": Answer(b"Sitemap: http://paper.example/sitemap.xml"),
+        "paper.example/sitemap.xml": Answer(sitemap, headers={"Content-Type": "application/xml"}),
+        "paper.example/": page(2, link("/front.css")),
+        "paper.example/front.css": Answer(),
+        url: page(1, link("/a.css")),
+        "paper.example/a.css": Answer(),
+    }
+    with StyledWeb(answers) as web:
+        environment = web.proxy_environment()
+        done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
+    assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
+    assert web.times()["paper.example/"] == web.times()["paper.example/a.css"] == 1
+    assert "paper.example/front.css" not in web.times()
 
 
 def test_sheets_go_through_the_pages_proxy(tmp_path: Path):

@@ -273,8 +273,11 @@ class SheetFetcher:
             raise SheetRefusedError("scheme")
         try:
             key = site_key(url)
-        except ValueError:  # a port that is no number
-            raise SheetRefusedError("url") from None
+            key.encode("idna")
+        except ValueError:  # no number for a port, no name for a host
+            key = ""
+        if not key:
+            raise SheetRefusedError("url")
         if key not in self._hosts:
             self._hosts[key] = _Host(asyncio.Semaphore(self.options.host_requests))
         return self._hosts[key]
