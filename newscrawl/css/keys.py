@@ -20,9 +20,11 @@ from newscrawl.css.lexical import (
 from newscrawl.css.tree import ascii_lower
 
 _CHARACTER = "[-a-zA-Z0-9_]"
-# a last compound of a tag and classes, after what needs no second look
+# a last compound of a tag, classes and pseudo-classes, after what needs no second look
 _EASY = re.compile(
-    rf"""(?:[^\\(\["'/:]*[ >+~])?+(?:\*|({_CHARACTER}++))?+(\.{_CHARACTER}++)*+""", re.ASCII
+    rf"""(?:[^\\(\["'/]*[ >+~])?+(?:\*|({_CHARACTER}++))?+(\.{_CHARACTER}++)*+"""
+    rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[]*+\))?+)*+""",
+    re.ASCII,
 )
 _MARK = "\1"
 _NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
@@ -46,7 +48,7 @@ def rightmost_name(text: str) -> str:
     length of *text*.
     """
     easy = _EASY.fullmatch(text)
-    if easy:
+    if easy and (easy[1] or easy[2] or text.endswith("*")):
         return easy[2] or ascii_lower(easy[1] or "*")
     return _rightmost(text, 0)
 
