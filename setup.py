@@ -13,6 +13,7 @@ setup(
         "scrapy.commands": [
             "extract = newscrawl.commands.extract:Command",
             "evaluate = newscrawl.commands.evaluate:Command",
+            "train = newscrawl.commands.train:Command",
         ],
     },
 )

@@ -12,11 +12,12 @@ from newscrawl.evaluation.metrics import Score, mean, score_of
 from newscrawl.fields.cardoso import Found, classify
 from newscrawl.text import words
 from newscrawl.training.fit import fit_models
-from newscrawl.training.folds import FOLDS
+from newscrawl.training.folds import FOLDS, site_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Models
     from newscrawl.training.examples import Example
 
@@ -66,20 +67,20 @@ def date_scores(examples: Iterable[Example], found: Iterable[Found]) -> Scores:
     )
 
 
-def out_of_fold(examples: Sequence[Example], folds: Sequence[int]) -> list[Found]:
-    """Return what is found on each page by models that were fitted to the other folds' pages."""
-    models = fold_models(examples, folds)
+def out_of_fold(
+    examples: Iterable[Example], folds: Iterable[int], models: Sequence[Models]
+) -> list[Found]:
+    """Return what is found on each page by the models of its fold."""
     return [classify(one.nodes, models[fold]) for one, fold in zip(examples, folds, strict=True)]
 
 
 def fold_models(
-    examples: Sequence[Example], folds: Sequence[int], sites: Sequence[Iterable[str]] = ()
+    pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int]
 ) -> list[Models]:
     """Return for each fold the models that were fitted to the pages of the others."""
-    names = sites or [()] * len(examples)
     models = []
     for fold in range(FOLDS):
         others = [i for i, other in enumerate(folds) if other != fold]
-        known = {name for i in others for name in names[i]}
-        models.append(fit_models([examples[i] for i in others], known))
+        sites = {name for i in others for name in site_names(pages[i])}
+        models.append(fit_models([examples[i] for i in others], sites))
     return models

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from newscrawl.document import Document
-    from newscrawl.evaluation.run import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +62,24 @@ class Example:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The pages that could be read, and what is learned from each."""
+
+    pages: list[LabelledPage]
+    examples: list[Example]
+    #: those that could not, and the errors
+    failed: list[tuple[LabelledPage, str]]
+
+
 def read_examples(
     pages: Sequence[LabelledPage],
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
-) -> list[Outcome[Example | None]]:
-    """Return the example of each of *pages*, in order; None for a page that failed."""
-    return map_pages(
+) -> Examples:
+    """Return the examples of *pages*, in order; *advance* is called after each."""
+    outcomes = map_pages(
         "newscrawl.training.examples:read_example",
         pages,
         Example.from_plain,
@@ -78,6 +87,9 @@ def read_examples(
         workers=workers,
         advance=advance,
     )
+    read = [(one.page, one.value) for one in outcomes if one.value is not None]
+    failed = [(one.page, one.error) for one in outcomes if one.error is not None]
+    return Examples([page for page, _ in read], [example for _, example in read], failed)
 
 
 def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:

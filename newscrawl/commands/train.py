@@ -1,0 +1,106 @@
+"""``scrapy train``: fit the classifiers of title and date to labelled pages.
+
+What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from newscrawl.commands._corpora import load_corpora, progress, save_text
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.evaluation.tables import Table
+
+
+class Command(ScrapyCommand):
+    """Fit models to corpora, cross-validate them, write them."""
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments of the command."""
+        return "CORPUS... --out DIR"
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Fit the classifiers of title and date to folders of labelled pages"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Find the labelled title and day of each page of each CORPUS, a folder with "
+            "truth.jsonl and pages/, among its text nodes, fit two random forests, print what "
+            "they score on pages they were not fitted to, and write them to DIR. The same pages "
+            "give the same bytes. Needs scikit-learn: pip install 'newscrawl[train]'"
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the options of the command."""
+        super().add_options(parser)
+        parser.add_argument("--out", metavar="DIR", help="folder to write the models to")
+        parser.add_argument(
+            "--card", metavar="FILE", help="write what is printed to FILE, too, in Markdown"
+        )
+        parser.add_argument(
+            "--no-folds", action="store_true", help="write the models without cross-validation"
+        )
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=os.cpu_count() or 1,
+            metavar="N",
+            help="processes that read pages, 0 for none but this (default: %(default)s)",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Fit models to the corpora in *args*."""
+        _check(opts)
+        pages = [
+            page
+            for corpus in load_corpora(args)
+            for page in corpus.pages
+            if page.title is not None or page.date is not None
+        ]
+        _train(pages, opts)
+
+
+def _train(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
+    from newscrawl.evaluation.tables import print_tables  # noqa: PLC0415
+    from newscrawl.training.examples import read_examples  # noqa: PLC0415
+    from newscrawl.training.report import card, train  # noqa: PLC0415
+
+    with progress("reading pages", len(pages)) as advance:
+        examples = read_examples(pages, workers=opts.workers, advance=advance)
+    tables: list[Table] = []
+    for table in train(examples, Path(opts.out), validate=not opts.no_folds):
+        print_tables([table], sys.stdout)
+        tables.append(table)
+    if opts.card:
+        save_text(Path(opts.card), card(tables))
+
+
+def _check(opts: argparse.Namespace) -> None:
+    if not opts.out:
+        raise UsageError("name a folder for the models: --out DIR", print_help=False)
+    if not Path(opts.out).is_dir():
+        raise UsageError(f"no folder {opts.out}", print_help=False)
+    if opts.workers < 0:
+        raise UsageError("--workers must not be negative", print_help=False)
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    if find_spec("sklearn") is None:
+        raise UsageError(
+            "training needs scikit-learn: pip install 'newscrawl[train]'", print_help=False
+        )
