@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tests.oracle.pages import Page
 
+_LONGEST_COMPOUND = 60
 _UNSEEN = frozenset((SCRIPT, HEAD))
 SIZE_TOLERANCE = 0.06
 """Pixels: Chromium rounds to 64ths in places."""
@@ -279,4 +280,5 @@ def _path(document: Document, row: int) -> str:
 def _compound(element: etree._Element) -> str:
     identifier = element.get("id")
     classes = "".join(f".{name}" for name in (element.get("class") or "").split())
-    return f"{element.tag}#{identifier}{classes}" if identifier else f"{element.tag}{classes}"
+    whole = f"{element.tag}#{identifier}{classes}" if identifier else f"{element.tag}{classes}"
+    return whole[:_LONGEST_COMPOUND]
