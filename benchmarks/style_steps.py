@@ -1,0 +1,171 @@
+"""The steps that :mod:`benchmarks.styles` times on a page."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import lxml.html
+
+from newscrawl.body.nce import nce
+from newscrawl.css import Stylesheets
+from newscrawl.css.rules import ua_rules
+from newscrawl.css.sheet import Sheet, parse_sheet
+from newscrawl.css.store import SheetStore, sheet_hash
+from newscrawl.document import Document, parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.oracle.pages import Page
+
+PARSE = "lxml.html"
+STRUCTURE = "parse_document + NCE"
+NEW, COLD, STORED, CACHED = (
+    f"relevant nodes, {state}" for state in ("new process", "cold", "stored", "cached")
+)
+WHOLE_NEW, WHOLE_CACHED = "whole tree, new process", "whole tree, cached"
+UNFILTERED = ", no rule dropped"
+
+
+class UnfilteredStore(SheetStore):
+    """Parsed sheets with every rule and declaration kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[str, Sheet] = {}
+
+    def parsed(self, text: str) -> Sheet:
+        """Return the sheet of *text*."""
+        key = sheet_hash(text)
+        if key not in self._kept:
+            self._kept[key] = parse_sheet(text, keep_all=True)
+        return self._kept[key]
+
+    def get(self, key: str) -> Sheet | None:
+        """Return the sheet filed under a hash."""
+        return self._kept.get(key)
+
+
+class NotingStore(SheetStore):
+    """A store that notes the text of the sheets asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def parsed(self, text: str) -> Sheet:
+        """Return the sheet of *text*."""
+        self.texts.append(text)
+        return super().parsed(text)
+
+
+class LinkedSheets(Mapping[str, Sheet]):
+    """The sheets of a site, each taken from a store, or parsed, when a page asks for it."""
+
+    def __init__(self, texts: Mapping[str, tuple[str, str]], store: SheetStore) -> None:
+        #: URL -> hash and text
+        self._texts = texts
+        self._store = store
+
+    def __getitem__(self, url: str) -> Sheet:
+        key, text = self._texts[url]
+        return self._store.get(key) or self._store.parsed(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class Subject:
+    """A page to time; *texts* are the sheets that it may link: URL -> hash and text."""
+
+    def __init__(self, page: Page, texts: Mapping[str, tuple[str, str]]) -> None:
+        self.page = page
+        self.host = urlsplit(page.url).hostname
+        self._texts = texts
+        document = parse_document(page.html)
+        self._relevant = relevant_rows(document)
+        self._all_rows = range(len(document))
+        #: step -> least CPU time in seconds
+        self.times: dict[str, float] = {}
+
+    def measure(self, others: Sequence[Subject]) -> None:
+        """Time every step once; the least time of each stays.
+
+        *others* are pages of other sites, which a running process has seen.
+        """
+        self._take(PARSE, lambda: lxml.html.document_fromstring(self.page.html))
+        self._take(STRUCTURE, lambda: nce(parse_document(self.page.html)))
+        forget()
+        for other in others:
+            other.style(SheetStore())
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "sheets.sqlite"
+            with SheetStore(path) as store:
+                self._take_style(COLD, store)
+                self._take_style(CACHED, store)
+                self._take_style(WHOLE_CACHED, store, whole=True)
+            forget()
+            with SheetStore(path) as store:
+                self._take_style(STORED, store)
+        for suffix, kind in (("", SheetStore), (UNFILTERED, UnfilteredStore)):
+            forget()
+            self._take_style(NEW + suffix, kind())
+            forget()
+            self._take_style(WHOLE_NEW + suffix, store := kind(), whole=True)
+            if suffix:
+                self._take_style(CACHED + suffix, store)
+                self._take_style(WHOLE_CACHED + suffix, store, whole=True)
+
+    def style(self, store: SheetStore, *, whole: bool = False) -> None:
+        """Compute the style of the relevant nodes, or of every row."""
+        self._style(parse_document(self.page.html), store, whole=whole)
+
+    def sheets(self) -> list[str]:
+        """Return the texts of the page's sheets, those in it included."""
+        store = NotingStore()
+        self._style(parse_document(self.page.html), store, whole=False)
+        return store.texts
+
+    def _style(self, document: Document, store: SheetStore, *, whole: bool) -> None:
+        sheets = LinkedSheets(self._texts, store)
+        styles = Stylesheets(document, sheets, base_url=self.page.url, store=store)
+        for row in self._all_rows if whole else self._relevant:
+            styles.style_of(row)
+
+    def _take_style(self, name: str, store: SheetStore, *, whole: bool = False) -> None:
+        document = parse_document(self.page.html)
+        self._take(name, lambda: self._style(document, store, whole=whole))
+
+    def _take(self, name: str, step: Callable[[], object]) -> None:
+        start = time.process_time()
+        step()
+        taken = time.process_time() - start
+        self.times[name] = min(taken, self.times.get(name, taken))
+
+
+def relevant_rows(document: Document) -> list[int]:
+    """Return the text nodes of NCE's forest, and all before it (thesis 3.4.1)."""
+    forest = nce(document).forest
+    first = forest[0] if forest else len(document)
+    rows = [row for row in document.text_nodes() if row < first]
+    return rows + [row for tree in forest for row in document.text_nodes(tree)]
+
+
+def forget() -> None:
+    """Empty the caches of selectors and values, as in a new process; the browser's sheet stays."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("newscrawl.css."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+    for quirks in (False, True):
+        ua_rules(quirks=quirks)

@@ -1,0 +1,196 @@
+"""Time of styling a page's text as a multiple of ``lxml.html`` parsing of the same bytes.
+
+Thesis 3.1 asks: what is spared by styling only the relevant nodes (the forest that NCE finds and
+all before it), and by dropping the rules that bear on nothing asked for? The states of a page:
+
+- new process: nothing was seen before, no sheet, selector or value;
+- cold: its sheets are new to a process that has styled pages of other sites;
+- stored: a new process that finds the parsed sheets on disk;
+- cached: another page of the process had the same sheets.
+
+All steps run on a page in turn, three rounds, before the next page is read; a step's time is its
+least CPU time. Chromium's is that of its process tree, for loading the page and asking the style of
+its text.
+
+    python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.bars import bar_chart
+from benchmarks.browser_cost import browser_costs
+from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
+from newscrawl.css.charset import decode_sheet
+from newscrawl.css.sheet import parse_sheet
+from newscrawl.css.store import sheet_hash
+from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.tables import Table, print_tables
+from tests.oracle.chromium import missing
+from tests.oracle.pages import Page, corpus_pages, sample_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+ROUNDS = 3
+OTHERS = 8
+"""Pages of other sites that a process has styled before a page that is cold."""
+
+PLAIN_BROWSER, IMAGE_BROWSER = "Chromium, no images", "Chromium, images"
+BUDGETS = {CACHED: 2.0, COLD: 5.0}
+LEAST_BROWSER = 10.0
+"""Chromium's CPU time by that of our visual step, sheets cached."""
+
+
+def read_pages(limit: int | None) -> dict[str, list[Page]]:
+    """Return the pages to time: of the corpora, or the samples where those are missing."""
+    if CORPORA.is_dir():
+        names = ("css-complete", "css-sites")
+        return {name: spread(corpus_pages(CORPORA, name), limit) for name in names}
+    sys.stderr.write(f"There is no {CORPORA}: timing the sample pages, which are small and few.\n")
+    return {"samples": spread(sample_pages(), limit)}
+
+
+def spread(pages: list[Any], most: int | None) -> list[Any]:
+    """Return at most *most* of *pages*, taken at equal distances."""
+    if most is None or len(pages) <= most:
+        return pages
+    return [pages[place * len(pages) // most] for place in range(most)]
+
+
+def subjects_of(pages: Sequence[Page]) -> list[Subject]:
+    """Return what is timed; the pages of a group share their sheets."""
+    decoded = {url: decode_sheet(data) for page in pages for url, data in page.sheets.items()}
+    texts = {url: (sheet_hash(text), text) for url, text in decoded.items()}
+    return [Subject(page, texts) for page in pages]
+
+
+def measure(subjects: Sequence[Subject], strangers: Sequence[Subject], browser_pages: int) -> None:
+    """Time the steps on every subject; *strangers* are pages to have been seen before it."""
+    for subject in subjects:
+        others = spread([other for other in strangers if other.host != subject.host], OTHERS)
+        for _ in range(ROUNDS):
+            subject.measure(others)
+    if browser_pages:
+        shown = spread(list(subjects), browser_pages)
+        for name, images in ((PLAIN_BROWSER, False), (IMAGE_BROWSER, True)):
+            costs = browser_costs([subject.page for subject in shown], images=images)
+            for subject, cost in zip(shown, costs, strict=True):
+                if cost is not None:
+                    subject.times[name] = cost.cpu
+
+
+def figures(subjects: Sequence[Subject]) -> dict[str, Any]:
+    """Return the figures of a group of pages."""
+    names = dict.fromkeys(name for subject in subjects for name in subject.times)
+    return {
+        "pages": len(subjects),
+        "steps": [step_figures(name, [s for s in subjects if name in s.times]) for name in names],
+        "dropped": dropped({text for subject in subjects for text in subject.sheets()}),
+    }
+
+
+def step_figures(name: str, subjects: Sequence[Subject]) -> dict[str, Any]:
+    """Return the figures of one step."""
+    ratios = sorted(subject.times[name] / subject.times[PARSE] for subject in subjects)
+    visual = [subject.times[name] / subject.times[CACHED] for subject in subjects]
+    return {
+        "step": name,
+        "pages": len(subjects),
+        "median": statistics.median(ratios),
+        "p95": percentile(ratios, 0.95),
+        "milliseconds": 1000 * statistics.median(subject.times[name] for subject in subjects),
+        "by_cached": statistics.median(visual),
+    }
+
+
+def dropped(texts: set[str]) -> dict[str, float]:
+    """Return the shares of rules and declarations that the filter drops, over different sheets."""
+    rules, declarations = [0, 0], [0, 0]
+    for text in texts:
+        for place, keep_all in enumerate((False, True)):
+            kept = parse_sheet(text, keep_all=keep_all).rules
+            rules[place] += len(kept)
+            declarations[place] += sum(len(rule.declarations) for rule in kept)
+    return {
+        "sheets": len(texts),
+        "rules": 1 - rules[0] / rules[1],
+        "declarations": 1 - declarations[0] / declarations[1],
+    }
+
+
+def tables(group: str, found: Mapping[str, Any]) -> Iterator[Table]:
+    """Yield the tables of a group of pages."""
+    parts = ("median", "p95", "milliseconds", "by_cached")
+    yield Table(
+        f"{group}: CPU time by {PARSE} parsing of the same bytes, {found['pages']} pages",
+        ("step", "pages", "median", "p95", "median ms", "by relevant cached", "budget"),
+        [
+            [step["step"], str(step["pages"]), *(f"{step[part]:.2f}" for part in parts),
+             budget(step["step"])]
+            for step in found["steps"]
+        ],
+    )  # fmt: skip
+    share = found["dropped"]
+    yield Table(
+        f"{group}: dropped by the filter, {share['sheets']} different sheets",
+        ("what", "per cent", "thesis 3.1"),
+        [
+            ["rules", f"{100 * share['rules']:.1f}", "70"],
+            ["declarations", f"{100 * share['declarations']:.1f}", "80"],
+        ],
+    )
+
+
+def budget(step: str) -> str:
+    """Return what a step may cost, "" where nothing is laid down."""
+    if step in (PLAIN_BROWSER, IMAGE_BROWSER):
+        return f">= {LEAST_BROWSER:.0f} times relevant cached"
+    return f"<= {BUDGETS[step]:.1f}" if step in BUDGETS else ""
+
+
+def chart(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the medians as a chart, SVG."""
+    series = {
+        group: {step["step"]: step["median"] for step in found[group]["steps"][1:]}
+        for group in found
+    }
+    title = "What a page costs, as multiples of parsing it with lxml.html (median over pages)"
+    return bar_chart(title, "CPU time, logarithmic", series)
+
+
+def main() -> None:
+    """Time the steps, print the tables and draw the chart."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.styles")
+    parser.add_argument("--limit", type=int, metavar="N", default=100,
+                        help="pages of a group to time, spread evenly (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--browser-pages", type=int, default=40, metavar="N",
+                        help="pages of a group that Chromium loads (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the medians, SVG")
+    options = parser.parse_args()
+    if options.browser_pages and (reason := missing()):
+        sys.stderr.write(f"Chromium is left out: {reason}\n")
+        options.browser_pages = 0
+    groups = {name: subjects_of(pages) for name, pages in read_pages(options.limit).items()}
+    strangers = next(iter(groups.values()))
+    found = {}
+    for name, subjects in groups.items():
+        measure(subjects, strangers, options.browser_pages)
+        found[name] = figures(subjects)
+        print_tables(tables(name, found[name]), sys.stdout)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if options.plot:
+        options.plot.write_text(chart(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
