@@ -6,6 +6,7 @@ What is expected is what Chromium computes.
 from __future__ import annotations
 
 import string
+import time
 from math import isfinite
 
 import pytest
@@ -244,6 +245,19 @@ class TestFont:
     def test_invalid_families(self, text: str):
         """One wrong name makes the list invalid."""
         assert parse_families(text) is None
+
+    @pytest.mark.parametrize(
+        "text", ["é" * 50_000 + "!", "\\a" * 50_000 + "!", "a " * 50_000 + "!", '"\\"' * 50_000]
+    )
+    def test_bait_for_regular_expressions(self, text: str):
+        """Time is linear in the length of a list that fails at its end."""
+        start = time.perf_counter()
+        parse_families(text)
+        parse_font(f"12px/{text}")
+        parse_declaration("color", text)
+        parse_declaration("font-size", text)
+        substitute(f"var(--x, {text}", Variables({}).get)
+        assert time.perf_counter() - start < 2
 
     def test_monospace_alone(self):
         """Only the generic family by itself has the smaller size."""

@@ -62,12 +62,17 @@ _SMALL_CONTROL = 40 / 3
 _CONTROL_FONTS = frozenset(("-webkit-control", "-webkit-mini-control", "-webkit-small-control"))
 _WIDE_KEYWORDS = frozenset(("inherit", "initial", "unset", "revert", "revert-layer", "default"))
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|\r\n|[\n\r\f]|(.))", re.IGNORECASE)
-_ESCAPED = r"\\(?:[0-9a-f]{1,6}\s?|[^\n])"
-_IDENT = rf"(?:--|-?(?:[a-z_]|[^\x00-\x7f]|{_ESCAPED}))(?:[\w-]|[^\x00-\x7f]|{_ESCAPED})*"
+# Possessive, and no character in two alternatives: time is linear in the length of the text.
+_SPACE = r"[ \t\r\n\f]"
+_ESCAPED = rf"\\(?:[0-9a-f]{{1,6}}+{_SPACE}?+|[^0-9a-f\n\r\f])"
+_LETTER = r"[^\x00-\x40\x5b-\x5e\x60\x7b-\x7f]"
+_CHARACTER = r"[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]"
+_IDENT = rf"(?:--|-?+(?:{_LETTER}|{_ESCAPED}))(?:{_CHARACTER}|{_ESCAPED})*+"
 _IDENTS = re.compile(_IDENT, re.IGNORECASE)
-_STRING = r"\"(?:[^\"\\]|\\.)*(?:\"|$)|'(?:[^'\\]|\\.)*(?:'|$)"
+_STRING = r"\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)"
 _FAMILY = re.compile(
-    rf"\s*(?:(?P<string>{_STRING})|(?P<name>{_IDENT}(?:\s+{_IDENT})*))\s*(?P<comma>,|$)",
+    rf"{_SPACE}*+(?:(?P<string>{_STRING})|(?P<name>{_IDENT}(?:{_SPACE}++{_IDENT})*+))"
+    rf"{_SPACE}*+(?P<comma>,|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -338,7 +343,7 @@ def _kind(word: str) -> str:
     return "weight" if parse_font_weight(word) is not None else ""
 
 
-_WORD = re.compile(r"\s*((?:[^\s/\"'(),]|\\.)*)")
+_WORD = re.compile(r"\s*+((?:[^\s/\"'(),\\]|\\.)*+)", re.DOTALL)
 _FUNCTION_END = re.compile(r"[()]")
 
 

@@ -21,11 +21,11 @@ MOST_TOKENS = 2000
 NUMBER, LENGTH, ANGLE, PERCENT = "number", "length", "angle", "percent"
 
 _TOKEN = re.compile(
-    r"(?P<space>\s+)"
-    r"|(?P<number>[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)(?P<unit>%|-?[a-z_][\w-]*)?"
-    r"|(?P<function>-?-?[a-z_][\w-]*)\("
-    r"|(?P<ident>--|-?-?[a-z_][\w-]*)"
-    r"|\#(?P<hash>[\w-]+)"
+    r"(?P<space>\s++)"
+    r"|(?P<number>[+-]?(?:\d++(?:\.\d++)?+|\.\d++)(?:e[+-]?\d++)?+)(?P<unit>%|-?[a-z_][\w-]*+)?+"
+    r"|(?P<function>-?-?[a-z_][\w-]*+)\("
+    r"|(?P<ident>--|-?-?[a-z_][\w-]*+)"
+    r"|\#(?P<hash>[\w-]++)"
     r"|(?P<punctuation>[-+*/(),])",
     re.IGNORECASE,
 )

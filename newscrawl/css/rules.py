@@ -80,10 +80,10 @@ class _Cache(threading.local):
             return self._filed[key][1]
         filed = FiledRules(sheet, quirks=quirks)
         self._filed[key] = (sheet, filed)
-        self._size += filed.size
+        self._size += filed.size + 1
         while self._size > MOST_RULES:
             _, (_, oldest) = self._filed.popitem(last=False)
-            self._size -= oldest.size
+            self._size -= oldest.size + 1
         return filed
 
 

@@ -14,7 +14,7 @@ from newscrawl.css.links import holds_css, links_sheet, sheet_url
 from newscrawl.css.sheet import Sheet, parse_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from lxml import etree
 
@@ -36,6 +36,8 @@ class Source(NamedTuple):
     layer: LayerPath
     #: makes the layers without a name of this sheet others than those of the next
     number: int
+    #: whether the same object may come again: it is of a store, or was given parsed
+    kept: bool
 
     def path(self, layer: str | None) -> LayerPath:
         """Return the names, from the outermost in, of one of the sheet's layers."""
@@ -64,17 +66,16 @@ def collect(
     store: SheetStore | None = None,
 ) -> Sources:
     """Return the sheets that apply to the page under *root*; *sheets* are known by their URLs."""
-    parse = parse_sheet if store is None else store.parsed
-    collector = _Collector(sheets, parse)
+    collector = _Collector(sheets, store)
     collector.page(root, base_url)
     return collector.sources
 
 
 class _Collector:
-    def __init__(self, sheets: Mapping[str, str | Sheet], parse: Callable[[str], Sheet]) -> None:
+    def __init__(self, sheets: Mapping[str, str | Sheet], store: SheetStore | None) -> None:
         self.sources = Sources()
         self._sheets = sheets
-        self._parse = parse
+        self._store = store
         self._title = ""
         self._count = 0
 
@@ -92,7 +93,7 @@ class _Collector:
             if linked:
                 self._ask(element.get("href") or "", base_url, (), ())
             elif element.text:
-                self._add(self._parse(element.text), base_url, (), ())
+                self._add(element.text, base_url, (), ())
 
     def _applies(self, element: etree._Element) -> bool:
         """Return whether a sheet is of the set of the first title, and in no template."""
@@ -107,7 +108,7 @@ class _Collector:
     def _ask(self, href: str, base: str, layer: LayerPath, above: tuple[str, ...]) -> None:
         """Add the sheet at *href*; *above* are the URLs of those that import it."""
         if href[:5].lower() == "data:":
-            self._add(self._parse(_data(href)), base, layer, above)
+            self._add(_data(href), base, layer, above)
             return
         url = sheet_url(href, base)
         if url is None or url in above:
@@ -116,15 +117,19 @@ class _Collector:
         if found is None:
             self.sources.missing.append(url)
             return
-        sheet = self._parse(found) if isinstance(found, str) else found
-        self._add(sheet, url, layer, (*above, url))
+        self._add(found, url, layer, (*above, url))
 
-    def _add(self, sheet: Sheet, url: str, layer: LayerPath, above: tuple[str, ...]) -> None:
+    def _parsed(self, text: str) -> Sheet:
+        return parse_sheet(text) if self._store is None else self._store.parsed(text)
+
+    def _add(self, given: str | Sheet, url: str, layer: LayerPath, above: tuple[str, ...]) -> None:
         self._count += 1
         if self._count > MOST_SOURCES or len(above) > MOST_IMPORTS_DEEP:
             self.sources.missing.append(url)
             return
-        source = Source(sheet, layer, self._count)
+        sheet = self._parsed(given) if isinstance(given, str) else given
+        kept = self._store is not None or sheet is given
+        source = Source(sheet, layer, self._count, kept)
         listed = 0
         for item in sheet.imports:
             self._list(source, sheet.layers[listed : item.layers_before])

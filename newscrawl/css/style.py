@@ -132,7 +132,10 @@ class Stylesheets:
         for number, source in enumerate(sources.sheets, 1):
             # Of two equal sheets the later counts, unless they are in different layers.
             copy = copies.setdefault((id(source.sheet), source.layer), len(copies))
-            rules = filed_rules(source.sheet, quirks=quirks, copy=copy if source.layer else 0)
+            if source.kept:
+                rules = filed_rules(source.sheet, quirks=quirks, copy=copy if source.layer else 0)
+            else:
+                rules = FiledRules(source.sheet, quirks=quirks)
             self._places[rules] = _Place(number, _ranks(source, layers))
 
     def _compute(self, row: int, parent: Computed) -> Computed:

@@ -23,7 +23,7 @@ MOST_CHAIN, MOST_FALLBACKS = 24, 12
 # "--name(" calls a function of the page's own, of which none is known here.
 _FUNCTION = r"(?<![\w-])(?P<name>var|env|--[\w-]*)\("
 _REFERENCE = re.compile(_FUNCTION, re.IGNORECASE)
-_STRING = r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|\\."
+_STRING = r"\"(?:[^\"\\]|\\.)*+\"?+|'(?:[^'\\]|\\.)*+'?+|\\."
 _TO_REFERENCE = re.compile(rf"{_STRING}|{_FUNCTION}", re.IGNORECASE | re.DOTALL)
 _TO_BRACKET = re.compile(rf"{_STRING}|(?P<bracket>[()\[\]{{}},])", re.DOTALL)
 _ENVIRONMENT = re.compile(r"safe-area-(?:max-)?inset-(?:top|right|bottom|left)\b")
