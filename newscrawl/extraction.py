@@ -13,7 +13,8 @@ from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.render import render
 from newscrawl.css.style import Stylesheets
 from newscrawl.document import Document, parse_document
-from newscrawl.fields.date import choose_date
+from newscrawl.fields.date import decide
+from newscrawl.fields.evidence import DateEvidence, gather
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, read_metadata
 from newscrawl.fields.title import CONFIDENCE as TITLE_CONFIDENCE
@@ -120,8 +121,10 @@ def extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
-    _fill_dates(article, metadata)
-    _fill_texts(article, document, metadata, find_body(document, options), options)
+    body = find_body(document, options)
+    title = choose_title(document, metadata, url, body.title)
+    _fill_dates(article, document, metadata, body, title)
+    _fill_texts(article, document, title, body, options)
     article.kind, confidence = page_kind(document, dated=article.date is not None)
     article.evidence["kind"] = Evidence("page-shape", confidence)
     article.style_complete = styles.complete if styles else None
@@ -147,17 +150,31 @@ def _method(name: str) -> Method:
         raise UnknownMethodError(f"no method {name!r}; there are: {known}") from None
 
 
-def _fill_dates(article: Article, metadata: Metadata) -> None:
-    if dating := choose_date(metadata.published):
+def _fill_dates(
+    article: Article, document: Document, metadata: Metadata, body: Body, title: Headline | None
+) -> None:
+    published = gather(
+        document,
+        metadata,
+        body.forest,
+        title.row if title else None,
+        url=article.url,
+        fetched_at=article.fetched_at or clock.now(),
+    )
+    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
+    if dating := decide(published, modified):
         article.date, article.date_raw, article.evidence["date"] = dating
-    if modification := choose_date(metadata.modified):
+    if modification := decide(modified):
         article.date_modified, _, article.evidence["date_modified"] = modification
 
 
 def _fill_texts(
-    article: Article, document: Document, metadata: Metadata, body: Body, options: ExtractOptions
+    article: Article,
+    document: Document,
+    title: Headline | None,
+    body: Body,
+    options: ExtractOptions,
 ) -> None:
-    title = choose_title(document, metadata, article.url, body.title)
     skipped: frozenset[int] = frozenset()
     if title is not None:
         article.title, article.evidence["title"] = title.text, title.evidence

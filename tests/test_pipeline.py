@@ -358,7 +358,7 @@ def test_zyte() -> None:
     (item,) = results.items
     assert isinstance(item, zyte_common_items.Article)
     assert (item.url, item.headline) == (URL, pages.title(1))
-    assert item.datePublished == "2026-03-14T08:30:00Z"
+    assert item.datePublished == "2026-03-14T09:30:00+01:00"  # 8:30 UTC; the page shows 9:30
     assert pages.paragraphs(1)[0] in item.articleBody.split("\n\n")
     assert item.metadata.get_date_downloaded_parsed().tzinfo == UTC
 

@@ -17,7 +17,7 @@ from newscrawl.fields.calendars import full_year, make_day, persian_year
 from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import base_language, fold, number_order, vocabulary
 from newscrawl.fields.datetokens import Atom, read_atoms
-from newscrawl.fields.reltime import relative_dates
+from newscrawl.fields.reltime import has_day_words, relative_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,19 +71,19 @@ def read_dates(
     thing everywhere; *region* an ISO 3166 code, which tells the order of day and month. Relative
     dates and those without a year are resolved against *now* (default: the clock's).
     """
-    now = now or clock.now()
     folded, words = fold(text), vocabulary(language)
-    absolute: list[DateText] = []
-    if _DIGIT.search(folded):
-        found = [
-            *_month_dates(read_atoms(folded, words), folded, language, now),
-            *_numeric_dates(folded, language, region, now),
-        ]
-        absolute = [_with_clock(one, text, folded, words) for one in _apart(found)]
+    if _DIGIT.search(folded) is None and not has_day_words(folded, words):
+        return []
+    now = now or clock.now()
+    found = [
+        *_month_dates(read_atoms(folded, words), folded, language, now),
+        *_numeric_dates(folded, language, region, now),
+    ]
+    absolute = [_with_clock(one, text, folded, words) for one in _apart(found)]
     relative = [
-        DateText(*found[:5], text[found.start : found.end], "relative", False, True)  # noqa: FBT003
-        for found in relative_dates(text, folded, words, now)
-        if not any(one.start < found.end and found.start < one.end for one in absolute)
+        DateText(*one[:5], text[one.start : one.end], "relative", False, True)  # noqa: FBT003
+        for one in relative_dates(text, folded, words, now)
+        if not any(other.start < one.end and one.start < other.end for other in absolute)
     ]
     return sorted(absolute + relative, key=lambda one: one.start)
 
@@ -252,10 +252,20 @@ def _numeric_dates(
         if found := _numeric(match, order, certain=certain, now=now):
             yield found
     for match in _SHORT.finditer(folded):
-        first, second = int(match[1]), int(match[3])
-        day, month = (first, second) if order == "DMY" or match[2] == "." else (second, first)
-        if found_day := latest_day(month, day, now):
-            yield _Found(found_day, match.start(), match.end(3), False, not certain)  # noqa: FBT003
+        if found := _short(match, order, certain=certain, now=now):
+            yield found
+
+
+def _short(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _Found | None:
+    """Return the date of two numbers: where the year comes first, the month is next."""
+    first, second = int(match[1]), int(match[3])
+    day_first = (order == "DMY" or match[2] == "." or first > 12) and second <= 12
+    day, month = (first, second) if day_first else (second, first)
+    found = latest_day(month, day, now)
+    if found is None:
+        return None
+    ambiguous = not certain and day <= 12 and day != month
+    return _Found(found, match.start(), match.end(3), has_year=False, ambiguous=ambiguous)
 
 
 def _numeric(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _Found | None:

@@ -14,7 +14,7 @@ from newscrawl.fields.datenames import PUNCTUATION, phrase
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from newscrawl.fields.datenames import Vocabulary
+    from newscrawl.fields.datenames import Ago, Vocabulary
     from newscrawl.items import Day
 
 _NUMBER = re.compile(r"(?<![\d.,:/-])\d{1,3}(?![\d:]|[.,/-]\d)")
@@ -45,6 +45,11 @@ def relative_dates(text: str, folded: str, words: Vocabulary, now: datetime) -> 
     yield from _days(text, folded, words, now)
 
 
+def has_day_words(folded: str, words: Vocabulary) -> bool:
+    """Return True if there is a word such as "yesterday"."""
+    return not words.days.keys().isdisjoint(_WORD.findall(folded))
+
+
 def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
     place = number.end() + (folded[number.end() : number.end() + 1] == " ")
     entries = words.ago.get(folded[place : place + 1], []) + words.ago.get("", [])
@@ -53,7 +58,11 @@ def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -
     after = phrase(folded[place : place + _SIDE])
     before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
     for entry in entries:
-        if _starts(after, entry.after) and _ends(before, entry.before):
+        if (
+            after.startswith(entry.after)
+            and _ends(before, entry.before)
+            and _is_whole(after, entry)
+        ):
             moment = now - relativedelta(**{f"{entry.unit}s": int(number[0])})  # type: ignore[arg-type]
             exact = entry.unit in _EXACT
             clock = moment.timetz().replace(microsecond=0) if exact else None
@@ -67,11 +76,10 @@ def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -
     return None
 
 
-def _starts(text: str, part: str) -> bool:
-    if not text.startswith(part):
-        return False
-    rest = text[len(part) : len(part) + 1]
-    return not part or not rest.isalpha() or _SPACELESS.match(rest) is not None
+def _is_whole(after: str, entry: Ago) -> bool:
+    """Return True if no word goes on where the phrase ends."""
+    rest = after[len(entry.after) : len(entry.after) + 1]
+    return not entry.after or not rest.isalpha() or _SPACELESS.match(rest) is not None
 
 
 def _ends(text: str, part: str) -> bool:

@@ -1,0 +1,151 @@
+"""Evidence of the publication date: all that a page states and shows of it.
+
+Structured data (:mod:`~newscrawl.fields.metadata`) and the text nodes near the title
+(:mod:`~newscrawl.fields.datetext`) are gathered alike; :mod:`~newscrawl.fields.date` decides. What is marked as the modification
+stays apart and never stands in for the publication.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from datetime import date, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from newscrawl.fields.datetext import DateText, read_dates
+from newscrawl.fields.structured_date import day_of, is_plausible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from newscrawl.document import Document
+    from newscrawl.fields.metadata import Metadata
+    from newscrawl.items import Day
+
+TEXT_SOURCE = "text"
+"""Source of what a text node shows."""
+
+LONGEST_NODE = 120
+"""Characters of the longest text node that is read for dates; longer ones are prose."""
+
+FARTHEST = 20
+"""Most text nodes between the title and a date; 30 find no more days on news212 and fundus."""
+
+# Without a digit only "gestern", "2 days ago" spelt out and the like can be a date.
+_LONGEST_WORDS = 24
+_DIGIT = re.compile(r"\d")
+# Pages without a title are long lists; hostile ones have a million nodes.
+_MOST_NODES = 200
+# Halves the weight of a date that is so many text nodes from where dates stand: after the title.
+_NEAR = 8
+_USUAL_DISTANCE = 2
+_COUNTRY = re.compile(r"\.([a-z]{2})\.?$")
+# Sold as words: https://developers.google.com/search/docs/specialty/international/managing-multi-regional-sites
+_GENERIC = frozenset(
+    "ad ai as bz cc cd co dj fm io la me ms nu sc sr su tv tk ws".split()  # noqa: SIM905
+)
+
+
+class DateEvidence(NamedTuple):
+    """A day or instant, as one source gives it."""
+
+    value: Day | datetime
+    raw: str
+    #: as in :class:`~newscrawl.fields.metadata.Metadata`, or :data:`TEXT_SOURCE`
+    source: str
+    #: of the text node
+    row: int | None = None
+    #: the text node's place among all of the page's
+    place: int = 0
+    #: how likely the node is the publication date's, in 0..1
+    weight: float = 1.0
+    #: False of a relative date and of one whose year or order is a guess
+    certain: bool = True
+
+    @property
+    def day(self) -> Day:
+        """The day in the value's own zone."""
+        return day_of(self.value)
+
+    @property
+    def kind(self) -> str:
+        """The source without its details."""
+        return self.source.partition(":")[0]
+
+
+def gather(
+    document: Document,
+    metadata: Metadata,
+    forest: Sequence[int],
+    title_row: int | None,
+    *,
+    url: str | None,
+    fetched_at: datetime,
+    probability: Mapping[int, float] | None = None,
+) -> list[DateEvidence]:
+    """Return what the page states and shows of its publication, in order of trust.
+
+    Text nodes are read where they are near *title_row*, the row of the title's element; without
+    one, up to the end of *forest*, the roots of the relevant content. *probability* gives a
+    classifier's rating of text nodes by row; without it, nearness and brevity rate them.
+    """
+    stated = [DateEvidence(one.value, one.raw, one.source) for one in metadata.published]
+    known = {day_of(one.value) for one in (*metadata.published, *metadata.modified)}
+    language = metadata.language
+    region = None if language and "-" in language else region_of(url)
+    shown = []
+    for place, distance, row in islice(_rows(document, forest, title_row), _MOST_NODES):
+        text = " ".join(document.text[row].split())
+        for found in read_dates(text, language=language, region=region, now=fetched_at):
+            if value := _value(found, known, fetched_at):
+                share = len(found.text) / len(text)
+                weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _NEAR)
+                if probability is not None:
+                    weight = probability.get(row, 0.0)
+                guessed = found.ambiguous and day_of(value) not in known
+                certain = found.has_year and found.kind == "absolute" and not guessed
+                shown.append(
+                    DateEvidence(value, found.text, TEXT_SOURCE, row, place, weight, certain)
+                )
+    return stated + shown
+
+
+def region_of(url: str | None) -> str | None:
+    """Return the country (ISO 3166) of a URL's top-level domain, if that is a country's."""
+    match = _COUNTRY.search(urlsplit(url).hostname or "") if url else None
+    if match is None or match[1] in _GENERIC:
+        return None
+    return "GB" if match[1] == "uk" else match[1].upper()
+
+
+def _rows(
+    document: Document, forest: Sequence[int], title_row: int | None
+) -> Iterator[tuple[int, int, int]]:
+    """Yield place, distance to the title and row of text nodes that are short enough for a date."""
+    rows = list(document.text_nodes())
+    title = 0 if title_row is None else bisect_left(rows, title_row)
+    first, last = max(0, title - FARTHEST), title + FARTHEST + 1
+    if title_row is None:
+        end = max((document.end[root] for root in forest), default=len(document))
+        first, last = 0, bisect_left(rows, end) + _NEAR
+    for place in range(first, min(last, len(rows))):
+        text, distance = document.text[rows[place]], place - title
+        wordy = abs(distance) <= _NEAR and len(text) <= _LONGEST_WORDS
+        if wordy or (len(text) <= LONGEST_NODE and _DIGIT.search(text)):
+            yield place, distance, rows[place]
+
+
+def _value(found: DateText, known: Iterable[Day], now: datetime) -> Day | datetime | None:
+    """Return what a text says; what it leaves open is taken from the days that the page states."""
+    day = found.day
+    if found.ambiguous and day not in known:
+        swapped = date(day.year, day.day, day.month)
+        day = swapped if swapped in known else day
+    if not found.has_year:
+        same = (other for other in known if (other.month, other.day) == (day.month, day.day))
+        day = next(same, day)
+    if not is_plausible(day, now):
+        return None
+    return datetime.combine(day, found.time, found.zone) if found.time else day
