@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
@@ -13,7 +14,9 @@ from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.render import render
 from newscrawl.css.style import Stylesheets
 from newscrawl.document import Document, parse_document
-from newscrawl.fields.date import decide
+from newscrawl.fields import cardoso
+from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import DateEvidence, gather
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, read_metadata
@@ -24,6 +27,8 @@ from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
     from newscrawl.css.sheet import Sheet
     from newscrawl.css.store import SheetStore
@@ -47,6 +52,28 @@ class ExtractOptions:
     min_body_chars: int = 0
     #: where parsed style sheets are kept, the blocks in pages included
     sheet_store: SheetStore | None = None
+    #: folder of the models of methods that have any: None for those in the package
+    models: Path | None = None
+
+
+@dataclass
+class Page:
+    """A page as methods see it."""
+
+    document: Document
+    metadata: Metadata
+    #: what was fetched from where and when
+    url: str | None
+    fetched_at: datetime
+    #: by URL; None where styles were not asked for
+    sheets: Mapping[str, str | Sheet] | None = None
+    sheet_store: SheetStore | None = None
+
+    @cached_property
+    def styles(self) -> Stylesheets:
+        """The computed styles; of the page's own sheets alone where none were given."""
+        sheets = self.sheets or {}
+        return Stylesheets(self.document, sheets, base_url=self.url or "", store=self.sheet_store)
 
 
 class Body(NamedTuple):
@@ -57,15 +84,22 @@ class Body(NamedTuple):
     evidence: Evidence
     #: the method's own title, where it has one
     title: Headline | None = None
+    #: and its own date
+    date: Dating | None = None
+    #: rows in the forest that are no body
+    skipped: frozenset[int] = frozenset()
+    #: True: title, date and body are the method's, whatever else the page states
+    alone: bool = False
 
 
-Method = Callable[[Document, ExtractOptions], Body]
+Method = Callable[[Page, ExtractOptions], Body]
 
 NCE_CONFIDENCE: dict[Fallback | None, float] = {None: 0.88, "relaxed": 0.67, "whole_tree": 0.1}
 """Mean F1 of NCE's body, by its fall-back: 671, 6 and 2 pages of news212 and fundus."""
 
 
-def _nce(document: Document, options: ExtractOptions) -> Body:
+def _nce(page: Page, options: ExtractOptions) -> Body:
+    document = page.document
     found = nce(document, options.nce, comments=options.remove_comments)
     title = None
     if found.title is not None:
@@ -78,8 +112,42 @@ def _nce(document: Document, options: ExtractOptions) -> Body:
     return Body(found.forest, Evidence("nce", NCE_CONFIDENCE[found.fallback]), title)
 
 
-METHODS: dict[str, Method] = {"nce": _nce}
+def _cardoso(page: Page, options: ExtractOptions) -> Body:
+    """Run the papers' pipeline as published: NCE, then the classifiers of title and date.
+
+    The body is all other relevant content from the title on (DocEng 2011, 3.4.3).
+    """
+    document = page.document
+    models = cardoso.load_models(options.models)
+    found = nce(document, options.nce, comments=options.remove_comments)
+    rows = evaluated_rows(document, found.forest)
+    nodes = TextNodes.of(document, rows, page.styles.style_of)
+    labels = cardoso.classify(nodes, models)
+    before = () if labels.title is None else range(labels.title + 1)
+    return Body(
+        found.forest,
+        Evidence("nce", NCE_CONFIDENCE[found.fallback]),
+        _cardoso_title(document, nodes, labels),
+        cardoso.dating(nodes, labels, page.metadata.language, page.fetched_at),
+        frozenset(rows[place] for place in (*before, *labels.date)),
+        alone=True,
+    )
+
+
+def _cardoso_title(document: Document, nodes: TextNodes, labels: cardoso.Found) -> Headline | None:
+    if labels.title is not None:
+        evidence = Evidence("cardoso", labels.title_probability)
+        return Headline(nodes.texts[labels.title], evidence, nodes.rows[labels.title])
+    if document.title:
+        return Headline(document.title, Evidence("title", TITLE_CONFIDENCE["stated"]))
+    return None
+
+
+METHODS: dict[str, Method] = {"nce": _nce, "cardoso": _cardoso}
 """Body methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
+
+LEARNED = frozenset({"cardoso"})
+"""Those that have models, which are to be scored on sites that they have not seen."""
 
 
 def extract(
@@ -109,8 +177,8 @@ def extract(
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
     document = parse_document(html, encoding)
-    styles = _styles(document, url, stylesheets, options)
     metadata = read_metadata(document.root, url, fetched_at)
+    page = Page(document, metadata, url, fetched_at, stylesheets, options.sheet_store)
     article = Article(
         url=url,
         canonical_url=metadata.canonical_url,
@@ -121,25 +189,20 @@ def extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
-    body = find_body(document, options)
-    title = choose_title(document, metadata, url, body.title)
-    _fill_dates(article, document, metadata, body, title)
-    _fill_texts(article, document, title, body, options)
+    body = find_body(page, options)
+    if body.alone:
+        _fill_as_found(article, document, body)
+    else:
+        title = choose_title(document, metadata, url, body.title)
+        _fill_dates(article, page, body, title)
+        _fill_texts(article, document, title, body, options)
+    if len(article.body) < options.min_body_chars:
+        article.body = ""
+        article.evidence.pop("body", None)
     article.kind, confidence = page_kind(document, dated=article.date is not None)
     article.evidence["kind"] = Evidence("page-shape", confidence)
-    article.style_complete = styles.complete if styles else None
+    article.style_complete = None if stylesheets is None else page.styles.complete
     return article
-
-
-def _styles(
-    document: Document,
-    url: str | None,
-    sheets: Mapping[str, str | Sheet] | None,
-    options: ExtractOptions,
-) -> Stylesheets | None:
-    if sheets is None:
-        return None
-    return Stylesheets(document, sheets, base_url=url or "", store=options.sheet_store)
 
 
 def _method(name: str) -> Method:
@@ -150,18 +213,30 @@ def _method(name: str) -> Method:
         raise UnknownMethodError(f"no method {name!r}; there are: {known}") from None
 
 
-def _fill_dates(
-    article: Article, document: Document, metadata: Metadata, body: Body, title: Headline | None
-) -> None:
+def _fill_as_found(article: Article, document: Document, body: Body) -> None:
+    if body.title is not None:
+        article.title, article.evidence["title"] = body.title.text, body.title.evidence
+    if body.date is not None:
+        article.date, article.date_raw, article.evidence["date"] = body.date
+    _fill_body(article, document, body, body.skipped)
+
+
+def _fill_body(article: Article, document: Document, body: Body, skipped: AbstractSet[int]) -> None:
+    article.body = render(document, body.forest, skipped)
+    if article.body:
+        article.evidence["body"] = body.evidence
+
+
+def _fill_dates(article: Article, page: Page, body: Body, title: Headline | None) -> None:
     published = gather(
-        document,
-        metadata,
+        page.document,
+        page.metadata,
         body.forest,
         title.row if title else None,
-        url=article.url,
-        fetched_at=article.fetched_at or clock.now(),
+        url=page.url,
+        fetched_at=page.fetched_at,
     )
-    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
+    modified = [DateEvidence(one.value, one.raw, one.source) for one in page.metadata.modified]
     if dating := decide(published, modified):
         article.date, article.date_raw, article.evidence["date"] = dating
     if modification := decide(modified):
@@ -181,6 +256,4 @@ def _fill_texts(
         skipped = title_rows(document, body.forest, title)
     if options.remove_boilerplate:
         skipped |= boilerplate(document, body.forest, min(skipped, default=None))
-    text = render(document, body.forest, skipped)
-    if text and len(text) >= options.min_body_chars:
-        article.body, article.evidence["body"] = text, body.evidence
+    _fill_body(article, document, body, skipped)

@@ -235,8 +235,8 @@ def test_methods_are_looked_up_by_name():
     """A registered function serves; an unknown name is an error that lists the known."""
     with pytest.raises(UnknownMethodError, match=r"'magic'.*nce"):
         extract(PAGE, method="magic")
-    METHODS["first-paragraph"] = lambda document, _: Body(
-        [document.tag.index("p")], Evidence("first-paragraph", 0.1)
+    METHODS["first-paragraph"] = lambda page, _: Body(
+        [page.document.tag.index("p")], Evidence("first-paragraph", 0.1)
     )
     try:
         article = extract(PAGE, method="first-paragraph")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,14 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
     if len({corpus.name for corpus in corpora}) < len(corpora):
         raise UsageError("two corpora have the same name", print_help=False)
     return corpora
+
+
+def require_sklearn() -> None:
+    """Raise ``UsageError`` where scikit-learn, which fitting needs, is not installed."""
+    if find_spec("sklearn") is None:
+        raise UsageError(
+            "this needs scikit-learn: pip install 'newscrawl[train]'", print_help=False
+        )
 
 
 @contextmanager

@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from newscrawl.extraction import METHODS
+from newscrawl.commands._corpora import load_corpora, progress, require_sklearn, save_text
+from newscrawl.extraction import LEARNED, METHODS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from newscrawl.evaluation.corpora import Corpus, LabelledPage
+    from newscrawl.evaluation.run import Outcome
+    from newscrawl.evaluation.score import PageScores
 
 T = TypeVar("T")
 
@@ -63,6 +65,18 @@ class Command(ScrapyCommand):
             help="sites to score: those that constants were fitted on, the others, or all "
             "(default: %(default)s)",
         )
+        parser.add_argument(
+            "--folds",
+            choices=("extra-site", "intra-site"),
+            default="extra-site",
+            help="what learned methods are fitted to: the pages of other sites, or other pages of "
+            "all sites; three folds (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--models",
+            metavar="DIR",
+            help="score the models in DIR, which must not have seen the sites, in place of folds",
+        )
         parser.add_argument("--by-site", action="store_true", help="print one row a site, too")
         parser.add_argument(
             "--worst", type=int, default=10, metavar="N", help="worst pages to list (default: 10)"
@@ -86,7 +100,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Score the corpora in *args* and print the report."""
         _check(args, opts)
-        corpora = _load(args)
+        corpora = load_corpora(args)
         pages = [page for corpus in corpora for page in _choose(corpus, opts)]
         if not pages:
             raise UsageError("no labelled page to score", print_help=False)
@@ -96,8 +110,6 @@ class Command(ScrapyCommand):
 def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     if unknown := [arg for arg in args if arg.startswith("-")]:
         raise UsageError(f"unknown option {unknown[0]}", print_help=False)
-    if not args:
-        raise UsageError("name at least one corpus", print_help=False)
     for name in ("worst", "limit", "workers"):
         if (value := getattr(opts, name)) is not None and value < 0:
             raise UsageError(f"--{name} must not be negative", print_help=False)
@@ -105,18 +117,8 @@ def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
         if method not in METHODS:
             known = ", ".join(sorted(METHODS))
             raise UsageError(f"unknown method {method!r}; there are: {known}", print_help=False)
-
-
-def _load(folders: Iterable[str]) -> list[Corpus]:
-    from newscrawl.evaluation.corpora import CorpusError, load_corpus  # noqa: PLC0415
-
-    try:
-        corpora = [load_corpus(Path(folder)) for folder in folders]
-    except (CorpusError, OSError, UnicodeDecodeError) as error:
-        raise UsageError(str(error), print_help=False) from error
-    if len({corpus.name for corpus in corpora}) < len(corpora):
-        raise UsageError("two corpora have the same name", print_help=False)
-    return corpora
+        if method in LEARNED and not opts.models:
+            require_sklearn()
 
 
 def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
@@ -129,34 +131,67 @@ def _report(
 ) -> dict[str, Any]:
     from newscrawl.evaluation.nce_paper import measure  # noqa: PLC0415
     from newscrawl.evaluation.report import build_report  # noqa: PLC0415
-    from newscrawl.evaluation.run import evaluate  # noqa: PLC0415
-
-    def watched(function: Callable[..., list[T]], label: str, *args: Any) -> list[T]:
-        with _progress(label, len(pages)) as advance:
-            return function(pages, *args, workers=opts.workers, advance=advance)
 
     return build_report(
         opts.method,
         opts.half,
         corpora,
-        watched(evaluate, opts.method, opts.method),
-        others=watched(evaluate, opts.against, opts.against) if opts.against else (),
+        _score(pages, opts.method, opts),
+        others=_score(pages, opts.against, opts) if opts.against else (),
         against=opts.against,
-        nce=watched(measure, "as in the paper") if opts.method == "nce" else (),
+        nce=_watched(measure, pages, "as in the paper", opts) if opts.method == "nce" else (),
         worst=opts.worst,
     )
 
 
-@contextmanager
-def _progress(label: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar on a terminal; yield the function that moves it by one."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+def _score(
+    pages: Sequence[LabelledPage], method: str, opts: argparse.Namespace
+) -> list[Outcome[PageScores]]:
+    from newscrawl.evaluation.run import evaluate  # noqa: PLC0415
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda: progress.advance(task)
+    if method not in LEARNED:
+        return _watched(evaluate, pages, method, opts, method=method)
+    if opts.models:
+        folder = _unseeing(pages, Path(opts.models))
+        return _watched(evaluate, pages, method, opts, method=method, models=folder)
+    from newscrawl.evaluation.learned import evaluate_out_of_fold  # noqa: PLC0415
+
+    return _watched(
+        evaluate_out_of_fold, pages, method, opts, steps=2, method=method, kind=opts.folds
+    )
+
+
+def _watched(
+    function: Callable[..., list[T]],
+    pages: Sequence[LabelledPage],
+    label: str,
+    opts: argparse.Namespace,
+    *,
+    steps: int = 1,
+    **arguments: Any,
+) -> list[T]:
+    """Call *function*, which takes so many *steps* on each page, and show how far it is."""
+    with progress(label, steps * len(pages)) as advance:
+        return function(pages, workers=opts.workers, advance=advance, **arguments)
+
+
+def _unseeing(pages: Sequence[LabelledPage], folder: Path) -> Path:
+    """Return the *folder* of models, none of which has seen a site of *pages*."""
+    from newscrawl.evaluation.learned import seen  # noqa: PLC0415
+    from newscrawl.fields.cardoso import load_models  # noqa: PLC0415
+    from newscrawl.forest import ModelError  # noqa: PLC0415
+
+    try:
+        known = seen(pages, load_models(folder))
+    except (ModelError, OSError) as error:
+        raise UsageError(str(error), print_help=False) from error
+    if known:
+        raise UsageError(
+            f"{folder} was trained on {len(known)} of the {len(pages)} pages' sites, {known[0].site} "
+            "for one; without --models the method is scored out of fold",
+            print_help=False,
+        )
+    return folder
 
 
 def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:
@@ -165,15 +200,8 @@ def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:
         if opts.json == "-":
             sys.stdout.write(text)
             return
-        _save(Path(opts.json), text)
+        save_text(Path(opts.json), text)
     from newscrawl.evaluation.report import tables_of  # noqa: PLC0415
     from newscrawl.evaluation.tables import print_tables  # noqa: PLC0415
 
     print_tables(tables_of(report, by_site=opts.by_site), sys.stdout)
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error}", print_help=False) from error

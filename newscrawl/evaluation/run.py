@@ -12,6 +12,7 @@ from newscrawl.evaluation.score import PageScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from newscrawl.evaluation.corpora import LabelledPage
 
@@ -38,8 +39,12 @@ def evaluate(
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
+    models: Path | None = None,
 ) -> list[Outcome[PageScores]]:
-    """Return the scores of *method* on each of *pages*, in order; those of failed pages are 0."""
+    """Return the scores of *method* on each of *pages*, in order; those of failed pages are 0.
+
+    *models* is the folder of those that a learned method is to use.
+    """
     return map_pages(
         "newscrawl.evaluation.score:score_page",
         pages,
@@ -48,6 +53,7 @@ def evaluate(
         workers=workers,
         advance=advance,
         method=method,
+        models=str(models) if models else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from newscrawl.document import parse_document
@@ -16,7 +17,8 @@ from newscrawl.evaluation.metrics import (
     same_day,
     text_weighted_score,
 )
-from newscrawl.extraction import extract
+from newscrawl.evaluation.sheets import corpus_sheets
+from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -77,13 +79,22 @@ class PageScores:
         return cls(zeros, NO_DAY if page.day_counts else None)
 
 
-def score_page(html: bytes, *, page: dict[str, Any], method: str) -> dict[str, Any]:
+def score_page(
+    html: bytes, *, page: dict[str, Any], method: str, models: str | None = None
+) -> dict[str, Any]:
     """Return the scores of *method* as JSON values; *page* is a :class:`LabelledPage` in them.
 
+    With the folder *models* the method uses those in it, and the style sheets of the corpus.
     Raises whatever the extraction raises.
     """
     labelled = LabelledPage.from_plain(page)
-    article = extract(html, labelled.url, method=method)
+    article = extract(
+        html,
+        labelled.url,
+        stylesheets=corpus_sheets(labelled.path.parent.parent) if models else None,
+        method=method,
+        options=ExtractOptions(models=Path(models) if models else None),
+    )
     scores: Scores = {}
     _add_bag_scores(scores, labelled, article)
     _add_node_scores(scores, labelled, article, parse_document(html))

@@ -39,7 +39,8 @@ MOST_DATE_CHARS = 100
 NEAR = 3
 """Most positions between nodes of one date: two other text nodes (thesis, 3.4.3)."""
 
-_CLOCK = re.compile(r"\W*\d{1,2}\s?[:.h]\s?\d{2}\b.{0,12}", re.DOTALL)
+# What the next node may say of a date: the time of day, or the year.
+_REST = re.compile(r"\W*(?:\d{1,2}\s?[:.h]\s?\d{2}\b.{0,12}|(?:19|20)\d\d\W*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +145,20 @@ def _align_title(nodes: _Nodes, title: str) -> tuple[tuple[int, ...], frozenset[
 
 
 def _title_matches(nodes: _Nodes, title: str) -> Iterator[_Match]:
+    """Yield the best match that begins at each node."""
     texts = nodes.texts
     for first, text in enumerate(texts):
         if not text or ratio(text[: len(title)], title[: len(text)]) < LEAST_RATIO:
             continue
-        joined = ""
-        for last in range(first, min(first + MOST_PARTS, len(texts))):
-            joined = f"{joined} {texts[last]}".strip()
+        joined, matches = "", []
+        for parts, part in enumerate(texts[first : first + MOST_PARTS], start=1):
+            joined = f"{joined} {part}".strip()
             if likeness := ratio(joined, title, score_cutoff=LEAST_RATIO):
-                parts = last - first + 1
-                yield _Match(nodes.in_heading(first), likeness - parts, -first, -parts)
+                matches.append(_Match(nodes.in_heading(first), likeness - parts, -first, -parts))
             if len(joined) > 2 * len(title):
                 break
+        if matches:
+            yield max(matches)
 
 
 def _align_date(
@@ -180,29 +183,28 @@ def _distance(place: int, first: int, last: int) -> tuple[int, bool]:
 
 
 def _telling_day(nodes: _Nodes, day: Day) -> list[int]:
-    """Return the positions of short nodes that have a digit and tell *day*, if need be together."""
-    short = [
-        any(map(str.isdigit, text)) and weighted_length(text) <= MOST_DATE_CHARS
-        for text in map(nodes.text, range(len(nodes.rows)))
-    ]
-    places = [place for place, fits in enumerate(short) if fits]
-    found = [place for place in places if nodes.tells_day(nodes.text(place), day)]
-    if found:
-        return found
-    for place in places:
-        for last in range(place + 1, min(place + MOST_PARTS, len(short))):
-            run = range(place, last + 1)
-            joined = " ".join(map(nodes.text, run))
-            if weighted_length(joined) > MOST_DATE_CHARS:
-                break
-            if nodes.tells_day(joined, day):
-                found += [part for part in run if short[part]]
-                break
-    return sorted(set(found))
+    """Return the positions of nodes with a digit that tell *day*, if need be in short runs."""
+    texts = [nodes.text(place) for place in range(len(nodes.rows))]
+    for parts in range(1, MOST_PARTS + 1):
+        found = {
+            place
+            for first in range(len(texts) - parts + 1)
+            if _may_be_date(text := " ".join(texts[first : first + parts]))
+            and nodes.tells_day(text, day)
+            for place in range(first, first + parts)
+            if any(map(str.isdigit, texts[place]))
+        }
+        if found:
+            return sorted(found)
+    return []
+
+
+def _may_be_date(text: str) -> bool:
+    return any(map(str.isdigit, text)) and weighted_length(text) <= MOST_DATE_CHARS
 
 
 def _cluster(nodes: _Nodes, telling: Sequence[int], place: int) -> Iterator[int]:
-    """Yield the positions of the date at *place*: all of its cluster, and the time beside it."""
+    """Yield the positions of the date at *place*: all of its cluster, and the rest beside it."""
     index = telling.index(place)
     for step in (1, -1):
         last, other = place, index
@@ -210,7 +212,7 @@ def _cluster(nodes: _Nodes, telling: Sequence[int], place: int) -> Iterator[int]
             last = telling[other]
             yield last
         beside = last + step
-        if 0 <= beside < len(nodes.rows) and _CLOCK.fullmatch(nodes.text(beside)):
+        if 0 <= beside < len(nodes.rows) and _REST.fullmatch(nodes.text(beside)):
             yield beside
     yield place
 

@@ -1,0 +1,54 @@
+"""Scores of learned methods, on pages of which their models have seen nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from newscrawl.evaluation.run import Outcome, evaluate
+from newscrawl.training.crossvalidation import fold_models
+from newscrawl.training.examples import read_examples
+from newscrawl.training.folds import folds, site_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.evaluation.score import PageScores
+    from newscrawl.fields.cardoso import Models
+    from newscrawl.training.folds import Kind
+
+
+def evaluate_out_of_fold(
+    pages: Sequence[LabelledPage],
+    method: str,
+    kind: Kind,
+    *,
+    workers: int,
+    advance: Callable[[], object] | None = None,
+) -> list[Outcome[PageScores]]:
+    """Return the scores of each of *pages*, in order, by models fitted to those of other folds.
+
+    *advance* is called twice a page: when it is learned from, and when it is scored.
+    """
+    read = read_examples(pages, workers=workers, advance=advance)
+    fold_of = folds(pages, kind)
+    places = dict(zip(pages, fold_of, strict=True))
+    models = fold_models(read.pages, read.examples, [places[page] for page in read.pages])
+    outcomes: dict[int, Outcome[PageScores]] = {}
+    with TemporaryDirectory() as folder:
+        for fold, fitted in enumerate(models):
+            (home := Path(folder, str(fold))).mkdir()
+            fitted.save(home)
+            members = [i for i, other in enumerate(fold_of) if other == fold]
+            scored = evaluate(
+                [pages[i] for i in members], method, workers=workers, advance=advance, models=home
+            )
+            outcomes.update(zip(members, scored, strict=True))
+    return [outcomes[i] for i in range(len(pages))]
+
+
+def seen(pages: Collection[LabelledPage], models: Models) -> list[LabelledPage]:
+    """Return those of *pages* whose sites *models* were trained on."""
+    return [page for page in pages if not models.sites.isdisjoint(site_names(page))]
