@@ -1,9 +1,10 @@
 """Names of months and days, and phrases such as "2 hours ago", by language.
 
 The table ``datenames.json`` is made of CLDR by ``python tools/datenames.py`` (babel for names,
-patterns and the order of numbers; dateparser for what it adds to them). Read at run time from
-babel, the same names cost 9 to 30 ms a language and babel and dateparser would have to be
-installed; the table costs a few milliseconds once.
+patterns and the order of numbers; dateparser for what it adds to them). The table takes 3 ms to
+read, once, and 2 ms more for each language met. From babel at run time, a language without its
+regional forms and relative expressions takes 4 ms, all of one 29 ms (medians of ten), and what is
+shared by all languages would need all of them.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 A text is folded (:func:`~newscrawl.fields.datenames.fold`) and cut into tokens once; every date is
 then read from a bounded number of tokens around a month, or is three numbers, so that the time is
 linear in the text whatever it holds.
+
+On 179 short texts of news212 and fundus that hold the numbers of the labelled day, 21 languages,
+the day is right in 0.994; in 0.82 by dateparser, at 31 ms a text to our 0.06, and in 0.71 by
+dateutil, which gives a wrong one in 0.19: ``benchmarks/dates.py``.
 """
 
 from __future__ import annotations
