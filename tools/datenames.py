@@ -14,6 +14,7 @@ from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import dateparser
 from babel import Locale
@@ -21,7 +22,8 @@ from babel.core import get_global
 from babel.localedata import locale_identifiers
 from dateparser.data.languages_info import language_locale_dict, language_order
 
-from newscrawl.fields.datenames import SHARED, phrase
+from newscrawl.fields import datenames
+from newscrawl.fields.datenames import SHARED
 
 OUT = Path(__file__).parents[1] / "newscrawl" / "fields" / "datenames.json"
 NOTICE = (
@@ -71,7 +73,13 @@ _LITERAL = re.compile(r"'([^']+)'")
 _GLUED = re.compile(r"(?:M{3,4}|L{3,4})'(\w+)'")
 _GLUED_BEFORE = re.compile(r"([^\x00-\x7f]+)M{3,4}")
 _NUMBERED = re.compile(r"([^\W\d]{2,})\.? ?\d{1,2}")
+_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _NUMBER = re.compile(r"\(.*?\)")
+
+
+def phrase(text: str) -> str:
+    """Return the folded words of *text*, which may spell accents apart."""
+    return datenames.phrase(normalize("NFC", text))
 
 
 class Names:
@@ -81,6 +89,7 @@ class Names:
         self.tables: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         self.month_words: set[str] = set()
         self.fillers: set[str] = set()
+        self.ones: set[str] = set()
 
     def add(self, table: str, value: object, text: str) -> None:
         """Add a phrase; Devanagari letters with a dot below are written in two ways."""
@@ -104,7 +113,7 @@ class Names:
         """Add a phrase that says more than a number and a unit: "5 min" is a duration."""
         found = phrase(text.replace("#", " # ")).split()
         words = [word for word in found if word.isalnum() or len(word) > 1 or word == "#"]
-        if "#" in words and (len(words) > 2 or not "".join(words).isascii()):
+        if "#" in words and (len(words) > 2 or _SPACELESS.search(text)):
             self.tables["ago"][unit].add(" ".join(words))
 
     def drop_conflicts(self) -> None:
@@ -122,6 +131,7 @@ class Names:
         }
         plain["month_words"] = sorted(self.month_words)
         plain["fillers"] = sorted(self.fillers)
+        plain["ones"] = sorted(self.ones)
         return {key: value for key, value in plain.items() if value}
 
 
@@ -171,7 +181,11 @@ def read_dateparser(names: Names, info: dict[str, Any]) -> None:
         if match := re.fullmatch(r"([0-3]) day ago", key):
             for text in texts:
                 names.add("days", -int(match[1]), text)
+    for simple in info.get("simplifications", ()):
+        names.ones.update(phrase(word) for word, number in simple.items() if number == "1")
+    names.ones = {word for word in names.ones if word.isalpha()}
     read_relative(names, info.get("relative-type-regex", {}))
+    combine_ago(names, info)
 
 
 def read_relative(names: Names, table: dict[str, list[str]]) -> None:
@@ -182,6 +196,16 @@ def read_relative(names: Names, table: dict[str, list[str]]) -> None:
             for text in texts:
                 if re.search(r"[?*\\]", _NUMBER.sub("", text)) is None:
                     names.add_ago(match[1], _NUMBER.sub("#", text))
+
+
+def combine_ago(names: Names, info: dict[str, Any]) -> None:
+    """Add the words for "ago" with those for the units, on the side where CLDR has them."""
+    after = any(text.startswith("#") for text in names.tables["ago"]["hour"])
+    words = [word for word in info.get("ago", ()) if word != "before"]  # tells of another event
+    for unit, word in product(UNITS, words):
+        for name in info.get(unit, ()):
+            for space in (" ", "") if _SPACELESS.search(name) else (" ",):
+                names.add_ago(unit, f"#{name}{space}{word}" if after else f"{word} # {name}")
 
 
 def jalali_months() -> dict[int, list[str]]:

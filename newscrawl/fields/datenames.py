@@ -95,6 +95,10 @@ class Vocabulary:
     ago: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
     days: dict[str, int]
+    #: words for the number one ("an hour ago")
+    ones: frozenset[str]
+    #: first words of ``days``, and ``ones``
+    relative_words: frozenset[str]
 
 
 @cache
@@ -121,6 +125,8 @@ def vocabulary(language: str | None) -> Vocabulary:
         }
 
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
+    days = _numbers(merged("days"))
+    ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     return Vocabulary(
         months=months,
         jalali=jalali,
@@ -129,7 +135,9 @@ def vocabulary(language: str | None) -> Vocabulary:
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
         ago=_by_first_character(merged("ago")),
-        days=_numbers(merged("days")),
+        days=days,
+        ones=ones,
+        relative_words=ones | {key.partition(" ")[0] for key in days},
     )
 
 

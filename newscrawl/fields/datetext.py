@@ -21,7 +21,7 @@ from newscrawl.fields.calendars import full_year, make_day, persian_year
 from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import base_language, fold, number_order, vocabulary
 from newscrawl.fields.datetokens import Atom, read_atoms
-from newscrawl.fields.reltime import has_day_words, relative_dates
+from newscrawl.fields.reltime import has_relative_words, relative_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,9 +37,9 @@ _MOST_CHARACTERS_BETWEEN = 14
 _NUMERIC = re.compile(
     r"(?<![a-z\d])(?<!\d[.,/:-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{1,4})(?!\d|[./:-]\d)"
 )
-# Without a year, only with a clock behind it: "17.12. 10:30".
+# Without a year, only with a clock behind it: "17.12. 10:30", "12/17(日) 10:30".
 _SHORT = re.compile(
-    r"(?<![a-z\d])(?<!\d[.,/:-])(\d{1,2})([./])(\d{1,2})\2?[,\s|-]{1,3}(?=\d{1,2}:\d\d(?!\d))"
+    r"(?<![a-z\d])(?<!\d[.,/:-])(\d{1,2})([./])(\d{1,2})\2?(?:\(\D{1,4}\))?[,\s|-]{1,3}(?=\d{1,2}:\d\d(?!\d))"
 )
 
 
@@ -76,7 +76,7 @@ def read_dates(
     dates and those without a year are resolved against *now* (default: the clock's).
     """
     folded, words = fold(text), vocabulary(language)
-    if _DIGIT.search(folded) is None and not has_day_words(folded, words):
+    if _DIGIT.search(folded) is None and not has_relative_words(folded, words):
         return []
     now = now or clock.now()
     found = [

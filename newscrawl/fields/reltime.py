@@ -12,7 +12,7 @@ from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import PUNCTUATION, phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from newscrawl.fields.datenames import Ago, Vocabulary
     from newscrawl.items import Day
@@ -24,6 +24,7 @@ _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]"
 _SIDE = 32
 # "Today" stands in names and sentences; without a clock beside it, it must be nearly all there is.
 _MOST_OTHER_WORDS = 1
+_LONGEST_NAME = 3
 _EXACT = frozenset({"second", "minute", "hour"})
 
 
@@ -39,15 +40,17 @@ class Relative(NamedTuple):
 
 def relative_dates(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
     """Yield the relative dates of *text* (*folded*: the same, folded), resolved against *now*."""
-    for number in _NUMBER.finditer(folded):
-        if found := _ago(number, folded, words, now):
-            yield found
-    yield from _days(text, folded, words, now)
+    found = list(_WORD.finditer(folded))
+    ones = (word for word in found if word[0] in words.ones)
+    for number in (*_NUMBER.finditer(folded), *ones):
+        if relative := _ago(number, folded, words, now):
+            yield relative
+    yield from _days(found, text, words, now)
 
 
-def has_day_words(folded: str, words: Vocabulary) -> bool:
-    """Return True if there is a word such as "yesterday"."""
-    return not words.days.keys().isdisjoint(_WORD.findall(folded))
+def has_relative_words(folded: str, words: Vocabulary) -> bool:
+    """Return True if there is a word such as "yesterday", or "an" for the number of "an hour ago"."""
+    return not words.relative_words.isdisjoint(_WORD.findall(folded))
 
 
 def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
@@ -63,7 +66,8 @@ def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -
             and _ends(before, entry.before)
             and _is_whole(after, entry)
         ):
-            moment = now - relativedelta(**{f"{entry.unit}s": int(number[0])})  # type: ignore[arg-type]
+            count = int(number[0]) if number[0].isdecimal() else 1
+            moment = now - relativedelta(**{f"{entry.unit}s": count})  # type: ignore[arg-type]
             exact = entry.unit in _EXACT
             clock = moment.timetz().replace(microsecond=0) if exact else None
             return Relative(
@@ -86,18 +90,35 @@ def _ends(text: str, part: str) -> bool:
     return not part or text == part or text.endswith(" " + part)
 
 
-def _days(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
-    found = list(_WORD.finditer(folded))
-    for match in found:
-        days = words.days.get(match[0])
-        if days is None:
+def _days(
+    found: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
+) -> Iterator[Relative]:
+    for place, match in enumerate(found):
+        if match[0] not in words.relative_words:
             continue
-        day = (now + timedelta(days=days)).date()
-        clock = clock_after(text, folded, match.end(), words, day) or clock_before(
-            text, folded, match.start(), words, day
-        )
-        if clock:
-            start, end = min(clock.start, match.start()), max(clock.end, match.end())
-            yield Relative(day, clock.time, clock.zone, start, end)
-        elif len(found) <= 1 + _MOST_OTHER_WORDS and not any(map(str.isdigit, folded)):
-            yield Relative(day, None, None, match.start(), match.end())
+        for count in range(min(_LONGEST_NAME, len(found) - place), 0, -1):
+            name = " ".join(word[0] for word in found[place : place + count])
+            if name in words.days:
+                end = found[place + count - 1].end()
+                alone = len(found) - count <= _MOST_OTHER_WORDS
+                day = (now + timedelta(days=words.days[name])).date()
+                if relative := _day(
+                    day, (match.start(), end), text, words, folded=match.string, alone=alone
+                ):
+                    yield relative
+                break
+
+
+def _day(
+    day: Day, place: tuple[int, int], text: str, words: Vocabulary, *, folded: str, alone: bool
+) -> Relative | None:
+    """Return the date that a word gives with a clock beside it, or where it stands *alone*."""
+    start, end = place
+    clock = clock_after(text, folded, end, words, day) or clock_before(
+        text, folded, start, words, day
+    )
+    if clock:
+        return Relative(day, clock.time, clock.zone, min(clock.start, start), max(clock.end, end))
+    if not alone or any(map(str.isdigit, folded)):
+        return None
+    return Relative(day, None, None, start, end)
