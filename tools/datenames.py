@@ -307,8 +307,24 @@ def main() -> None:
         "languages": {SHARED: shared(languages).plain()}
         | {code: names.plain() for code, names in sorted(languages.items())},
     }
-    text = json.dumps(table, ensure_ascii=False, separators=(",", ":"), indent=None)
-    OUT.write_text(text.replace('"},"', '"},\n"') + "\n", encoding="utf-8")
+    OUT.write_text(to_json(table) + "\n", encoding="utf-8")
+
+
+def to_json(table: dict[str, Any]) -> str:
+    """Return *table* with a line for each entry of its tables: changes show in a diff."""
+
+    def lines(entries: dict[str, Any]) -> str:
+        pairs = (f"{json.dumps(key)}:{compact(value)}" for key, value in entries.items())
+        return "{\n" + ",\n".join(pairs) + "\n}"
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    parts = (
+        f"{json.dumps(key)}:{lines(value) if key in {'orders', 'languages'} else compact(value)}"
+        for key, value in table.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}"
 
 
 if __name__ == "__main__":
