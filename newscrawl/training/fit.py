@@ -30,11 +30,12 @@ TREES = 100
 COUNTEREXAMPLES: Mapping[LabelName, int] = {"title": 240, "date": 60}
 """Most nodes of a page that its title or its date is told from.
 
-The other way round F1 is lower by 0.007 for titles and by 0.015 for dates.
+F1 on other sites, mean of three seeds: with 60, 120 and 240 of both, titles 0.955, 0.963 and 0.965,
+dates 0.892, 0.891 and 0.881.
 """
 
 LEAST_LEAF = 1
-"""Least examples in a leaf."""
+"""Least examples in a leaf: two make the files a quarter smaller and dates worse by 0.009."""
 
 
 class Data(NamedTuple):
@@ -87,7 +88,7 @@ def date_data(examples: Iterable[Example]) -> Data:
     """Return the nodes of dates and others, by attributes 1 to 8.
 
     The distance is that to the labelled title. Trained on the titles that a model finds on pages
-    it has not seen, the classifier is no better (F1 0.905 and 0.909).
+    it has not seen, the classifier is no better (F1 0.905 in place of 0.909).
     """
     data = Data([], [])
     for one in examples:
