@@ -69,10 +69,8 @@ def elements(tree: StyleTree) -> list[int]:
 
 def index_of(sheet: list[str], *, quirks: bool = False) -> RuleIndex[str]:
     """Return rules whose payload is their list of selectors."""
-    index: RuleIndex[str] = RuleIndex(quirks=quirks)
-    for rule in sheet:
-        index.add([text.strip() for text in rule.split(",")], rule)
-    return index
+    lists = [[text.strip() for text in rule.split(",")] for rule in sheet]
+    return RuleIndex(lists, sheet.__getitem__, quirks=quirks)
 
 
 def rules(matcher: Matcher[str], row: int) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.css.keys import rightmost_name
+from newscrawl.css.keys import rightmost_name, rightmost_names
 from newscrawl.css.nth import Places, parse_places
 from newscrawl.css.selectors import (
     Selector,
@@ -636,3 +636,13 @@ def test_any_text_is_a_selector_or_an_error(text: str):
     """The compiler never raises, nor does the reader of keys."""
     assert isinstance(compile_selector(text), Selector | SelectorError)
     rightmost_key(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "*", "*:is(.b)", "UL > LI", "p.x.y:hover", "[href]", ".é", "\6"])
+    )
+)
+def test_names_of_many_are_the_names_of_each(texts: list[str]) -> None:
+    """Selectors keyed together get the names that they get alone."""
+    assert rightmost_names(texts) == [rightmost_name(text) for text in texts]

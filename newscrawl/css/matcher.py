@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.compounds import ANCESTORS, NAMES, SelectorError
-from newscrawl.css.keys import rightmost_name
+from newscrawl.css.keys import rightmost_names
 from newscrawl.css.selectors import compile_list, compile_selector
 from newscrawl.css.tree import StyleTree, ascii_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.compounds import Selector, Specificity
 
@@ -57,33 +57,39 @@ class _Bucket(NamedTuple, Generic[P]):
 class RuleIndex(Generic[P]):
     """Rules by the name of what they select, for any number of pages of one mode.
 
-    A *payload* is what a rule says: its declarations, its place in the order of rules.
+    *rules* are their lists of complex selectors. *payload* gives what the rule of a number says:
+    its declarations, its place in the order of rules. It is asked when a selector is compiled.
     """
 
-    def __init__(self, *, quirks: bool = False) -> None:
+    def __init__(
+        self, rules: Sequence[Sequence[str]], payload: Callable[[int], P], *, quirks: bool = False
+    ) -> None:
         #: whether the pages are in quirks mode
         self.quirks = quirks
+        self._rules = rules
+        self._payload = payload
+        # Two flat lists: an object for each selector would keep the garbage collector busy.
+        self._texts = [text for selectors in rules for text in selectors]
+        self._numbers = [number for number, selectors in enumerate(rules) for _ in selectors]
+        self._new: dict[str, list[int]] = self._filed()
         #: the names that rules are filed under
-        self.names: set[str] = set()
-        self._new: dict[str, list[tuple[str, Sequence[str], P]]] = {}
+        self.names = frozenset(self._new)
         self._buckets: dict[str, _Bucket[P]] = {}
-        self._valid: dict[int, tuple[Sequence[str], bool]] = {}
+        self._valid: dict[int, bool] = {}
 
-    def add(self, selectors: Sequence[str], payload: P) -> None:
-        """Add a rule with its list of complex selectors."""
-        new = self._new
-        for text in selectors:
-            if text.endswith(_NEVER) and "\\" not in text:
+    def _filed(self) -> dict[str, list[int]]:
+        """Return the places of the selectors that may match, by name."""
+        new: dict[str, list[int]] = {}
+        texts = self._texts
+        for place, name in enumerate(rightmost_names(texts)):
+            if texts[place].endswith(_NEVER) and "\\" not in texts[place]:
                 continue
-            name = rightmost_name(text)
-            if self.quirks:
-                name = ascii_lower(name)
-            filed = (text, selectors, payload)
-            if name in new:
-                new[name].append(filed)
+            key = ascii_lower(name) if self.quirks else name
+            if key in new:
+                new[key].append(place)
             else:
-                new[name] = [filed]
-                self.names.add(name)
+                new[key] = [place]
+        return new
 
     def bucket(self, name: str, tree: StyleTree) -> _Bucket[P]:
         """Return what is filed under *name*, compiled; without what is invalid or never matches."""
@@ -95,14 +101,15 @@ class RuleIndex(Generic[P]):
         new = self._new.pop(name)
         bucket = self._buckets.setdefault(name, _Bucket([], []))
         while new and not tree.exhausted:
-            text, selectors, payload = new.pop()
+            place = new.pop()
+            text, number = self._texts[place], self._numbers[place]
             tree.steps += len(text)
             selector = compile_selector(text, quirks=self.quirks)
             if isinstance(selector, SelectorError) or selector.never:
                 continue
-            if len(selectors) > 1 and not self._are_valid(selectors, tree):
+            if len(self._rules[number]) > 1 and not self._is_valid(number, tree):
                 continue
-            entry = _Entry(selector, payload)
+            entry = _Entry(selector, self._payload(number))
             if entry.decided_by == NAMES and entry.names <= {name}:
                 bucket.sure.append(entry.match)
             else:
@@ -110,16 +117,15 @@ class RuleIndex(Generic[P]):
         if new:
             self._new[name] = new
 
-    def _are_valid(self, selectors: Sequence[str], tree: StyleTree) -> bool:
+    def _is_valid(self, number: int, tree: StyleTree) -> bool:
         """Return whether each of a rule's selectors is one; else the rule is void."""
-        known = self._valid.get(id(selectors))
+        known = self._valid.get(number)
         if known is None:
+            selectors = self._rules[number]
             tree.steps += sum(map(len, selectors))
             compiled = compile_list(selectors, quirks=self.quirks)
-            # The list is kept: an id is good as long as what it stands for.
-            known = (selectors, not isinstance(compiled, SelectorError))
-            self._valid[id(selectors)] = known
-        return known[1]
+            known = self._valid[number] = not isinstance(compiled, SelectorError)
+        return known
 
 
 class _Candidates(NamedTuple, Generic[P]):

@@ -19,6 +19,9 @@ _SCOPE = ":where(:root)"
 
 def plain_list(prelude: str) -> list[str] | None:
     """Return the complex selectors of a prelude that is ``PLAIN``; None where one is missing."""
+    if "," not in prelude:
+        selector = prelude.strip(SPACE)
+        return [selector] if selector else None
     selectors = [selector.strip(SPACE) for selector in prelude.split(",")]
     return None if "" in selectors else selectors
 

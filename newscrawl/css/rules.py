@@ -57,10 +57,16 @@ class FiledRules(RuleIndex[Block]):
     """The rules of a sheet, their payload the blocks; for pages of one mode."""
 
     def __init__(self, sheet: Sheet, *, quirks: bool) -> None:
-        super().__init__(quirks=quirks)
         self.size = len(sheet.rules)
-        for number, rule in enumerate(sheet.rules):
-            self.add(rule.selectors, Block(rule, number, self))
+        self._sheet = sheet
+        self._blocks: dict[int, Block] = {}
+        super().__init__([rule.selectors for rule in sheet.rules], self._block, quirks=quirks)
+
+    def _block(self, number: int) -> Block:
+        block = self._blocks.get(number)
+        if block is None:
+            block = self._blocks[number] = Block(self._sheet.rules[number], number, self)
+        return block
 
 
 class _Cache(threading.local):

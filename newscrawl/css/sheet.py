@@ -189,25 +189,35 @@ class _Parser:
         return Sheet(self._rules, self._imports, list(self._layers), self._properties, counts)
 
     def _take_rules(self) -> None:
-        """Take rules without nested blocks up to anything else, then that."""
-        text, match, position = self._text, self._item.match, self._position
-        add, layer, keep_all = self._rules.append, self._frames[-1].layer, self._keep_all
-        while True:
-            item = match(text, position)
-            plain, prelude, block, at_rule, at_end, head, end = item.groups()  # type: ignore[union-attr]  # matches anything
+        """Take rules without nested blocks, and what is between them, up to a rule with such."""
+        text, match, position, end = self._text, self._item.match, self._position, len(self._text)
+        add, frames, keep_all = self._rules.append, self._frames, self._keep_all
+        layer = frames[-1].layer
+        while position < end:
+            item: Any = match(text, position)  # matches anything
+            plain, prelude, block = item.group(1, 2, 3)
             if block is None or "{" in block:
-                break
-            position = item.end()  # type: ignore[union-attr]
+                self._position = item.end() if block is None else item.start(3)
+                self._take_other(item)
+                if frames[-1].selectors is not None:
+                    return
+                position, layer = self._position, frames[-1].layer
+                continue
+            position = item.end()
             selectors = selector_list(prelude) if plain is None else plain_list(plain)
             if selectors is None:
                 self._errors += 1
             else:
                 add(Rule(selectors, block, layer, keep_all))
-        self._position = item.end() if block is None else item.start(3)  # type: ignore[union-attr]
-        if block is not None:
-            self._open_rule(prelude if plain is None else plain)
-        elif at_rule is not None:
+        self._position = position
+
+    def _take_other(self, item: re.Match[str]) -> None:
+        """Take what is no rule without nested blocks."""
+        plain, prelude, block, at_rule, at_end, head, end = item.groups()
+        if at_rule is not None:
             self._at_rule(at_rule, at_end)
+        elif block is not None:
+            self._open_rule(prelude if plain is None else plain)
         elif end == "{":
             self._open_rule(head[:-1])
         elif len(self._frames) > 1:
