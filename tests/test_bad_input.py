@@ -81,7 +81,6 @@ def crawl_faults(folder: Path, *, fronts: bool = False, **settings: object) -> C
             RETRY_TIMES=1,
             NEWSCRAWL_DEADLINE=DEADLINE,
             NEWSCRAWL_MAX_AGE=0,
-            CONCURRENT_REQUESTS=64,
             MEMUSAGE_CHECK_INTERVAL_SECONDS=0.5,
             **settings,
         )

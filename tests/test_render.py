@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,17 +64,13 @@ def test_rows_to_skip():
     assert render(document, [0], rows) == "one three"
 
 
-def test_deep_and_wide_pages_take_linear_time():
-    """No recursion, no second look at what was read."""
+@pytest.mark.timeout(60)
+def test_deep_and_wide_pages():
+    """No recursion, no second look at what was read (quadratic time would be hours)."""
     deep = parse_document("<div>x" * 900 + "</div>" * 900)
     assert len(render(deep, [0]).split("\n\n")) == 900
-    took = []
-    for count in (20_000, 80_000):
-        document = parse_document("<p>word <b>word</b> word<br>" * count)
-        began = time.process_time()
-        render(document, [0])
-        took.append(time.process_time() - began)
-    assert took[1] < 10 * took[0]
+    wide = parse_document("<p>word <b>word</b> word<br>" * 200_000)
+    assert render(wide, [0]).split("\n\n") == ["word word word"] * 200_000
 
 
 _INLINE = st.sampled_from(["b", "i", "span", "a", "em"])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ def test_one_line_of_item_pipelines(tmp_path: Path) -> None:
     assert_healthy(crawl(tmp_path, line, "-O", str(feed)))
     rows = [json.loads(row) for row in feed.read_text(encoding="utf-8").splitlines()]
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
-    assert {row["date"] for row in rows} == {pages.PUBLISHED.isoformat()}
+    assert {datetime.fromisoformat(row["date"]) for row in rows} == {pages.PUBLISHED}
     assert all("Der Betreiber selbst wollte sich" in row["body"] for row in rows)
 
 
