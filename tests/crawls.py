@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import psutil
 from scrapy import signals
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.asyncio import create_looping_call
@@ -35,7 +36,7 @@ class FileStatsCollector(MemoryStatsCollector):
 
 
 class StallMeter:
-    """Records the longest time that the event loop's thread was busy without a pause.
+    """Records the longest time that the event loop's thread was busy without a pause, and memory.
 
     CPU time of the thread, since on a busy machine the clock on the wall measures the others.
     """
@@ -45,6 +46,7 @@ class StallMeter:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._before = time.thread_time()
+        self._process = psutil.Process()
         self._loop = create_looping_call(self._tick)
         crawler.signals.connect(self._start, signals.spider_opened)
         crawler.signals.connect(self._stop, signals.spider_closed)
@@ -65,6 +67,8 @@ class StallMeter:
         now = time.thread_time()
         self._stats.max_value("reactor/stall", now - self._before)
         self._before = now
+        # Not memusage/max: that begins with the size of the process that started this one.
+        self._stats.max_value("process/memory", self._process.memory_info().rss)
 
 
 @dataclass(frozen=True, slots=True)
