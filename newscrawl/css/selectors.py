@@ -60,7 +60,8 @@ MOST_CHARACTERS = 10_000
 """Length of the longest selector that is compiled."""
 
 _COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
-_TYPE = re.compile(rf"(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
+# "-->" is a token of its own
+_TYPE = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
 _PIECE = re.compile(
     rf"\#(?P<id>{IDENT})"
     rf"|\.(?P<class>{IDENT})"
@@ -273,8 +274,10 @@ class _Parser:
         self._specificity[2] += 1
 
     def _add_function(self, compound: _Compound, name: str, arguments: list[str]) -> None:
-        if name in {"is", "where", "-webkit-any"}:
-            self._add_is(compound, arguments, specific=name != "where")
+        if name in {"is", "where"}:
+            self._add_is(compound, self._forgiving(arguments), specific=name == "is")
+        elif name == "-webkit-any":
+            self._add_is(compound, self._strict(arguments), specific=True)
         elif name == "not":
             self._add_not(compound, arguments)
         elif name == "has":
@@ -292,8 +295,9 @@ class _Parser:
             else:
                 raise _InvalidError(f"unknown pseudo-class {name}()")
 
-    def _add_is(self, compound: _Compound, arguments: list[str], *, specific: bool) -> None:
-        selectors = self._forgiving(arguments)
+    def _add_is(
+        self, compound: _Compound, selectors: Sequence[Selector], *, specific: bool
+    ) -> None:
         if specific:
             self._add_highest(selectors)
         possible = tuple(selector for selector in selectors if not selector.never)

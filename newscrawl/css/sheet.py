@@ -11,22 +11,18 @@ from __future__ import annotations
 import re
 from dataclasses import astuple, dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.css.declarations import START, Declaration, block_declarations, is_interesting
 from newscrawl.css.imports import Import, parse_import
 from newscrawl.css.media import media_applies
 from newscrawl.css.nesting import PLAIN, parent_selector, plain_list, selector_list
+from newscrawl.css.selectors import SelectorError, compile_list
 from newscrawl.css.supports import supported
-from newscrawl.css.tokens import (
-    SPACE,
-    block_end,
-    hide_braces,
-    mask,
-    rejoin,
-    separate,
-    unmask,
-)
+from newscrawl.css.tokens import SPACE, block_end, hide_braces, mask, rejoin, separate, unmask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FORMAT = 1
 """Version of :meth:`Sheet.to_plain`; sheets stored in another are parsed again."""
@@ -132,17 +128,25 @@ def parse_sheet(text: str, *, keep_all: bool = False) -> Sheet:
 
 # All of a separated text: there is a semicolon before each brace.
 _S = rf"[{SPACE}]*+"
-_GAP = rf"(?:[{SPACE}]++|<!--|-->)*+"
-_DULL_RULES = rf"(?:{_GAP}(?!@)[^;]*+;\{{(?:(?!\}}|{START})[^;]*+;(?!\{{))*+\}})*+"
-_ITEM = (
-    rf"{_GAP}(?:(?!@)(?:({PLAIN})|([^;]*+));\{{([^}}]*+)(?:\}}|\Z)"
-    r"|@([^;]*+)(;[{}]?+|\Z)"
-    r"|([^{}]*+)([{}]|\Z))"
-)
-_KEPT_ITEM = re.compile(_DULL_RULES + _ITEM)
-_ANY_ITEM = re.compile(_ITEM)
+# Comment signs of HTML are nothing between the rules of a sheet, but not in a block.
+_TOP_GAP, _BLOCK_GAP = rf"(?:[{SPACE}]++|<!--|-->)*+", _S
+
+
+def _items(gap: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of the next rule, and of the next that is of interest."""
+    dull = rf"(?:{gap}(?!@)[^;]*+;\{{(?:(?!\}}|{START})[^;]*+;(?!\{{))*+\}})*+"
+    item = (
+        rf"{gap}(?:(?!@)(?:({PLAIN})|([^;]*+));\{{([^}}]*+)(?:\}}|\Z)"
+        r"|@([^;]*+)(;[{}]?+|\Z)"
+        r"|([^{}]*+)([{}]|\Z))"
+    )
+    return re.compile(item), re.compile(dull + item)
+
+
+_ANY_ITEMS, _KEPT_ITEMS = zip(_items(_TOP_GAP), _items(_BLOCK_GAP), strict=True)
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
 _AT_NAME = re.compile(r"[\w-]*+")
+_STAND_IN = ":where(*)"
 _LAYER_NAME = re.compile(
     r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
 )
@@ -155,6 +159,10 @@ class _Frame(NamedTuple):
     selectors: list[str] | None = None
     #: what "&" stands for
     parent: str | None = None
+    #: its selectors with a stand-in for "&"
+    written: Sequence[str] = ()
+    #: whether those are valid, None until a nested rule asks
+    valid: bool | None = None
 
 
 class _Parser:
@@ -163,7 +171,8 @@ class _Parser:
     def __init__(self, text: str, *, keep_all: bool) -> None:
         self._text = separate(text)
         self._keep_all = keep_all
-        self._item = _ANY_ITEM if keep_all else _KEPT_ITEM
+        #: patterns of the next rule: at the top of the sheet, in a block
+        self._items = _ANY_ITEMS if keep_all else _KEPT_ITEMS
         self._position = 0
         self._frames = [_Frame()]
         self._rules: list[Rule] = []
@@ -190,9 +199,9 @@ class _Parser:
 
     def _take_rules(self) -> None:
         """Take rules without nested blocks, and what is between them, up to a rule with such."""
-        text, match, position, end = self._text, self._item.match, self._position, len(self._text)
+        text, position, end = self._text, self._position, len(self._text)
         add, frames, keep_all = self._rules.append, self._frames, self._keep_all
-        layer = frames[-1].layer
+        layer, match = frames[-1].layer, self._items[len(frames) > 1].match
         while position < end:
             item: Any = match(text, position)  # matches anything
             plain, prelude, block = item.group(1, 2, 3)
@@ -202,6 +211,7 @@ class _Parser:
                 if frames[-1].selectors is not None:
                     return
                 position, layer = self._position, frames[-1].layer
+                match = self._items[len(frames) > 1].match
                 continue
             position = item.end()
             selectors = selector_list(prelude) if plain is None else plain_list(plain)
@@ -252,13 +262,27 @@ class _Parser:
     def _open_rule(self, prelude: str) -> None:
         """Enter a style rule that holds other blocks."""
         frame = self._frames[-1]
-        selectors = selector_list(prelude, frame.parent) if self._nested_room > 0 else None
+        open_to_rules = self._nested_room > 0 and self._may_hold_rules()
+        selectors = selector_list(prelude, frame.parent) if open_to_rules else None
         if selectors is None:
             self._errors += 1
             self._skip_block()
         else:
             self._nested_room -= sum(map(len, selectors))
-            self._enter(_Frame(frame.layer, selectors, parent_selector(selectors)))
+            nested = frame.parent is not None
+            written = selector_list(prelude, _STAND_IN) or () if nested else selectors
+            self._enter(_Frame(frame.layer, selectors, parent_selector(selectors), written))
+
+    def _may_hold_rules(self) -> bool:
+        """Return whether the innermost rule is valid: a wrong selector drops what is nested, too.
+
+        ``:is()``, which "&" becomes, would forgive it.
+        """
+        frame = self._frames[-1]
+        if frame.valid is None:
+            valid = not isinstance(compile_list(frame.written), SelectorError)
+            frame = self._frames[-1] = frame._replace(valid=valid)
+        return bool(frame.valid)
 
     def _enter(self, frame: _Frame) -> None:
         if len(self._frames) < DEEPEST:
