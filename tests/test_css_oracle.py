@@ -1,4 +1,4 @@
-"""Our computed styles and Chromium's: hard cases, the samples, real pages."""
+"""Our computed styles and Chromium's: hard cases, samples, random pages, real pages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.oracle.chromium import missing
 from tests.oracle.compare import Agreement, Comparison, compare
 from tests.oracle.pages import cases, corpus_pages, sample_pages
+from tests.oracle.random_pages import random_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,14 @@ def test_samples(chromium: None):
     """Every text of the sample sites has the style that Chromium gives it."""
     agreement = Agreement(compare(sample_pages()))
     assert agreement.compared > 2000
+    assert list(map(str, agreement.disagreements)) == []
+
+
+@pytest.mark.slow
+def test_random_pages(chromium: None):
+    """Pages made by chance of valid and broken rules have the styles that Chromium gives them."""
+    agreement = Agreement(compare(random_pages(100)))
+    assert agreement.compared > 10_000
     assert list(map(str, agreement.disagreements)) == []
 
 

@@ -50,6 +50,22 @@ PSEUDO_ELEMENT_FUNCTIONS = words(
 LEGACY_PSEUDO_ELEMENTS = frozenset(("after", "before", "first-letter", "first-line"))
 """Pseudo-elements that one colon is enough for."""
 
+_STATES = words(
+    """
+    active corner-present decrement disabled double-button enabled end focus focus-visible
+    focus-within horizontal hover increment is no-button not single-button start vertical where
+    window-inactive
+    """
+)
+
+
+def may_follow(pseudo_class: str, pseudo_element: str) -> bool:
+    """Return whether *pseudo_class* may stand after *pseudo_element*: most of those have no states."""
+    if pseudo_element.startswith(("part", "view-transition")):
+        return True
+    return pseudo_class in _STATES and pseudo_element.startswith(("-webkit-", "file-selector"))
+
+
 _LINKS = frozenset(("a", "area"))
 _FIELDS = frozenset(("input", "select", "textarea"))
 _DISABLED = _FIELDS | {"button", "fieldset", "optgroup", "option"}

@@ -44,6 +44,7 @@ from newscrawl.css.pseudo import (
     PSEUDO_ELEMENT_FUNCTIONS,
     PSEUDO_ELEMENTS,
     STEADY,
+    may_follow,
 )
 from newscrawl.css.simple import compile_simple
 from newscrawl.css.tree import ascii_lower
@@ -123,7 +124,9 @@ class _Compound:
         self.tests: list[Test] = []
         #: names that its ancestors must have
         self.ancestors: frozenset[str] = frozenset()
-        self.fragile = self.never = self.is_pseudo_element = False
+        self.fragile = self.never = False
+        #: without colons, "" for an element
+        self.pseudo_element = ""
 
     def add(self, test: Test, *, fragile: bool) -> None:
         self.tests.append(test)
@@ -162,7 +165,7 @@ class _Parser:
                 compounds.append((compound, ""))
                 return self._finished(compounds)
             combinator = self._combinator()
-            if not combinator or compound.is_pseudo_element:
+            if not combinator or compound.pseudo_element:
                 raise _InvalidError(f"unexpected {self._text[self._at]!r} at {self._at}")
             compounds.append((compound, combinator))
 
@@ -215,7 +218,7 @@ class _Parser:
     def _add_piece(self, compound: _Compound, match: re.Match[str]) -> None:
         if match["pseudo"]:
             self._add_pseudo(compound, match["pseudo"], call=bool(match["call"]))
-        elif compound.is_pseudo_element:
+        elif compound.pseudo_element:
             raise _InvalidError(f"{match[0]} after a pseudo-element")
         elif match["class"]:
             compound.names.add(f".{self._folded(match['class'])}")
@@ -248,6 +251,8 @@ class _Parser:
         name = ascii_lower(unescape(name))
         if name.startswith(":") or (name in LEGACY_PSEUDO_ELEMENTS and not call):
             self._add_pseudo_element(compound, name.lstrip(":"), call=call)
+        elif compound.pseudo_element and not may_follow(name, compound.pseudo_element):
+            raise _InvalidError(f"{name} after ::{compound.pseudo_element}")
         elif call:
             self._add_function(compound, name, self._arguments())
         elif name in {"root", "scope"}:
@@ -270,7 +275,7 @@ class _Parser:
             raise _InvalidError(f"pseudo-element {name} in a function")
         if call:
             self._arguments()
-        compound.never = compound.is_pseudo_element = True
+        compound.never, compound.pseudo_element = True, name
         self._specificity[2] += 1
 
     def _add_function(self, compound: _Compound, name: str, arguments: list[str]) -> None:

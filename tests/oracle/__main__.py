@@ -2,7 +2,7 @@
 
 python -m tests.oracle [GROUP ...] [--match TEXT] [--most N] [--json FILE]
 
-The groups are cases, samples, css-complete, css-sites, news212, fundus.
+The groups are cases, samples, random, css-complete, css-sites, news212, fundus.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tests.conftest import CORPORA
 from tests.oracle.chromium import missing
 from tests.oracle.compare import Agreement, compare
 from tests.oracle.pages import cases, corpus_pages, sample_pages
+from tests.oracle.random_pages import random_pages
 
 # Those with all their sheets; of the pages of news212 and fundus most link sheets that are missing.
 GROUPS = ("cases", "samples", "css-complete", "css-sites")
@@ -47,9 +48,8 @@ def main() -> None:
 
 
 def _compare(group: str, match: str) -> Agreement:
-    pages = {"cases": cases, "samples": sample_pages}.get(
-        group, lambda: corpus_pages(CORPORA, group)
-    )()
+    own = {"cases": cases, "samples": sample_pages, "random": lambda: random_pages(300)}
+    pages = own.get(group, lambda: corpus_pages(CORPORA, group))()
     return Agreement(compare([page for page in pages if match in str(page)]))
 
 
