@@ -53,7 +53,7 @@ LEGACY_PSEUDO_ELEMENTS = frozenset(("after", "before", "first-letter", "first-li
 _STATES = words(
     """
     active corner-present decrement disabled double-button enabled end focus focus-visible
-    focus-within horizontal hover increment is no-button not single-button start vertical where
+    focus-within horizontal hover increment no-button not single-button start vertical
     window-inactive
     """
 )
@@ -61,7 +61,7 @@ _STATES = words(
 
 def may_follow(pseudo_class: str, pseudo_element: str) -> bool:
     """Return whether *pseudo_class* may stand after *pseudo_element*: most of those have no states."""
-    if pseudo_element.startswith(("part", "view-transition")):
+    if pseudo_class in {"is", "where"} or pseudo_element.startswith(("part", "view-transition")):
         return True
     return pseudo_class in _STATES and pseudo_element.startswith(("-webkit-", "file-selector"))
 

@@ -42,7 +42,10 @@ button, input, select, textarea { font: -webkit-small-control; color: fieldtext 
 button { color: buttontext }
 textarea { font-family: monospace }
 input:disabled, textarea:disabled { color: #545454 }
-select:disabled, optgroup:disabled, option:disabled { color: graytext }
+select:disabled, optgroup:disabled,
+select:is([multiple], [size]:not([size=""], [size="0"], [size="1"])) option:disabled {
+  color: graytext
+}
 button:disabled, input:is([type="submit" i], [type="reset" i], [type="button" i]):disabled {
   color: rgba(16, 16, 16, .3)
 }
