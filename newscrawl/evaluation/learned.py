@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.evaluation.run import Outcome, evaluate
 from newscrawl.training.crossvalidation import fold_models
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from newscrawl.training.folds import Kind
 
 
+T = TypeVar("T")
+
+
 def evaluate_out_of_fold(
     pages: Sequence[LabelledPage],
     method: str,
@@ -32,20 +35,38 @@ def evaluate_out_of_fold(
 
     *advance* is called twice a page: when it is learned from, and when it is scored.
     """
+
+    def score(members: Sequence[LabelledPage], models: Path) -> list[Outcome[PageScores]]:
+        return evaluate(members, method, workers=workers, advance=advance, models=models)
+
+    return map_folds(pages, kind, score, workers=workers, advance=advance)
+
+
+def map_folds(
+    pages: Sequence[LabelledPage],
+    kind: Kind,
+    measure: Callable[[Sequence[LabelledPage], Path], list[Outcome[T]]],
+    *,
+    workers: int,
+    advance: Callable[[], object] | None = None,
+) -> list[Outcome[T]]:
+    """Return what *measure* says of each of *pages*, in order.
+
+    It is called with the pages of each fold, and the folder of the models fitted to those of the
+    other folds. *advance* is called when a page is learned from.
+    """
     read = read_examples(pages, workers=workers, advance=advance)
     fold_of = folds(pages, kind)
     places = dict(zip(pages, fold_of, strict=True))
     models = fold_models(read.pages, read.examples, [places[page] for page in read.pages])
-    outcomes: dict[int, Outcome[PageScores]] = {}
+    outcomes: dict[int, Outcome[T]] = {}
     with TemporaryDirectory() as folder:
         for fold, fitted in enumerate(models):
             (home := Path(folder, str(fold))).mkdir()
             fitted.save(home)
             members = [i for i, other in enumerate(fold_of) if other == fold]
-            scored = evaluate(
-                [pages[i] for i in members], method, workers=workers, advance=advance, models=home
-            )
-            outcomes.update(zip(members, scored, strict=True))
+            measured = measure([pages[i] for i in members], home)
+            outcomes.update(zip(members, measured, strict=True))
     return [outcomes[i] for i in range(len(pages))]
 
 
