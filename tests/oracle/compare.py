@@ -155,25 +155,29 @@ def compare(pages: Sequence[Page]) -> list[Comparison]:
     return comparisons
 
 
+def request_of(page: Page, document: Document, rows: list[int]) -> Request:
+    """Return the page as Chromium shall have it: our tree, with the rows in it, from now on."""
+    for row, tag in enumerate(document.tag):
+        if tag != TEXT:
+            document.element(row).set(NUMBER, str(row))
+    doctype = _DOCTYPE.match(page.html)
+    html = etree.tostring(document.root, method="html", encoding="utf-8", with_tail=False)
+    head = doctype[1] if doctype else b""
+    return Request(page.url, head + html, page.sheets, rows)
+
+
 class _Subject:
     """A page of ours on its way through Chromium."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.document = parse_document(page.html)
-        self.rows = _text_parents(self.document)
+        self.rows = text_parents(self.document)
         self.ours = _our_styles(page, self.document, self.rows)
 
     def request(self) -> Request:
-        """Return the page as Chromium shall have it: our tree, with the rows in it."""
-        root = self.document.root
-        for row, tag in enumerate(self.document.tag):
-            if tag != TEXT:
-                self.document.element(row).set(NUMBER, str(row))
-        doctype = _DOCTYPE.match(self.page.html)
-        html = etree.tostring(root, method="html", encoding="utf-8", with_tail=False)
-        head = doctype[1] if doctype else b""
-        return Request(self.page.url, head + html, self.page.sheets, self.rows)
+        """Return what Chromium is asked."""
+        return request_of(self.page, self.document, self.rows)
 
     def compare(self, rendered: Rendered, comparison: Comparison) -> None:
         """Fill *comparison*."""
@@ -183,7 +187,7 @@ class _Subject:
                 comparison.dropped += 1
                 continue
             comparison.compared += 1
-            theirs = _their_style(values, rendered.srgb)
+            theirs = their_style(values, rendered.srgb)
             for name in mine.differences(theirs):
                 comparison.disagreements.append(
                     Disagreement(
@@ -215,7 +219,7 @@ class _Trees:
         )
 
 
-def _text_parents(document: Document) -> list[int]:
+def text_parents(document: Document) -> list[int]:
     """Return the rows of the parents of text nodes in the body (no scripts, styles, images)."""
     body = next((row for row, tag in enumerate(document.tag) if tag == "body"), 0)
     rows = range(body, document.end[body])
@@ -243,7 +247,8 @@ def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> list[Sty
     ]
 
 
-def _their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:
+def their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:
+    """Return the style of an element that Chromium rendered: what :class:`Rendered` has of it."""
     size, weight, color, family, font_style, gone, visibility = values
     return Style(
         font_size=float(size.removesuffix("px")),
