@@ -18,7 +18,7 @@ from newscrawl.fields.datetext import DateText, read_dates
 from newscrawl.fields.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document import Document
     from newscrawl.fields.metadata import Metadata
@@ -83,13 +83,16 @@ def gather(
     *,
     url: str | None,
     fetched_at: datetime,
-    probability: Mapping[int, float] | None = None,
 ) -> list[DateEvidence]:
     """Return what the page states and shows of its publication, in order of trust.
 
     Text nodes are read where they are near *title_row*, the row of the title's element; without
-    one, up to the end of *forest*, the roots of the relevant content. *probability* gives a
-    classifier's rating of text nodes by row; without it, nearness and brevity rate them.
+    one, up to the end of *forest*, the roots of the relevant content. Nearness and brevity rate
+    them. Classifiers do no better: on other sites (660 pages of news212 and fundus, three folds)
+    the day is right on 0.989 with the papers' date model, 0.991 with a forest over 14 features
+    of the dates read, and 0.991 so; of text alone on 0.947 with each. They do not know better
+    where they err, either (area under the curve 0.80 with each), and the papers' model costs
+    seven parses of the page.
     """
     stated = [DateEvidence(one.value, one.raw, one.source) for one in metadata.published]
     known = {day_of(one.value) for one in (*metadata.published, *metadata.modified)}
@@ -102,8 +105,6 @@ def gather(
             if value := _value(found, known, fetched_at):
                 share = len(found.text) / len(text)
                 weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _NEAR)
-                if probability is not None:
-                    weight = probability.get(row, 0.0)
                 guessed = found.ambiguous and day_of(value) not in known
                 certain = found.has_year and found.kind == "absolute" and not guessed
                 shown.append(
