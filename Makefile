@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-lowest lint docs bench clean
+.PHONY: demo test test-lowest lint docs bench peers clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -28,6 +28,16 @@ docs: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
 
+# Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
+peers: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.peers $(ARGS)
+
+.venv-peers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --upgrade pip
+	.venv-peers/bin/python -m pip install --quiet --editable '.[peers]'
+	touch $@
+
 $(VENV)/installed: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -35,4 +45,4 @@ $(VENV)/installed: pyproject.toml setup.py
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest build dist *.egg-info docs/_build .scrapy articles.jsonl
+	rm -rf $(VENV) .venv-lowest .venv-peers build dist *.egg-info docs/_build .scrapy articles.jsonl

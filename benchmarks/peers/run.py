@@ -1,0 +1,180 @@
+"""Run tools over pages in worker processes, and keep what they said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field, replace
+from functools import cache
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import lxml.html
+
+from benchmarks.peers.tools import TOOLS, Given, Output
+from newscrawl.document import parse_document
+from newscrawl.evaluation.corpora import LabelledPage
+from newscrawl.evaluation.learned import map_folds
+from newscrawl.evaluation.run import Outcome, map_pages
+from newscrawl.text import squeeze
+from newscrawl.training.labels import align
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+_warm: set[str] = set()
+"""Tools that have read a page in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool said of a page, and what it cost."""
+
+    output: Output = field(default_factory=Output)
+    #: CPU time as a multiple of ``lxml.html`` parsing of the same bytes; None: the page failed
+    parses: float | None = None
+    error: str | None = None
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Answer:
+        """Return the answer written as JSON values."""
+        return cls(Output(*plain["output"]), plain["parses"], plain["error"])
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the answer as JSON values."""
+        return {"output": self.output, "parses": self.parses, "error": self.error}
+
+
+def run_tool(
+    data: bytes, *, page: dict[str, Any], tool: str, models: str | None = None
+) -> dict[str, Any]:
+    """Return the :class:`Answer` of *tool* as JSON values; *page* is a :class:`LabelledPage`.
+
+    The page is parsed before and after, in the same process, so that a machine that slows down
+    slows all three alike. Raises whatever the tool raises.
+    """
+    run, run_modified = _load(tool, models)
+    url = LabelledPage.from_plain(page).url
+    root, before = _parse(data)
+    given = Given(data, data.decode("utf-8", "replace"), url, root.get("lang"))
+    if tool not in _warm:
+        run(given)  # what is loaded with the first page is not the price of that page
+        _warm.add(tool)
+    start = process_time()
+    output = run(given)
+    seconds = process_time() - start
+    _, after = _parse(data)
+    if run_modified is not None:
+        output = output._replace(modified=run_modified(given))
+    return Answer(output, 2 * seconds / (before + after)).to_plain()
+
+
+def _parse(data: bytes) -> tuple[lxml.html.HtmlElement, float]:
+    start = process_time()
+    root = lxml.html.document_fromstring(data)
+    return root, process_time() - start
+
+
+@cache
+def _load(
+    name: str, models: str | None
+) -> tuple[Callable[[Given], Output], Callable[[Given], str | None] | None]:
+    """Return the function of a tool, and the one for the date of modification, if it has any."""
+    sys.addaudithook(_no_network)
+    tool = TOOLS[name]
+    run = tool.load(models) if tool.learned else tool.load()
+    return run, tool.load_modified and tool.load_modified()
+
+
+def _no_network(event: str, _arguments: object) -> None:
+    """Refuse what would reach the network: pages are to be read as they are."""
+    if event in {"socket.connect", "socket.getaddrinfo"}:
+        raise ConnectionRefusedError("no network in a comparison")
+
+
+def title_in_nodes(data: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
+    """Return ``{"title": ...}``: the text of the nodes aligned with the label, empty if none."""
+    labelled = replace(LabelledPage.from_plain(page), date=None)  # aligning dates takes time
+    document = parse_document(data)
+    rows = align(document, labelled).title
+    return {"title": " ".join(squeeze(document.text[row]) for row in rows)}
+
+
+def gold_titles(pages: Sequence[LabelledPage], *, workers: int) -> list[str]:
+    """Return the text of the title nodes of each of *pages*; empty where there are none."""
+    outcomes = map_pages(
+        "benchmarks.peers.run:title_in_nodes",
+        pages,
+        lambda plain: str(plain["title"]),
+        lambda _: "",
+        workers=workers,
+    )
+    return [one.value for one in outcomes]
+
+
+def answers(
+    name: str, pages: Sequence[LabelledPage], *, workers: int, cache_dir: Path | None = None
+) -> list[Answer]:
+    """Return what the tool *name* says of each of *pages*, in order.
+
+    Methods with models are fitted to the folds that a page is not in. With *cache_dir*, pages that
+    this version of the tool has read before are taken from there; ours are always run.
+    """
+    tool = TOOLS[name]
+    if tool.learned:
+        return _merge(
+            map_folds(
+                pages,
+                "extra-site",
+                lambda members, models: _run(name, members, workers, models=str(models)),
+                workers=workers,
+            )
+        )
+    if cache_dir is None or tool.package is None:
+        return _merge(_run(name, pages, workers))
+    kept = _Kept(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
+    missing = [page for page in pages if _key(page) not in kept.answers]
+    kept.add(zip(missing, _merge(_run(name, missing, workers)), strict=True))
+    return [kept.answers[_key(page)] for page in pages]
+
+
+def _run(
+    name: str, pages: Sequence[LabelledPage], workers: int, **plain: Any
+) -> list[Outcome[Answer]]:
+    return map_pages(
+        "benchmarks.peers.run:run_tool",
+        pages,
+        Answer.from_plain,
+        lambda _: Answer(),
+        workers=workers,
+        tool=name,
+        **plain,
+    )
+
+
+def _merge(outcomes: Sequence[Outcome[Answer]]) -> list[Answer]:
+    return [replace(one.value, error=one.error) for one in outcomes]
+
+
+def _key(page: LabelledPage) -> tuple[str, str]:
+    return page.corpus, page.id
+
+
+class _Kept:
+    """Answers of one version of one tool, in a file of JSON lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
+        rows = map(json.loads, lines)
+        self.answers = {(row["corpus"], row["id"]): Answer.from_plain(row) for row in rows}
+
+    def add(self, found: Iterable[tuple[LabelledPage, Answer]]) -> None:
+        """Keep *found*."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as lines:
+            for page, answer in found:
+                self.answers[_key(page)] = answer
+                row = {"corpus": page.corpus, "id": page.id, **answer.to_plain()}
+                lines.write(json.dumps(row) + "\n")

@@ -1,0 +1,234 @@
+"""Figures as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.peers import score
+from benchmarks.peers.tools import OURS, TOOLS
+from newscrawl.evaluation.bootstrap import compare
+from newscrawl.evaluation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from benchmarks.peers.score import Result
+    from benchmarks.peers.tools import Field
+
+    #: results by tool, the pages in the same order
+    Results = Mapping[str, Sequence[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The results on some corpora together."""
+
+    name: str
+    results: Results
+
+    def of(self, field: Field) -> Results:
+        """Return the results of the tools that give *field*."""
+        return {name: found for name, found in self.results.items() if field in TOOLS[name].fields}
+
+
+def groups(results: Results) -> list[Group]:
+    """Return a group of each corpus, and of all together if there are several."""
+    corpora = list(dict.fromkeys(one.page.corpus for found in results.values() for one in found))
+    parts = [
+        Group(
+            corpus,
+            {
+                name: [one for one in found if one.page.corpus == corpus]
+                for name, found in results.items()
+            },
+        )
+        for corpus in corpora
+    ]
+    return parts if len(parts) == 1 else [*parts, Group(" + ".join(corpora), results)]
+
+
+def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
+    """Yield the tables of *fields*, each corpus by itself and all together, and that of costs."""
+    makers: dict[Field, Callable[[Group], Table]] = {
+        "title": title_table,
+        "date": date_table,
+        "body": body_table,
+    }
+    parts = groups(results)
+    for field in fields:
+        for group in parts:
+            yield makers[field](group)
+    yield cost_table(parts[-1])
+
+
+def title_table(group: Group) -> Table:
+    """Return the figures of titles, by the nodes of the page and by the label as given."""
+    found = group.of("title")
+    in_nodes = {name: score.titles(one, score.in_nodes) for name, one in found.items()}
+    labelled = {name: score.titles(one, score.as_labelled) for name, one in found.items()}
+    rows = [
+        [
+            name,
+            *map(_share, (in_nodes[name].f1, in_nodes[name].exact)),
+            *map(_share, (labelled[name].f1, labelled[name].exact, labelled[name].given)),
+            _against(found, name, _with_nodes, score.title_f1),
+            _against(found, name, _with_nodes, score.title_exact),
+        ]
+        for name in _ranked(found, lambda name: in_nodes[name].f1)
+    ]
+    pages = _pages(one.pages for one in in_nodes.values())
+    return Table(
+        f"Title, {group.name}: {pages} pages with the title in text nodes, "
+        f"{_pages(one.pages for one in labelled.values())} with a label",
+        (
+            "tool",
+            "F1, nodes",
+            "exact, nodes",
+            "F1, label",
+            "exact, label",
+            "given",
+            "ours - it, F1 of a page",
+            "ours - it, exact",
+        ),
+        rows,
+    )
+
+
+def date_table(group: Group) -> Table:
+    """Return the figures of days, with and without doubtful labels."""
+    found = group.of("date")
+    sound = {name: score.days(one, doubtful=False) for name, one in found.items()}
+    every = {name: score.days(one, doubtful=True) for name, one in found.items()}
+    rows = [
+        [
+            name,
+            *map(_share, (sound[name].right, sound[name].right_or_modified)),
+            *map(_share, (every[name].right, every[name].right_or_modified)),
+            *map(_share, (sound[name].precision, sound[name].given)),
+            _against(found, name, _with_sound_day, score.day),
+            _against(found, name, _with_sound_day, score.day_or_modified),
+        ]
+        for name in _ranked(found, lambda name: sound[name].right)
+    ]
+    return Table(
+        f"Day of publication, {group.name}: {_pages(one.pages for one in sound.values())} pages "
+        f"without doubtful labels, {_pages(one.pages for one in every.values())} with them",
+        (
+            "tool",
+            "right",
+            "or modified",
+            "right, all labels",
+            "or modified, all labels",
+            "right of given",
+            "given",
+            "ours - it",
+            "ours - it, or modified",
+        ),
+        rows,
+    )
+
+
+def body_table(group: Group) -> Table:
+    """Return the figures of bodies, with and without suspect labels."""
+    found = group.of("body")
+    every = {name: score.bodies(one, suspects=True) for name, one in found.items()}
+    sound = {name: score.bodies(one, suspects=False) for name, one in found.items()}
+    rows = [
+        [
+            name,
+            *map(_share, every[name].score),
+            *map(_share, (every[name].low, every[name].high)),
+            *map(_share, (sound[name].score.f1, sound[name].low, every[name].given)),
+            _against(found, name, _with_body, score.body_f1),
+            _against(found, name, _with_sound_body, score.body_f1),
+        ]
+        for name in _ranked(found, lambda name: every[name].score.f1)
+    ]
+    return Table(
+        f"Body, {group.name}: {_pages(one.pages for one in every.values())} pages, "
+        f"{_pages(one.pages for one in sound.values())} without suspect labels",
+        (
+            "tool",
+            "P",
+            "R",
+            "F1",
+            f"F1 < {score.LOW}",
+            f"F1 >= {score.HIGH}",
+            "F1, no suspects",
+            f"F1 < {score.LOW}, no suspects",
+            "given",
+            "ours - it",
+            "ours - it, no suspects",
+        ),
+        rows,
+    )
+
+
+def cost_table(group: Group) -> Table:
+    """Return what the tools cost, and on how many pages they failed."""
+    costs = {name: score.cost(found) for name, found in group.results.items()}
+    rows = [
+        [
+            name,
+            " ".join(TOOLS[name].fields),
+            f"{one.median:.1f}",
+            f"{one.p95:.1f}",
+            str(one.failures.total()),
+            ", ".join(f"{kind} {count}" for kind, count in one.failures.most_common()),
+        ]
+        for name, one in sorted(costs.items(), key=lambda item: item[1].median)
+    ]
+    pages = _pages(len(found) for found in group.results.values())
+    return Table(
+        f"CPU time by lxml.html parsing of the same bytes, {group.name}: {pages} pages",
+        ("tool", "gives", "median", "p95", "failed", "of what"),
+        rows,
+    )
+
+
+def _against(
+    found: Results, name: str, keep: Callable[[Result], bool], measure: Callable[[Result], float]
+) -> str:
+    """Return the mean of ours minus that of tool *name* and its interval; empty for ours."""
+    if name == OURS or OURS not in found:
+        return ""
+    pairs = [
+        (one.page.site, measure(one), measure(other))
+        for one, other in zip(found[OURS], found[name], strict=True)
+        if keep(one)
+    ]
+    if not pairs:
+        return ""
+    it = compare(pairs)
+    return f"{it.difference:+.3f} [{it.low:+.3f}, {it.high:+.3f}]"
+
+
+def _with_nodes(result: Result) -> bool:
+    return bool(result.node_title)
+
+
+def _with_sound_day(result: Result) -> bool:
+    return result.page.day_counts
+
+
+def _with_body(result: Result) -> bool:
+    return result.page.body is not None
+
+
+def _with_sound_body(result: Result) -> bool:
+    return _with_body(result) and not result.page.body_suspect
+
+
+def _ranked(found: Results, value: Callable[[str], float]) -> list[str]:
+    """Return the names of tools, the best first."""
+    return sorted(found, key=lambda name: -value(name))
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _pages(counts: Iterable[int]) -> int:
+    """Return the number of pages, which is that of any tool."""
+    return max(counts, default=0)

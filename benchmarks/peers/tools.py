@@ -1,0 +1,364 @@
+"""The tools: each is called in the way that its own manual recommends for articles.
+
+A tool is given the page's text, already decoded, where it takes text. Loading one imports it, so
+that only those asked for need be installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import lxml.html
+
+from newscrawl.extraction import LEARNED, METHODS, ExtractOptions, extract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Field = Literal["title", "date", "body"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+
+
+class Given(NamedTuple):
+    """A page as tools are given it."""
+
+    data: bytes
+    #: *data* decoded
+    html: str
+    url: str
+    #: the language that the page declares, such as ``de-AT``
+    language: str | None = None
+
+
+class Output(NamedTuple):
+    """What a tool says of a page: None where it says nothing."""
+
+    title: str | None = None
+    #: publication, as an ISO or other date text
+    date: str | None = None
+    #: last modification, where a tool states it apart from publication
+    modified: str | None = None
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """How a tool is called."""
+
+    #: what it gives
+    fields: tuple[Field, ...]
+    #: imports it and returns the function that is timed
+    load: Callable[..., Callable[[Given], Output]]
+    #: what is called, for the reader of a table
+    call: str
+    #: name of the distribution; None: it is always there
+    package: str | None = None
+    #: the date of modification where it takes a call of its own, which is not timed
+    load_modified: Callable[[], Callable[[Given], str | None]] | None = None
+    #: one of our methods, with models that were fitted
+    learned: bool = False
+
+    @property
+    def version(self) -> str | None:
+        """The version installed; None: it is not."""
+        try:
+            return version(self.package or "newscrawl")
+        except PackageNotFoundError:
+            return None
+
+
+def _ours(method: str) -> Tool:
+    def load(models: str | None = None) -> Callable[[Given], Output]:
+        options = ExtractOptions(models=Path(models) if models else None)
+
+        def run(page: Given) -> Output:
+            article = extract(page.data, page.url, method=method, options=options)
+            return Output(
+                article.title, _iso(article.date), _iso(article.date_modified), article.body
+            )
+
+        return run
+
+    call = f'extract(html, url, method="{method}")'
+    return Tool(FIELDS, load, call, learned=method in LEARNED)
+
+
+def _trafilatura(**options: bool) -> Callable[[], Callable[[Given], Output]]:
+    def load() -> Callable[[Given], Output]:
+        from trafilatura import bare_extraction
+        from trafilatura.metadata import extract_metadata
+
+        def run(page: Given) -> Output:
+            found = bare_extraction(
+                page.html, url=page.url, with_metadata=True, include_comments=False, **options
+            ) or extract_metadata(page.html, page.url)
+            return Output(found.title, found.date, body=found.text)
+
+        return run
+
+    return load
+
+
+def _trafilatura_metadata() -> Callable[[Given], Output]:
+    from trafilatura.metadata import extract_metadata
+
+    def run(page: Given) -> Output:
+        found = extract_metadata(page.html, page.url)
+        return Output(found.title, found.date)
+
+    return run
+
+
+def _htmldate(*, original: bool, extensive: bool) -> Callable[[], Callable[[Given], str | None]]:
+    def load() -> Callable[[Given], str | None]:
+        from htmldate import find_date
+
+        return lambda page: find_date(
+            page.html, url=page.url, original_date=original, extensive_search=extensive
+        )
+
+    return load
+
+
+def _htmldate_tool(*, extensive: bool) -> Tool:
+    def load() -> Callable[[Given], Output]:
+        find = _htmldate(original=True, extensive=extensive)()
+        return lambda page: Output(date=find(page))
+
+    return Tool(
+        ("date",),
+        load,
+        f"find_date(html, url=url, original_date=True, extensive_search={extensive}); "
+        "modified: original_date=False",
+        "htmldate",
+        _htmldate(original=False, extensive=extensive),
+    )
+
+
+def _newspaper4k() -> Callable[[Given], Output]:
+    from newspaper import Article
+
+    def run(page: Given) -> Output:
+        article = Article(page.url, fetch_images=False)
+        article.download(input_html=page.html)
+        article.parse()
+        return Output(article.title, _iso(article.publish_date), body=article.text)
+
+    return run
+
+
+def _extruct() -> Callable[[Given], Output]:
+    import extruct
+
+    def run(page: Given) -> Output:
+        data = extruct.extract(
+            page.html,
+            base_url=page.url,
+            syntaxes=["json-ld", "microdata", "opengraph"],
+            uniform=True,
+            errors="ignore",
+        )
+        items = list(_items([data[name] for name in ("json-ld", "microdata", "opengraph")]))
+        return Output(
+            _first(items, "headline", "og:title"),
+            _first(items, "datePublished", "article:published_time"),
+            _first(items, "dateModified", "article:modified_time"),
+        )
+
+    return run
+
+
+def _items(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield all objects in *value*, outer ones first."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _items(one)
+
+
+def _first(items: list[Mapping[str, Any]], *names: str) -> str | None:
+    """Return the first text that *items* give for the first of *names* that any of them gives."""
+    texts = (one[name] for name in names for one in items if isinstance(one.get(name), str))
+    return next((text for text in texts if text.strip()), None)
+
+
+def _readability() -> Callable[[Given], Output]:
+    from html_text import extract_text
+    from readability import Document
+
+    def run(page: Given) -> Output:
+        document = Document(page.html, url=page.url)
+        return Output(document.short_title(), body=extract_text(document.summary()))
+
+    return run
+
+
+def _goose3() -> Callable[[Given], Output]:
+    from goose3 import Goose
+
+    goose = Goose({"enable_image_fetching": False})
+
+    def run(page: Given) -> Output:
+        article = goose.extract(url=page.url, raw_html=page.html)
+        published = article.publish_date or _iso(article.publish_datetime_utc)
+        return Output(article.title, published, body=article.cleaned_text)
+
+    return run
+
+
+def _resiliparse() -> Callable[[Given], Output]:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree
+
+    def run(page: Given) -> Output:
+        tree = HTMLTree.parse(page.html)
+        body = extract_plain_text(
+            tree,
+            main_content=True,
+            comments=False,
+            post_meta=False,
+            alt_texts=False,
+            list_bullets=False,
+        )
+        return Output(tree.title, body=body)
+
+    return run
+
+
+def _justext() -> Callable[[Given], Output]:
+    import justext
+    from babel import Locale, UnknownLocaleError
+
+    known = justext.get_stoplists()
+    every = frozenset(word for name in known for word in justext.get_stoplist(name))
+
+    def stoplist(page: Given) -> frozenset[str]:
+        try:
+            language = Locale((page.language or "")[:2].lower()).get_language_name("en")
+        except (UnknownLocaleError, ValueError):
+            return every
+        return justext.get_stoplist(language) if language in known else every
+
+    def run(page: Given) -> Output:
+        paragraphs = justext.justext(page.html, stoplist(page))
+        return Output(body="\n".join(one.text for one in paragraphs if not one.is_boilerplate))
+
+    return run
+
+
+def _boilerpy3() -> Callable[[Given], Output]:
+    from boilerpy3.extractors import ArticleExtractor
+
+    extractor = ArticleExtractor()
+
+    def run(page: Given) -> Output:
+        document = extractor.get_doc(page.html)
+        return Output(document.title, body=document.content)
+
+    return run
+
+
+def _markup() -> Callable[[Given], Output]:
+    def run(page: Given) -> Output:
+        root = lxml.html.document_fromstring(page.data)
+        return Output(
+            _text(root, "//h1") or _text(root, "//title"),
+            _content(root, "article:published_time") or _first_time(root),
+            _content(root, "article:modified_time"),
+            "\n".join(text for p in root.iter("p") if len(text := p.text_content()) > 60),
+        )
+
+    return run
+
+
+def _text(root: lxml.html.HtmlElement, path: str) -> str | None:
+    return next((" ".join(one.itertext()) for one in root.xpath(path)), None)
+
+
+def _content(root: lxml.html.HtmlElement, name: str) -> str | None:
+    return next(iter(root.xpath("//meta[@property=$name]/@content", name=name)), None)
+
+
+def _first_time(root: lxml.html.HtmlElement) -> str | None:
+    return next(iter(root.xpath("//time/@datetime")), None)
+
+
+def _iso(moment: date | None) -> str | None:
+    return moment.isoformat() if isinstance(moment, date) else None
+
+
+OURS = "newscrawl" if "newscrawl" in METHODS else "nce"
+"""The method that the others are compared with."""
+
+TOOLS: dict[str, Tool] = {
+    **{name: _ours(name) for name in METHODS},
+    "trafilatura": Tool(
+        FIELDS,
+        _trafilatura(),
+        "bare_extraction(html, url=url, with_metadata=True, include_comments=False)",
+        "trafilatura",
+    ),
+    "trafilatura fast": Tool(
+        FIELDS, _trafilatura(fast=True), "the same with fast=True", "trafilatura"
+    ),
+    "trafilatura metadata": Tool(
+        ("title", "date"), _trafilatura_metadata, "extract_metadata(html, url)", "trafilatura"
+    ),
+    "htmldate": _htmldate_tool(extensive=True),
+    "htmldate fast": _htmldate_tool(extensive=False),
+    "newspaper4k": Tool(
+        FIELDS,
+        _newspaper4k,
+        "Article(url, fetch_images=False), download(input_html=html), parse(); "
+        "it takes the page's language where it knows it",
+        "newspaper4k",
+    ),
+    "extruct": Tool(
+        ("title", "date"),
+        _extruct,
+        "extract(html, base_url=url, uniform=True) of JSON-LD, microdata, OpenGraph, in this "
+        "order: headline or og:title, datePublished or article:published_time",
+        "extruct",
+    ),
+    "readability-lxml": Tool(
+        ("title", "body"),
+        _readability,
+        "Document(html, url=url): short_title(), and summary() as text by html-text",
+        "readability-lxml",
+    ),
+    "goose3": Tool(
+        FIELDS,
+        _goose3,
+        "Goose({'enable_image_fetching': False}).extract(url=url, raw_html=html)",
+        "goose3",
+    ),
+    "resiliparse": Tool(
+        ("title", "body"),
+        _resiliparse,
+        "extract_plain_text(tree, main_content=True, comments=False, post_meta=False, "
+        "alt_texts=False, list_bullets=False), tree.title",
+        "resiliparse",
+    ),
+    "justext": Tool(
+        ("body",),
+        _justext,
+        "justext(html, stop words of the page's language, or of all languages)",
+        "justext",
+    ),
+    "boilerpy3": Tool(
+        ("title", "body"), _boilerpy3, "ArticleExtractor().get_doc(html)", "boilerpy3"
+    ),
+    "markup": Tool(
+        FIELDS,
+        _markup,
+        "no tool: first h1, else title; article:published_time, else the first time[datetime]; "
+        "all p of more than 60 characters",
+    ),
+}
+"""All tools by name, ours first."""
