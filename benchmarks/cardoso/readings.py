@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.body.nce import nce
 from newscrawl.css.style import Stylesheets
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.training.examples import Example
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def labelled_pages(folders: Sequence[Path], limit: int | None = None) -> list[La
     return found
 
 
-def spread(pages: Sequence[LabelledPage], most: int | None) -> list[LabelledPage]:
+def spread(pages: Sequence[T], most: int | None) -> list[T]:
     """Return at most *most* of *pages*, taken at equal distances."""
     if most is None or len(pages) <= most:
         return list(pages)

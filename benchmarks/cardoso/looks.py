@@ -1,0 +1,118 @@
+"""Where the style of text may come from: nowhere, the tags alone, our engine, Chromium."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from newscrawl.css.computed import INITIAL_STYLE
+from newscrawl.css.style import Stylesheets
+from newscrawl.document import parse_document
+from tests.oracle.chromium import Rendered, Request, render
+from tests.oracle.compare import Style, request_of, their_style
+from tests.oracle.pages import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from newscrawl.document import Document
+    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.fields.attributes import Style as Look
+
+Source = Literal["none", "tags", "ours", "chromium"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+
+def oracle_page(page: LabelledPage) -> Page:
+    """Return *page* with the bytes of the sheets of its corpus, as Chromium is given it."""
+    return Page(page.corpus, page.id, page.url, page.html(), corpus_bytes(page.path.parent.parent))
+
+
+@cache
+def corpus_bytes(corpus: Path) -> dict[str, bytes]:
+    """Return the sheets of the folder of a corpus by URL."""
+    index = corpus / "stylesheets.json"
+    files: dict[str, str] = json.loads(index.read_bytes()) if index.is_file() else {}
+    return {
+        url: gzip.decompress((corpus / "css" / name).read_bytes()) for url, name in files.items()
+    }
+
+
+def tag_styles(page: Page) -> Callable[[int], Look]:
+    """Return the style that a browser gives the tags of *page*, whatever its author says."""
+    document = without_author_styles(parse_document(page.html))
+    return Stylesheets(document, {}, base_url=page.url).style_of
+
+
+def without_author_styles(document: Document) -> Document:
+    """Empty the style elements and attributes of *document*; its rows stay as they are."""
+    for element in document.root.iter("style"):
+        element.text = None
+    for element in document.root.iterfind(".//*[@style]"):
+        del element.attrib["style"]
+    return document
+
+
+class ChromiumStyles:
+    """The styles that Chromium computes, kept in *folder* by what it was given."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, pages: Sequence[Page]) -> None:
+        """Render those of *pages* that are not in the folder; what Chromium refuses stays out."""
+        requests = [_request(page) for page in pages]
+        missing = [one for one in requests if not self._file(one).is_file()]
+
+        def done(place: int, rendered: Rendered | Exception) -> None:
+            if isinstance(rendered, Rendered):
+                found = {"styles": rendered.styles, "srgb": rendered.srgb}
+                self._file(missing[place]).write_text(json.dumps(found), encoding="utf-8")
+
+        if missing:
+            render(iter(missing), done)
+
+    def of(self, page: Page) -> Callable[[int], Look] | None:
+        """Return Chromium's style of *page*; None where it has none."""
+        request = _request(page)
+        file = self._file(request)
+        if not file.is_file():
+            return None
+        found: dict[str, Any] = json.loads(file.read_bytes())
+        styles = {
+            row: their_style(values, found["srgb"])
+            for row, values in zip(request.rows, found["styles"], strict=True)
+            if values is not None
+        }
+        return _Lookup(parse_document(page.html), styles)
+
+    def _file(self, request: Request) -> Path:
+        digest = hashlib.sha256(request.html)
+        for url, sheet in request.sheets.items():
+            digest.update(url.encode() + b"\0" + sheet)
+        return self._folder / f"{digest.hexdigest()}.json"
+
+
+class _Lookup:
+    """Styles by row; of an element without one, as in ``video``, that of the one around it."""
+
+    def __init__(self, document: Document, styles: Mapping[int, Style]) -> None:
+        self._document = document
+        self._styles = styles
+
+    def __call__(self, row: int) -> Look:
+        for above in self._document.ancestors(row):
+            if above in self._styles:
+                return self._styles[above]
+        return INITIAL_STYLE
+
+
+def _request(page: Page) -> Request:
+    document = parse_document(page.html)
+    parents = sorted({document.parent[row] for row in document.text_nodes()})
+    return request_of(page, document, parents)

@@ -1,0 +1,271 @@
+"""Table 3 of DocEng 2011: what title extraction costs, and what the restriction saves.
+
+All steps run on a page in turn, some rounds, before the next page is read; a step's time is its
+least CPU time. ``cached``: the process has seen the page's sheets; ``new process``: it has seen
+nothing. Chromium's time is that of its process tree, for loading the page and asking the style of
+its text; as in the paper the time is added that the classifier takes once its features are there.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import lxml.html
+
+from benchmarks.browser_cost import browser_costs
+from benchmarks.cardoso.effect import group_of
+from benchmarks.cardoso.looks import corpus_bytes, oracle_page, without_author_styles
+from benchmarks.cardoso.published import SAVING
+from benchmarks.cardoso.readings import spread
+from benchmarks.cardoso.scoring import ALL
+from benchmarks.style_steps import LinkedSheets, forget
+from newscrawl.body.nce import nce
+from newscrawl.css.charset import decode_sheet
+from newscrawl.css.computed import INITIAL_STYLE
+from newscrawl.css.store import SheetStore, sheet_hash
+from newscrawl.css.style import Stylesheets
+from newscrawl.document import parse_document
+from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.tables import Table
+from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.cardoso import find_date, find_title, load_models
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchmarks.cardoso.looks import Source
+    from newscrawl.css.sheet import Sheet
+    from newscrawl.document import Document
+    from newscrawl.evaluation.corpora import LabelledPage
+
+ROUNDS = 3
+
+PARSE = "lxml.html"
+HEAD_TITLE = "title element"
+STRUCTURAL = "structural"
+CACHED, NEW = "cached", "new process"
+PLAIN_BROWSER, IMAGE_BROWSER = "Chromium, no images", "Chromium, images"
+CLASSIFY = "the classifier"
+TAG_STYLES = "style of the tags"
+
+
+class Step(NamedTuple):
+    """An extraction whose cost depends on what was seen before."""
+
+    name: str
+    whole: bool = False
+    date: bool = False
+
+
+VISUAL = Step("structural + visual")
+WHOLE_VISUAL = Step("structural + visual, whole tree", whole=True)
+BOTH = Step("title and date", date=True)
+WHOLE_BOTH = Step("title and date, whole tree", whole=True, date=True)
+STYLES = Step("style alone")
+STEPS = VISUAL, WHOLE_VISUAL, BOTH, WHOLE_BOTH
+
+PUBLISHED = {
+    HEAD_TITLE: "0.40",
+    STRUCTURAL: "1.00",
+    VISUAL.name: "1.77",
+    WHOLE_VISUAL.name: "3.01",
+    PLAIN_BROWSER: "10.80",
+    IMAGE_BROWSER: "39.16",
+}
+"""Table 3: times relative to the strictly structural approach; the browser was WebKit."""
+
+
+class Timed:
+    """A page and the least CPU time of each step, in seconds."""
+
+    def __init__(self, page: LabelledPage) -> None:
+        self.group = group_of(page)
+        self.page = oracle_page(page)
+        self._texts = _decoded(page.path.parent.parent)
+        self._models = load_models()
+        self.times: dict[str, float] = {}
+
+    def measure(self) -> None:
+        """Time every step once; the least time of each stays."""
+        html, models = self.page.html, self._models
+        self._take(PARSE, lambda: lxml.html.document_fromstring(html))
+        self._take(HEAD_TITLE, lambda: parse_document(html).title)
+        self._take(STRUCTURAL, lambda: find_title(_plain_nodes(parse_document(html)), models.title))
+        document = parse_document(html)
+        nodes = _plain_nodes(document)
+        self._take(CLASSIFY, lambda: find_title(nodes, models.title))
+        bare = without_author_styles(parse_document(html))
+        self._take(TAG_STYLES, lambda: self._style(bare, nodes.rows, {}))
+        self._measure_visual(document, nodes.rows)
+
+    def _measure_visual(self, document: Document, rows: Sequence[int]) -> None:
+        store = SheetStore()
+        self._extract(WHOLE_BOTH, store)
+        for state in (CACHED, NEW):
+            for step in STEPS:
+                store = self._before(state, store)
+                self._take(named(step, state), partial(self._extract, step, store))
+            store = self._before(state, store)
+            sheets = LinkedSheets(self._texts, store)
+            action = partial(self._style, document, rows, sheets, store)
+            self._take(named(STYLES, state), action)
+
+    def _before(self, state: str, store: SheetStore) -> SheetStore:
+        """Return the store to use in *state*, all else in that state, too."""
+        if state == CACHED:
+            return store
+        forget()
+        return SheetStore()
+
+    def _extract(self, step: Step, store: SheetStore) -> None:
+        document = parse_document(self.page.html)
+        rows = evaluated_rows(document, () if step.whole else nce(document).forest)
+        sheets = LinkedSheets(self._texts, store)
+        styles = Stylesheets(document, sheets, base_url=self.page.url, store=store)
+        nodes = TextNodes.of(document, rows, styles.style_of)
+        title, _ = find_title(nodes, self._models.title)
+        if step.date:
+            find_date(nodes, self._models, title)
+
+    def _style(
+        self,
+        document: Document,
+        rows: Sequence[int],
+        sheets: Mapping[str, Sheet],
+        store: SheetStore | None = None,
+    ) -> None:
+        styles = Stylesheets(document, sheets, base_url=self.page.url, store=store)
+        for row in rows:
+            styles.style_of(row)
+
+    def _take(self, name: str, step: Callable[[], object]) -> None:
+        start = time.process_time()
+        step()
+        taken = time.process_time() - start
+        self.times[name] = min(taken, self.times.get(name, taken))
+
+
+def named(step: Step, state: str) -> str:
+    """Return the name of a step in a state."""
+    return f"{step.name}, {state}"
+
+
+@cache
+def _decoded(corpus: Path) -> dict[str, tuple[str, str]]:
+    """Return the hash and the text of each sheet of a corpus."""
+    texts = {url: decode_sheet(data) for url, data in corpus_bytes(corpus).items()}
+    return {url: (sheet_hash(text), text) for url, text in texts.items()}
+
+
+def _plain_nodes(document: Document) -> TextNodes:
+    """Return the nodes evaluated, all of one style."""
+    rows = evaluated_rows(document, nce(document).forest)
+    return TextNodes.of(document, rows, lambda _row: INITIAL_STYLE)
+
+
+def time_pages(pages: Sequence[LabelledPage], browser_pages: int) -> list[Timed]:
+    """Return the times of *pages*; Chromium loads at most *browser_pages* of each group."""
+    subjects = [Timed(page) for page in pages]
+    for subject in subjects:
+        for _ in range(ROUNDS):
+            subject.measure()
+    for group in groups_of(subjects):
+        shown = spread([one for one in subjects if one.group == group], browser_pages)
+        for name, images in ((PLAIN_BROWSER, False), (IMAGE_BROWSER, True)):
+            costs = browser_costs([one.page for one in shown], images=images) if shown else []
+            for subject, cost in zip(shown, costs, strict=True):
+                if cost is not None:
+                    subject.times[name] = cost.cpu
+    return subjects
+
+
+def groups_of(subjects: Iterable[Timed]) -> list[str]:
+    """Return the groups of pages that were timed."""
+    return list(dict.fromkeys(subject.group for subject in subjects))
+
+
+def time_tables(subjects: Sequence[Timed]) -> Iterator[Table]:
+    """Yield Table 3 and what the restriction to relevant nodes saves."""
+    yield table_3(subjects)
+    yield saving_table(subjects)
+
+
+def table_3(subjects: Sequence[Timed]) -> Table:
+    """Return the times of title extraction, relative to the structural approach and to parsing."""
+    groups = groups_of(subjects)
+    names = [PARSE, HEAD_TITLE, STRUCTURAL]
+    names += [named(step, state) for step in (VISUAL, WHOLE_VISUAL) for state in (CACHED, NEW)]
+    rows = []
+    for name in [*names, PLAIN_BROWSER, IMAGE_BROWSER]:
+        cells = [
+            text
+            for group in groups
+            for text in _relative([one for one in subjects if one.group == group], name)
+        ]
+        rows.append([name, PUBLISHED.get(_without_state(name), ""), *cells])
+    columns = ["", "RCD4, paper"]
+    for group in groups:
+        columns += [f"{group}, by structural", "by lxml.html, median", "pages"]
+    return Table("Table 3: time of title extraction, CPU", columns, rows)
+
+
+def _without_state(name: str) -> str:
+    return name.removesuffix(f", {CACHED}").removesuffix(f", {NEW}")
+
+
+def _relative(subjects: Sequence[Timed], name: str) -> list[str]:
+    """Return the time of all pages by that of the structural approach, and the median by parsing."""
+    timed = [one.times for one in subjects if name in one.times]
+    if not timed:
+        return ["", "", "0"]
+    # As in the paper, which adds to the time of the browser that of the classifier.
+    more = CLASSIFY if name in (PLAIN_BROWSER, IMAGE_BROWSER) else None
+    taken = [one[name] + (one[more] if more else 0) for one in timed]
+    ratio = sum(taken) / sum(one[STRUCTURAL] for one in timed)
+    median = statistics.median(
+        seconds / one[PARSE] for seconds, one in zip(taken, timed, strict=True)
+    )
+    return [f"{ratio:.2f}", f"{median:.2f}", str(len(timed))]
+
+
+def saving_table(subjects: Sequence[Timed]) -> Table:
+    """Return the share of the time of the whole tree that the relevant nodes save."""
+    rows = []
+    for group in groups_of(subjects):
+        timed = [one.times for one in subjects if one.group == group]
+        for part, full in ((VISUAL, WHOLE_VISUAL), (BOTH, WHOLE_BOTH)):
+            shares = (
+                1 - sum(one[named(part, state)] for one in timed)
+                / sum(one[named(full, state)] for one in timed)
+                for state in (CACHED, NEW)
+            )  # fmt: skip
+            rows.append([group, part.name, *(f"{100 * share:.0f} %" for share in shares), SAVING])
+    columns = ("pages", "what", CACHED, NEW, "paper")
+    return Table("What the restriction to relevant nodes saves of the time", columns, rows)
+
+
+def style_costs(subjects: Sequence[Timed]) -> dict[tuple[str, Source], str]:
+    """Return what each source of style costs, in parses of the page: median and 95th percentile."""
+    names: dict[Source, list[str]] = {
+        "tags": [TAG_STYLES],
+        "ours": [named(STYLES, CACHED), named(STYLES, NEW)],
+        "chromium": [PLAIN_BROWSER],
+    }
+    found: dict[tuple[str, Source], str] = {}
+    for group in (ALL, *groups_of(subjects)):
+        timed = [one.times for one in subjects if group in (ALL, one.group)]
+        found[group, "none"] = "0"
+        for source, steps in names.items():
+            found[group, source] = "; ".join(_parses(timed, step) for step in steps)
+    return found
+
+
+def _parses(timed: Iterable[Mapping[str, float]], name: str) -> str:
+    ratios = sorted(times[name] / times[PARSE] for times in timed if name in times)
+    if not ratios:
+        return ""
+    return f"{statistics.median(ratios):.2f} (95 %: {percentile(ratios, 0.95):.1f})"
