@@ -3,10 +3,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -24,6 +22,7 @@ from newscrawl.evaluation.corpora import (
     load_corpus,
     registered_domain,
 )
+from newscrawl.evaluation.days import NO_DAY, DayResult
 from newscrawl.evaluation.metrics import PERFECT, ZERO, bag_score
 from newscrawl.evaluation.nce_paper import (
     GAMMAS,
@@ -34,8 +33,9 @@ from newscrawl.evaluation.nce_paper import (
 )
 from newscrawl.evaluation.report import build_report, tables_of
 from newscrawl.evaluation.run import evaluate, map_pages
-from newscrawl.evaluation.score import NO_DAY, DayResult, PageScores
+from newscrawl.evaluation.score import PageScores
 from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.fields.date import CONFIDENCE
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ PAGE = """<!doctype html><html lang="en"><head><title>{title} | The Harbour Mail
 <article><h1>{title}</h1><p class="byline">By Ada Reyes</p>{paragraphs}</article>
 <aside><a href="/1">Another story</a> <a href="/2">And one more story</a></aside>
 <footer>All rights reserved by the paper</footer></body></html>"""
+
+
+SINGLE = CONFIDENCE[1]
 
 
 def _html(title: str = TITLE, day: str = "2026-03-05") -> bytes:
@@ -179,9 +182,11 @@ def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
     assert values["other-title"].score("title", "bag") == ZERO
     assert values["other-title"].score("title", "node") is None
     assert set(values["body-only"].scores) == {"body"}
-    assert values["right"].day == DayResult(returned=True, correct=True)
-    assert values["other-day"].day == DayResult(returned=True, correct=False)
-    assert values["doubtful"].day is values["body-only"].day is None
+    assert values["right"].day == DayResult(returned=True, correct=True, confidence=SINGLE)
+    assert values["other-day"].day == DayResult(returned=True, correct=False, confidence=SINGLE)
+    assert values["doubtful"].day == values["right"].day
+    assert values["body-only"].day is None
+    assert values["right"].language == "en"
 
 
 def test_workers_change_no_score(folder: Path) -> None:
@@ -206,21 +211,13 @@ def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
     assert scores["body"]["bag"]["below_0.5"] == 2 / 5
 
 
-def die_on_one_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
-    if page["id"] == "right":
-        os.abort()
-    if page["id"] == "doubtful":
-        time.sleep(60)
-    return {"length": len(html)}
-
-
 def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "DEADLINE", 1.0)
     advanced: list[None] = []
     outcomes = map_pages(
-        f"{__name__}:die_on_one_page",
+        "tests.deadly:die_on_one_page",
         load_corpus(folder).pages,
         lambda plain: plain["length"],
         lambda _: 0,
@@ -244,10 +241,10 @@ def test_the_report_counts_and_averages(folder: Path) -> None:
     assert every["title"]["bag"]["f1"] == pytest.approx(3 / 4)
     # alpha.example has a right title and a wrong one, the other two sites a right one each.
     assert every["title"]["bag"]["site_f1"] == pytest.approx((0.5 + 1 + 1) / 3)
-    assert every["date"] == {
-        "pages": 3, "returned": 3, "correct": 2,
-        "precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3,
-    }  # fmt: skip
+    days = every["date"]["trusted"]
+    assert (days["pages"], days["returned"], days["correct"]) == (3, 3, 2)
+    assert days["precision"] == days["recall"] == days["f1"] == days["right"] == 2 / 3
+    assert (every["date"]["all"]["pages"], every["date"]["all"]["correct"]) == (4, 3)
     by_half = small["scores"]["tune"]["pages"] + small["scores"]["test"]["pages"]
     assert by_half == 5
     assert small["comparison"]["body"]["difference"] == 0

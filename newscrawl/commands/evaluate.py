@@ -78,6 +78,7 @@ class Command(ScrapyCommand):
             help="score the models in DIR, which must not have seen the sites, in place of folds",
         )
         parser.add_argument("--by-site", action="store_true", help="print one row a site, too")
+        parser.add_argument("--by-language", action="store_true", help="and one row a language")
         parser.add_argument(
             "--worst", type=int, default=10, metavar="N", help="worst pages to list (default: 10)"
         )
@@ -204,4 +205,5 @@ def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:
     from newscrawl.evaluation.report import tables_of  # noqa: PLC0415
     from newscrawl.evaluation.tables import print_tables  # noqa: PLC0415
 
-    print_tables(tables_of(report, by_site=opts.by_site), sys.stdout)
+    tables = tables_of(report, by_site=opts.by_site, by_language=opts.by_language)
+    print_tables(tables, sys.stdout)

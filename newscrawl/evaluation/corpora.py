@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -14,7 +15,6 @@ from newscrawl.items import Day, parse_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
     from tldextract import TLDExtract
 
@@ -45,8 +45,10 @@ class LabelledPage:
     body: str | None = None
     #: two extractors agree with each other and not with the label
     body_suspect: bool = False
-    #: the labelled day matches nothing on the page: not to be scored
+    #: the labelled day matches nothing on the page: to be scored apart
     date_doubtful: bool = False
+    #: when the page was fetched (aware), which "yesterday" is told from
+    fetched_at: datetime | None = None
 
     @property
     def relevant_content(self) -> str | None:
@@ -72,13 +74,16 @@ class LabelledPage:
     def to_plain(self) -> dict[str, Any]:
         """Return the page as JSON values."""
         date = self.date.isoformat() if self.date else None
-        return asdict(self) | {"path": str(self.path), "date": date}
+        fetched_at = self.fetched_at.isoformat() if self.fetched_at else None
+        return asdict(self) | {"path": str(self.path), "date": date, "fetched_at": fetched_at}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> LabelledPage:
         """Return the page that :meth:`to_plain` made *plain* of."""
-        date = parse_iso(plain["date"]) if plain["date"] else None
-        return cls(**{**plain, "path": Path(plain["path"]), "date": date})
+        moments = {
+            name: parse_iso(plain[name]) if plain[name] else None for name in ("date", "fetched_at")
+        }
+        return cls(**{**plain, "path": Path(plain["path"]), **moments})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,13 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         body=_text(row, "body"),
         body_suspect=row["id"] in suspects,
         date_doubtful=bool(row.get("date_doubtful")),
+        fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
     )
+
+
+def _instant(text: str) -> datetime:
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 def _text(row: dict[str, Any], name: str) -> str | None:

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.evaluation.corpora import HALVES
+from newscrawl.evaluation.field_tables import (
+    confidence_table,
+    date_table,
+    language_table,
+    reliability_table,
+    title_table,
+)
 from newscrawl.evaluation.nce_paper import summarise_nce
 from newscrawl.evaluation.summary import (
     compare_methods,
+    language_rows,
     page_row,
     site_rows,
     summarise,
     worst_pages,
 )
-from newscrawl.evaluation.tables import Table
+from newscrawl.evaluation.tables import Table, figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 
 FIELD_NAMES = {"relevant": "relevant content", "body": "body", "title": "title"}
 METRIC_NAMES = {"bag": "bag of words", "node": "text nodes", "weighted": "text-weighted nodes"}
+TOGETHER = "all corpora"
 MEANS = ("precision", "recall", "f1", "site_precision", "site_recall", "site_f1")
 MEAN_COLUMNS = ("P", "R", "F1", "site P", "site R", "site F1")
 
@@ -54,11 +63,13 @@ def build_report(
                 "unlabelled": corpus.unlabelled,
                 "scores": summarise(own := _of(corpus, outcomes)),
                 "by_site": site_rows(own),
+                "by_language": language_rows(own),
                 "comparison": compare_methods(own, _of(corpus, others)) if others else None,
                 "nce": summarise_nce(_of(corpus, nce)) if nce else None,
             }
             for corpus in corpora
         },
+        "together": summarise(outcomes),
         "worst": worst_pages(outcomes, worst),
         "failures": [
             _failure(name, outcome)
@@ -79,19 +90,35 @@ def _failure(method: str | None, outcome: Outcome[Any]) -> dict[str, Any]:
     return {"method": method, "corpus": page.corpus, "id": page.id, "error": outcome.error}
 
 
-def tables_of(report: Mapping[str, Any], *, by_site: bool = False) -> Iterator[Table]:
+def tables_of(
+    report: Mapping[str, Any], *, by_site: bool = False, by_language: bool = False
+) -> Iterator[Table]:
     """Yield the tables that show *report*, the widest view first."""
     yield _corpora_table(report)
     for name, corpus in report["corpora"].items():
         yield _score_table(name, report, corpus["scores"])
-        yield _date_table(name, report, corpus["scores"])
+        yield from _field_tables(name, report, corpus["scores"])
+    if len(report["corpora"]) > 1:
+        yield from _field_tables(TOGETHER, report, report["together"])
+    yield reliability_table(TOGETHER, report["together"])
     yield _nce_table(report)
     yield _comparison_table(report)
-    if by_site:
-        for name, corpus in report["corpora"].items():
+    for name, corpus in report["corpora"].items():
+        if by_site:
             yield _site_table(name, corpus)
+        if by_language:
+            yield language_table(name, corpus["by_language"])
     yield _worst_table(report)
     yield _failure_table(report)
+
+
+def _field_tables(
+    name: str, report: Mapping[str, Any], scores: Mapping[str, Any]
+) -> Iterator[Table]:
+    groups = _groups(report)
+    yield title_table(name, scores, groups)
+    yield date_table(name, scores, groups)
+    yield confidence_table(name, scores, groups)
 
 
 def _corpora_table(report: Mapping[str, Any]) -> Table:
@@ -102,7 +129,7 @@ def _corpora_table(report: Mapping[str, Any]) -> Table:
     ]
     columns = (
         "corpus", "pages", "sites", "failed (count 0)", "body suspects",
-        "doubtful days (not scored)", "unlabelled (skipped)",
+        "doubtful days (scored apart)", "unlabelled (skipped)",
     )  # fmt: skip
     half = "both halves" if report["half"] == "all" else f"the {report['half']} half"
     return Table(f"Method {report['method']}, {half}", columns, rows)
@@ -132,20 +159,8 @@ def _score_table(name: str, report: Mapping[str, Any], scores: Mapping[str, Any]
 
 
 def _score_row(labels: tuple[str, ...], means: Mapping[str, float]) -> list[str]:
-    shares = (_share(means["below_0.5"]), _share(means["from_0.95"]))
-    return [*labels, str(means["pages"]), *(_figure(means[part]) for part in MEANS), *shares]
-
-
-def _date_table(name: str, report: Mapping[str, Any], scores: Mapping[str, Any]) -> Table:
-    rows = [
-        [shown, *(str(dates[part]) for part in ("pages", "returned", "correct")),
-         *(_figure(dates[part]) for part in ("precision", "recall", "f1"))]
-        for group, shown in _groups(report).items()
-        if (dates := scores[group]["date"])["pages"]
-    ]  # fmt: skip
-    return Table(
-        f"{name}: date, exact day", ("of", "labelled", "returned", "right", "P", "R", "F1"), rows
-    )
+    shares = (share(means["below_0.5"]), share(means["from_0.95"]))
+    return [*labels, str(means["pages"]), *(figure(means[part]) for part in MEANS), *shares]
 
 
 def _nce_table(report: Mapping[str, Any]) -> Table:
@@ -156,11 +171,11 @@ def _nce_table(report: Mapping[str, Any]) -> Table:
         ["titles retrieved", *_shares(shown, "titles_retrieved")],
         ["titles retrieved by phase 3 alone", *_shares(shown, "titles_of_phase_3")],
         ["a separator with F1 >= .9 exists", *_shares(shown, "separator_exists")],
-        ["F1 of the best separator", *(_figure(nce["separator_f1"]) for nce in shown.values())],
+        ["F1 of the best separator", *(figure(nce["separator_f1"]) for nce in shown.values())],
     ]
     for key, label in (("with_phase_2", "with"), ("without_phase_2", "without")):
         for part, column in zip(MEANS, MEAN_COLUMNS, strict=True):
-            cells = (_figure(nce[key][part]) for nce in shown.values())
+            cells = (figure(nce[key][part]) for nce in shown.values())
             rows.append([f"relevant content {label} phase 2: {column}", *cells])
     rows += [
         [f"pages that phase 2 makes {word}", *(str(nce[f"phase_2_{word}"]) for nce in shown.values())]
@@ -170,7 +185,7 @@ def _nce_table(report: Mapping[str, Any]) -> Table:
 
 
 def _shares(columns: Mapping[str, Mapping[str, float]], key: str) -> Iterator[str]:
-    return (_share(column[key]) for column in columns.values())
+    return (share(column[key]) for column in columns.values())
 
 
 def _comparison_table(report: Mapping[str, Any]) -> Table:
@@ -192,8 +207,8 @@ def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
         [row["site"], str(row["pages"]),
          *(_mean_of(row["relevant"], part) for part in ("precision", "recall", "f1")),
          *(_mean_of(row[field], "f1") for field in ("body", "title")),
-         f"{row['date']['correct']}/{row['date']['pages']}",
-         _share(shares[row["site"]]) if row["site"] in shares else ""]
+         f"{row['date']['trusted']['correct']}/{row['date']['trusted']['pages']}",
+         share(shares[row["site"]]) if row["site"] in shares else ""]
         for row in corpus["by_site"]
     ]  # fmt: skip
     columns = (
@@ -206,7 +221,7 @@ def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
 def _worst_table(report: Mapping[str, Any]) -> Table:
     rows = [
         [row["corpus"], row["id"], row["site"], row["half"],
-         *(_figure(row["body"]["bag"][part]) for part in ("precision", "recall", "f1")),
+         *(figure(row["body"]["bag"][part]) for part in ("precision", "recall", "f1")),
          "failed" if row["error"] else "suspect label" if row["body_suspect"] else ""]
         for row in report["worst"]
     ]  # fmt: skip
@@ -220,12 +235,4 @@ def _failure_table(report: Mapping[str, Any]) -> Table:
 
 
 def _mean_of(means: Mapping[str, float], part: str) -> str:
-    return _figure(means[part]) if means["pages"] else ""
-
-
-def _figure(value: float) -> str:
-    return f"{value:.3f}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return figure(means[part]) if means["pages"] else ""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from newscrawl.document import parse_document
 from newscrawl.evaluation.alignment import covered_nodes
 from newscrawl.evaluation.corpora import LabelledPage
+from newscrawl.evaluation.days import NO_DAY, DayResult, day_result
 from newscrawl.evaluation.metrics import (
     ZERO,
     Score,
     bag_score,
     node_score,
-    same_day,
     text_weighted_score,
 )
 from newscrawl.evaluation.sheets import corpus_sheets
+from newscrawl.evaluation.titles import Gold, TitleMatch, title_matches
 from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.text import words
 
@@ -37,23 +38,16 @@ LEAST_FOUND = 0.5
 """Share of a label's words to be found in text nodes; else the page has no node-based score."""
 
 
-class DayResult(NamedTuple):
-    """What became of a labelled day."""
-
-    returned: bool
-    correct: bool
-
-
-NO_DAY = DayResult(returned=False, correct=False)
-
-
 @dataclass(frozen=True, slots=True)
 class PageScores:
     """Scores of one extraction, of the labelled fields only."""
 
     scores: Scores = field(default_factory=dict)
-    #: ``None`` where the day is not labelled, or its label doubtful
+    #: ``None`` where the day is not labelled
     day: DayResult | None = None
+    titles: dict[Gold, TitleMatch] = field(default_factory=dict)
+    #: of the page, as extracted
+    language: str | None = None
 
     def score(self, name: TextField, metric: Metric) -> Score | None:
         """Return the score of a field by a metric; ``None`` where there is none."""
@@ -61,7 +55,12 @@ class PageScores:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the scores as JSON values."""
-        return {"scores": self.scores, "day": self.day}
+        return {
+            "scores": self.scores,
+            "day": self.day,
+            "titles": self.titles,
+            "language": self.language,
+        }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> PageScores:
@@ -70,13 +69,18 @@ class PageScores:
             name: {metric: Score(*score) for metric, score in by_metric.items()}
             for name, by_metric in plain["scores"].items()
         }
-        return cls(scores, DayResult(*plain["day"]) if plain["day"] else None)
+        day = DayResult(*plain["day"]) if plain["day"] else None
+        titles = {gold: TitleMatch(*match) for gold, match in plain["titles"].items()}
+        return cls(scores, day, titles, plain["language"])
 
     @classmethod
     def failed(cls, page: LabelledPage) -> PageScores:
         """Return the scores of a page that gave nothing: 0 for all that is labelled."""
         zeros: Scores = {name: dict.fromkeys(METRICS, ZERO) for name in _labels(page)}
-        return cls(zeros, NO_DAY if page.day_counts else None)
+        titles: dict[Gold, TitleMatch] = {}
+        if page.title is not None:
+            titles["label"] = TitleMatch.of("", page.title)
+        return cls(zeros, None if page.date is None else NO_DAY, titles)
 
 
 def score_page(
@@ -91,14 +95,21 @@ def score_page(
     article = extract(
         html,
         labelled.url,
+        fetched_at=labelled.fetched_at,
         stylesheets=corpus_sheets(labelled.path.parent.parent) if models else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )
+    document = parse_document(html)
     scores: Scores = {}
     _add_bag_scores(scores, labelled, article)
-    _add_node_scores(scores, labelled, article, parse_document(html))
-    return PageScores(scores, _day_result(labelled, article)).to_plain()
+    _add_node_scores(scores, labelled, article, document)
+    return PageScores(
+        scores,
+        day_result(labelled, article),
+        title_matches(labelled, article, document),
+        article.language,
+    ).to_plain()
 
 
 def relevant_output(article: Article) -> str:
@@ -147,11 +158,3 @@ def _members(
     title_nodes = covered_nodes(nodes, words(title or ""))
     body_nodes = covered_nodes(nodes, words(body or ""))
     return {"title": title_nodes, "body": body_nodes, "relevant": title_nodes | body_nodes}
-
-
-def _day_result(page: LabelledPage, article: Article) -> DayResult | None:
-    if page.date is None or not page.day_counts:
-        return None
-    if article.date is None:
-        return NO_DAY
-    return DayResult(returned=True, correct=same_day(article.date, page.date))

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.evaluation.bootstrap import compare
 from newscrawl.evaluation.corpora import HALVES
-from newscrawl.evaluation.metrics import mean, mean_score, score_of, site_mean_score
+from newscrawl.evaluation.days import day_means
+from newscrawl.evaluation.metrics import mean, mean_score, site_mean_score
 from newscrawl.evaluation.score import METRICS, TEXT_FIELDS
+from newscrawl.evaluation.titles import title_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.evaluation.metrics import Score
     from newscrawl.evaluation.run import Outcome
@@ -42,13 +44,12 @@ def _size(outcomes: PageOutcomes) -> dict[str, int]:
 
 
 def means(outcomes: PageOutcomes) -> dict[str, Any]:
-    """Return the means of every field and metric, and the score of the days."""
+    """Return the means of every field and metric, of the days and of whole titles."""
     result: dict[str, Any] = {
         name: {metric: text_means(outcomes, name, metric) for metric in METRICS}
         for name in TEXT_FIELDS
     }
-    result["date"] = date_means(outcomes)
-    return result
+    return result | {"date": day_means(outcomes), "titles": title_means(outcomes)}
 
 
 def text_means(outcomes: PageOutcomes, name: TextField, metric: Metric) -> dict[str, float]:
@@ -75,33 +76,38 @@ def means_of(scores: Sequence[tuple[str, Score]]) -> dict[str, float]:
     }
 
 
-def date_means(outcomes: PageOutcomes) -> dict[str, float]:
-    """Return precision (right of the days returned) and recall (right of the days labelled)."""
-    days = [outcome.value.day for outcome in outcomes if outcome.value.day is not None]
-    correct = sum(day.correct for day in days)
-    returned = sum(day.returned for day in days)
-    return {
-        "pages": len(days),
-        "returned": returned,
-        "correct": correct,
-        **score_of(correct, returned, len(days))._asdict(),
-    }
-
-
 def site_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
     """Return one row a site: its pages and its mean bag-of-words scores (NCE, Table 1)."""
-    sites = defaultdict(list)
+    return [{"site": site} | row for site, row in _rows(outcomes, lambda one: one.page.site)]
+
+
+def language_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
+    """Return one row a language that pages say they are in, the most pages first."""
+    rows = [{"language": name} | row for name, row in _rows(outcomes, _language)]
+    return sorted(rows, key=lambda row: -row["pages"])
+
+
+def _language(outcome: PageOutcome) -> str:
+    return (outcome.value.language or "not stated").partition("-")[0]
+
+
+def _rows(
+    outcomes: PageOutcomes, name_of: Callable[[PageOutcome], str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name, pages and means of each group of *outcomes*, in order of name."""
+    groups = defaultdict(list)
     for outcome in outcomes:
-        sites[outcome.page.site].append(outcome)
-    return [
-        {
-            "site": site,
-            "pages": len(sites[site]),
-            **{name: text_means(sites[site], name, "bag") for name in TEXT_FIELDS},
-            "date": date_means(sites[site]),
-        }
-        for site in sorted(sites)
-    ]
+        groups[name_of(outcome)].append(outcome)
+    for name, group in sorted(groups.items()):
+        yield (
+            name,
+            {
+                "pages": len(group),
+                **{field: text_means(group, field, "bag") for field in TEXT_FIELDS},
+                "date": day_means(group),
+                "titles": title_means(group),
+            },
+        )
 
 
 def worst_pages(outcomes: Iterable[PageOutcome], count: int) -> list[dict[str, Any]]:
@@ -128,7 +134,10 @@ def page_row(outcome: PageOutcome) -> dict[str, Any]:
             name: {metric: score._asdict() for metric, score in by_metric.items()}
             for name, by_metric in value.scores.items()
         },
+        "language": value.language,
+        "date_doubtful": page.date_doubtful,
         "date": None if value.day is None else value.day._asdict(),
+        "titles": {gold: match._asdict() for gold, match in value.titles.items()},
         "error": outcome.error,
     }
 

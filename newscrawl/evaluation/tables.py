@@ -27,6 +27,16 @@ def print_tables(tables: Iterable[Table], stream: TextIO) -> None:
             show(table, stream)
 
 
+def figure(value: float) -> str:
+    """Return *value* to three places."""
+    return f"{value:.3f}"
+
+
+def share(value: float) -> str:
+    """Return *value* as a percentage."""
+    return f"{100 * value:.1f} %"
+
+
 def _print_rich(table: Table, stream: TextIO) -> None:
     grid = RichTable(title=table.title, title_justify="left", title_style="bold")
     for index, column in enumerate(table.columns):

@@ -1,0 +1,114 @@
+"""Tables of whole fields: titles, days and their confidence, languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.evaluation.days import THRESHOLDS
+from newscrawl.evaluation.tables import Table, figure, share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LABELS = {"trusted": "without doubtful", "all": "all"}
+GOLDS = {"label": "the label", "nodes": "the nodes that hold it"}
+
+
+def title_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
+    """Return the scores of titles, micro and macro, in *groups* of pages."""
+    parts = ("micro_precision", "micro_recall", "micro_f1", "f1")
+    rows = [
+        [against, shown, str(means["pages"]), *(figure(means[part]) for part in parts),
+         share(means["exact"])]
+        for gold, against in GOLDS.items()
+        for group, shown in groups.items()
+        if (means := scores[group]["titles"][gold])["pages"]
+    ]  # fmt: skip
+    columns = ("against", "of", "pages", "micro P", "micro R", "micro F1", "mean F1", "exact")
+    return Table(f"{name}: title", columns, rows)
+
+
+def date_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
+    """Return how many days are right in *groups* of pages."""
+    rows = [
+        [labels, shown, *(str(means[part]) for part in ("pages", "returned", "correct")),
+         *(figure(means[part]) for part in ("precision", "recall", "f1")),
+         share(means["modified"]), figure(means["right"])]
+        for labels, shown, means in _day_means(scores, groups)
+    ]  # fmt: skip
+    columns = (
+        "labels", "of", "labelled", "returned", "right", "P", "R", "F1", "modified day",
+        "right with these",
+    )  # fmt: skip
+    return Table(f"{name}: date, exact day", columns, rows)
+
+
+def confidence_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
+    """Return how many pages have a date of some confidence, and how many of these are right."""
+    rows = []
+    for labels, shown, means in _day_means(scores, groups):
+        cells = [(share(sure["share"]), figure(sure["right"])) for sure in means["sure"]]
+        rows.append(
+            [labels, shown, str(means["pages"]), *(cell for pair in cells for cell in pair)]
+        )
+    columns = [text for least in THRESHOLDS for text in (f">= {least}", "right")]
+    title = f"{name}: pages by confidence of the date, modified days right"
+    return Table(title, ("labels", "of", "pages", *columns), rows)
+
+
+def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
+    """Return how many days are right of those with a confidence in each bin."""
+    rows = []
+    for labels, shown in LABELS.items():
+        means = scores["all"]["date"][labels]
+        rows += [
+            [shown, f"{row['from']:.2f}-{row['to']:.2f}", str(row["pages"]),
+             figure(row["confidence"]), figure(row["right"]), f"{row['right'] - row['confidence']:+.3f}"]
+            for row in means["reliability"]
+        ]  # fmt: skip
+        if means["pages"]:
+            error = figure(means["calibration_error"])
+            rows.append([shown, "calibration error", str(means["returned"]), "", "", error])
+    columns = ("labels", "confidence", "pages", "mean", "right", "off by")
+    return Table(f"{name}: reliability of the date's confidence", columns, rows)
+
+
+def language_table(name: str, rows: list[dict[str, Any]]) -> Table:
+    """Return one row a language."""
+    cells = [
+        [row["language"], str(row["pages"]), *(_f1(row[field]) for field in ("body", "title")),
+         _exact(row["titles"]["label"]), *_days(row["date"]["trusted"])]
+        for row in rows
+    ]  # fmt: skip
+    columns = (
+        "language", "pages", "F1 body", "F1 title", "title exact", "days", "right",
+        "confidence >= 0.9", "right",
+    )  # fmt: skip
+    return Table(f"{name}: by language", columns, cells)
+
+
+def _day_means(
+    scores: Mapping[str, Any], groups: Mapping[str, str]
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield labels, group and means, where there are any."""
+    for labels, shown in LABELS.items():
+        for group, of in groups.items():
+            means = scores[group]["date"][labels]
+            if means["pages"]:
+                yield shown, of, means
+
+
+def _f1(means: Mapping[str, float]) -> str:
+    return figure(means["f1"]) if means["pages"] else ""
+
+
+def _exact(means: Mapping[str, float]) -> str:
+    return share(means["exact"]) if means["pages"] else ""
+
+
+def _days(means: Mapping[str, Any]) -> tuple[str, ...]:
+    if not means["pages"]:
+        return ("0", "", "", "")
+    sure = means["sure"][THRESHOLDS.index(0.9)]
+    right = figure(sure["right"]) if sure["share"] else ""
+    return str(means["pages"]), figure(means["right"]), share(sure["share"]), right
