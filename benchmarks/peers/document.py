@@ -11,6 +11,7 @@ from benchmarks.peers.tables import groups
 from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.evaluation.bootstrap import RESAMPLES
 from newscrawl.evaluation.tables import Table
+from newscrawl.evaluation.titles import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,12 +31,13 @@ orphan: true
 
 writes this page: all tools on the same {pages} pages of {sites} sites ({corpora}), none of them
 with access to the network, each page in a process with a deadline. A page on which a tool fails
-or gives nothing counts as 0. `{ours}` is ours{folds}.
+or gives nothing counts as 0. `{ours}` is ours{folds}; it is told when a page was fetched, where that is
+known, as relative dates are told from there.
 
 - **Words** are those of `newscrawl.text.words`: case and punctuation aside, a character each in
   scripts without spaces.
-- **Title**: F1 of the words of all pages together, and the share of pages with the very words in
-  order. *Nodes*: against the text of the page's nodes that the aligner of the training
+- **Title**: F1 of the words of all pages together, and the share of pages whose title is the label but
+  for punctuation (a fuzzy ratio of {exact} of 100). *Nodes*: against the text of the page's nodes that the aligner of the training
   (`newscrawl.training.labels`) finds for the label, *label*: against the label itself, which is not
   always the headline shown.
 - **Day**: the share of pages whose day of publication is right, without and with labels that match
@@ -83,6 +85,7 @@ def _head(results: Results, picture: str) -> str:
         ours=OURS,
         folds=", by models of folds that the page's site is not in" if TOOLS[OURS].learned else "",
         resamples=RESAMPLES,
+        exact=EXACT,
         python=python_version(),
         lxml=lxml.etree.__version__,
         plot=picture,

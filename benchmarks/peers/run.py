@@ -55,9 +55,15 @@ def run_tool(
     slows all three alike. Raises whatever the tool raises.
     """
     run, run_modified = _load(tool, models)
-    url = LabelledPage.from_plain(page).url
+    labelled = LabelledPage.from_plain(page)
     root, before = _parse(data)
-    given = Given(data, data.decode("utf-8", "replace"), url, root.get("lang"))
+    given = Given(
+        data,
+        data.decode("utf-8", "replace"),
+        labelled.url,
+        root.get("lang"),
+        labelled.fetched_at,
+    )
     if tool not in _warm:
         run(given)  # what is loaded with the first page is not the price of that page
         _warm.add(tool)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.metrics import Score, bag_score, mean, mean_score, same_day
+from newscrawl.evaluation.metrics import Score, bag_score, mean, mean_score, same_day, score_of
+from newscrawl.evaluation.titles import TitleMatch
 from newscrawl.fields.structured_date import parse_date
 from newscrawl.text import words
-from newscrawl.training.crossvalidation import scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,7 +69,7 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose words are those of the label, in order
+    #: share of pages whose title is the label: see :data:`newscrawl.evaluation.titles.EXACT`
     exact: float
     #: share of pages with a title
     given: float
@@ -107,18 +107,13 @@ class Cost(NamedTuple):
 
 def titles(results: Sequence[Result], label: Callable[[Result], str]) -> Titles:
     """Return the figures of the titles of pages for which *label* gives one."""
-    pairs = [(one.title, gold) for one in results if (gold := label(one))]
+    matches = [TitleMatch.of(one.title, gold) for one in results if (gold := label(one))]
     return Titles(
-        len(pairs),
-        scores(pairs).micro.f1,
-        mean([same_words(*pair) for pair in pairs]),
-        mean([bool(words(title)) for title, _ in pairs]),
+        len(matches),
+        score_of(*(sum(match[part] for match in matches) for part in (1, 2, 3))).f1,
+        mean([match.exact for match in matches]),
+        mean([match.output > 0 for match in matches]),
     )
-
-
-def same_words(title: str, label: str) -> bool:
-    """Return whether both have the same words in the same order: case and punctuation aside."""
-    return words(title) == words(label)
 
 
 def in_nodes(result: Result) -> str:
@@ -192,12 +187,13 @@ def failure(error: str) -> str:
 
 def title_f1(result: Result) -> float:
     """Return the bag-of-words F1 of the title, by the nodes of the page."""
-    return bag_score(words(result.title), words(result.node_title)).f1
+    match = TitleMatch.of(result.title, result.node_title)
+    return score_of(match.common, match.output, match.gold).f1
 
 
 def title_exact(result: Result) -> float:
     """Return 1 where the title is that of the nodes, else 0."""
-    return float(same_words(result.title, result.node_title))
+    return float(TitleMatch.of(result.title, result.node_title).exact)
 
 
 def day(result: Result) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.tables import Table
+from newscrawl.evaluation.tables import Table, figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -70,8 +70,8 @@ def title_table(group: Group) -> Table:
     rows = [
         [
             name,
-            *map(_share, (in_nodes[name].f1, in_nodes[name].exact)),
-            *map(_share, (labelled[name].f1, labelled[name].exact, labelled[name].given)),
+            *map(figure, (in_nodes[name].f1, in_nodes[name].exact)),
+            *map(figure, (labelled[name].f1, labelled[name].exact, labelled[name].given)),
             _against(found, name, _with_nodes, score.title_f1),
             _against(found, name, _with_nodes, score.title_exact),
         ]
@@ -103,9 +103,9 @@ def date_table(group: Group) -> Table:
     rows = [
         [
             name,
-            *map(_share, (sound[name].right, sound[name].right_or_modified)),
-            *map(_share, (every[name].right, every[name].right_or_modified)),
-            *map(_share, (sound[name].precision, sound[name].given)),
+            *map(figure, (sound[name].right, sound[name].right_or_modified)),
+            *map(figure, (every[name].right, every[name].right_or_modified)),
+            *map(figure, (sound[name].precision, sound[name].given)),
             _against(found, name, _with_sound_day, score.day),
             _against(found, name, _with_sound_day, score.day_or_modified),
         ]
@@ -137,9 +137,9 @@ def body_table(group: Group) -> Table:
     rows = [
         [
             name,
-            *map(_share, every[name].score),
-            *map(_share, (every[name].low, every[name].high)),
-            *map(_share, (sound[name].score.f1, sound[name].low, every[name].given)),
+            *map(figure, every[name].score),
+            *map(figure, (every[name].low, every[name].high)),
+            *map(figure, (sound[name].score.f1, sound[name].low, every[name].given)),
             _against(found, name, _with_body, score.body_f1),
             _against(found, name, _with_sound_body, score.body_f1),
         ]
@@ -223,10 +223,6 @@ def _with_sound_body(result: Result) -> bool:
 def _ranked(found: Results, value: Callable[[str], float]) -> list[str]:
     """Return the names of tools, the best first."""
     return sorted(found, key=lambda name: -value(name))
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}"
 
 
 def _pages(counts: Iterable[int]) -> int:

@@ -18,6 +18,7 @@ from newscrawl.extraction import LEARNED, METHODS, ExtractOptions, extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
 Field = Literal["title", "date", "body"]
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -32,6 +33,8 @@ class Given(NamedTuple):
     url: str
     #: the language that the page declares, such as ``de-AT``
     language: str | None = None
+    #: when it was fetched, if that is known
+    fetched_at: datetime | None = None
 
 
 class Output(NamedTuple):
@@ -76,14 +79,20 @@ def _ours(method: str) -> Tool:
         options = ExtractOptions(models=Path(models) if models else None)
 
         def run(page: Given) -> Output:
-            article = extract(page.data, page.url, method=method, options=options)
+            article = extract(
+                page.data,
+                page.url,
+                fetched_at=page.fetched_at,
+                method=method,
+                options=options,
+            )
             return Output(
                 article.title, _iso(article.date), _iso(article.date_modified), article.body
             )
 
         return run
 
-    call = f'extract(html, url, method="{method}")'
+    call = f'extract(html, url, fetched_at=fetched_at, method="{method}")'
     return Tool(FIELDS, load, call, learned=method in LEARNED)
 
 
