@@ -19,14 +19,14 @@ from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import DateEvidence, gather
 from newscrawl.fields.kind import page_kind
-from newscrawl.fields.metadata import Metadata, read_metadata
+from newscrawl.fields.metadata import Metadata, Stated, read_metadata, stated_body
 from newscrawl.fields.title import CONFIDENCE as TITLE_CONFIDENCE
-from newscrawl.fields.title import Headline, choose_title, title_rows
+from newscrawl.fields.title import Headline, choose_title, stated_title, title_rows
 from newscrawl.items import Article, Evidence
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -90,6 +90,10 @@ class Body(NamedTuple):
     skipped: frozenset[int] = frozenset()
     #: True: title, date and body are the method's, whatever else the page states
     alone: bool = False
+    #: the method's date of modification, where it is alone
+    modified: Dating | None = None
+    #: the body's text, of a method that does not find it in the page's nodes
+    text: str | None = None
 
 
 Method = Callable[[Page, ExtractOptions], Body]
@@ -143,7 +147,30 @@ def _cardoso_title(document: Document, nodes: TextNodes, labels: cardoso.Found) 
     return None
 
 
-METHODS: dict[str, Method] = {"nce": _nce, "cardoso": _cardoso}
+STATED_BODY_CONFIDENCE = 0.84
+"""Mean F1 of the body that JSON-LD states, on the 170 of 679 pages of news212 and fundus that do."""
+
+
+def _metadata(page: Page, options: ExtractOptions) -> Body:  # noqa: ARG001  # as all methods
+    """Read structured data alone: what the page states, whatever it shows."""
+    metadata = page.metadata
+    modified = _stated(metadata.modified)
+    return Body(
+        [],
+        Evidence("json-ld", STATED_BODY_CONFIDENCE),
+        stated_title(metadata, page.url),
+        decide(_stated(metadata.published), modified),
+        alone=True,
+        modified=decide(modified),
+        text=stated_body(metadata),
+    )
+
+
+def _stated(dates: Iterable[Stated]) -> list[DateEvidence]:
+    return [DateEvidence(one.value, one.raw, one.source) for one in dates]
+
+
+METHODS: dict[str, Method] = {"nce": _nce, "cardoso": _cardoso, "metadata": _metadata}
 """Body methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
 
 LEARNED = frozenset({"cardoso"})
@@ -218,11 +245,13 @@ def _fill_as_found(article: Article, document: Document, body: Body) -> None:
         article.title, article.evidence["title"] = body.title.text, body.title.evidence
     if body.date is not None:
         article.date, article.date_raw, article.evidence["date"] = body.date
+    if body.modified is not None:
+        article.date_modified, _, article.evidence["date_modified"] = body.modified
     _fill_body(article, document, body, body.skipped)
 
 
 def _fill_body(article: Article, document: Document, body: Body, skipped: AbstractSet[int]) -> None:
-    article.body = render(document, body.forest, skipped)
+    article.body = render(document, body.forest, skipped) if body.text is None else body.text
     if article.body:
         article.evidence["body"] = body.evidence
 
@@ -236,7 +265,7 @@ def _fill_dates(article: Article, page: Page, body: Body, title: Headline | None
         url=page.url,
         fetched_at=page.fetched_at,
     )
-    modified = [DateEvidence(one.value, one.raw, one.source) for one in page.metadata.modified]
+    modified = _stated(page.metadata.modified)
     if dating := decide(published, modified):
         article.date, article.date_raw, article.evidence["date"] = dating
     if modification := decide(modified):

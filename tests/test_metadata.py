@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl import extract
 from newscrawl.document import parse_document
 from newscrawl.fields.jsonld import article_node, parse_json_ld
-from newscrawl.fields.metadata import Metadata, language_tag, read_metadata
+from newscrawl.fields.metadata import Metadata, language_tag, read_metadata, stated_body
 from newscrawl.fields.people import clean_names
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -262,3 +263,51 @@ def test_page_without_statements():
     """Nothing stated, nothing known; the title of a drawing is not the page's."""
     found = read("", "<svg><title>Logo</title></svg><p>Text.</p>", url=None)
     assert (found.titles, found.published, found.authors, found.paywalled) == ([], [], [], None)
+
+
+STATED = {
+    "@type": "NewsArticle",
+    "headline": "Council reopens the old bridge",
+    "datePublished": "2024-05-30T10:00:00+02:00",
+    "dateModified": "2024-05-31T09:00:00+02:00",
+    "author": [{"name": "Ann Lee"}],
+    "articleBody": "First paragraph &amp; more.\n\n<p>Second <b>paragraph</b>.</p>\n",
+}
+SHOWN = "<h1>Something else</h1><p>1 May 2024</p>" + "<p>A long text that is shown.</p>" * 20
+
+
+def test_method_metadata_tells_what_is_stated_alone():
+    """Whatever the page shows."""
+    html = f"<html><head>{ld(STATED)}</head><body>{SHOWN}</body></html>"
+    article = extract(html, URL, fetched_at=NOW, method="metadata")
+    assert article.title == "Council reopens the old bridge"
+    assert article.date == datetime.fromisoformat("2024-05-30T10:00:00+02:00")
+    assert article.date_modified == datetime.fromisoformat("2024-05-31T09:00:00+02:00")
+    assert article.authors == ["Ann Lee"]
+    assert article.body == "First paragraph & more.\n\nSecond paragraph."
+    assert {name: found.source for name, found in article.evidence.items() if name != "kind"} == {
+        "title": "json-ld", "date": "json-ld", "date_modified": "json-ld", "authors": "json-ld",
+        "body": "json-ld",
+    }  # fmt: skip
+
+
+def test_method_metadata_finds_nothing_where_nothing_is_stated():
+    """Neither title nor date nor body, though all are shown."""
+    html = f"<html><body>{SHOWN}</body></html>"
+    article = extract(html, None, fetched_at=NOW, method="metadata")
+    assert (article.title, article.date, article.body) == (None, None, "")
+    assert set(article.evidence) == {"kind"}
+
+
+@pytest.mark.parametrize("body", [None, 7, ["a", "b"], {"@value": "a"}, "", " \n "])
+def test_a_body_that_is_no_text_is_none(body: object):
+    """As publishers have it, or leave it empty."""
+    assert stated_body(read(ld({**STATED, "articleBody": body}))) == ""
+
+
+def test_method_metadata_leaves_the_site_s_name_out_of_the_title():
+    """Where the ``title`` element is all there is."""
+    html = "<html><head><title>Old bridge open again | The Harbour Mail</title>"
+    html += '<meta property="og:site_name" content="The Harbour Mail"></head><body></body></html>'
+    article = extract(html, URL, fetched_at=NOW, method="metadata")
+    assert article.title == "Old bridge open again"

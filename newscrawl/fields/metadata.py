@@ -14,6 +14,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from w3lib.html import remove_tags
+
 from newscrawl.fields.jsonld import JsonObject, article_node, as_list, find_nodes
 from newscrawl.fields.markup import Markup, read_markup, text_of
 from newscrawl.fields.people import clean_names
@@ -116,6 +118,8 @@ class Metadata:
     modified: list[Stated] = field(default_factory=list)
     #: names, each once
     authors: list[str] = field(default_factory=list)
+    #: the body as JSON-LD has it: :func:`stated_body` cleans it
+    article_body: str | None = None
     #: whether the page says that it shows a part of the article only
     paywalled: bool | None = None
     #: of ``canonical_url``, ``language``, ``authors``, ``paywalled`` where they are known
@@ -131,6 +135,7 @@ def read_metadata(root: _Element, url: str | None, fetched_at: datetime) -> Meta
         site_names=list(dict.fromkeys(reader.site_names())),
         titles=list(reader.titles()),
         modified=list(reader.modified()),
+        article_body=reader.article_body(),
     )
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
@@ -192,6 +197,10 @@ class _Reader:
             if authors := clean_names(map(plain_text, names), tuple(self.site_names())):
                 return authors, source
         return None
+
+    def article_body(self) -> str | None:
+        body = self.article.get("articleBody")
+        return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
         links = [("link:canonical", address) for address in self.markup.canonical[:_MOST]]
@@ -263,6 +272,12 @@ class _Reader:
         for element in self.markup.times:
             if _is_modified(element) == modified:
                 yield from self._stated("time", element.get("datetime"))
+
+
+def stated_body(metadata: Metadata) -> str:
+    """Return the body that the page states, paragraphs separated by blank lines; "" without one."""
+    lines = remove_tags(html.unescape(metadata.article_body or "")).splitlines()
+    return "\n\n".join(line for line in map(plain_text, lines) if line)
 
 
 def plain_text(text: str) -> str:

@@ -79,6 +79,12 @@ def choose_title(
     )
 
 
+def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
+    """Return the first stated title that is more than the site's name, without that name."""
+    site = _Site(metadata.site_names, url)
+    return _first_stated({title.source: site.strip(title.text) for title in metadata.titles})
+
+
 def title_rows(document: Document, forest: Iterable[int], title: Headline) -> frozenset[int]:
     """Return the rows in *forest* of the element that shows *title* and of headings that repeat it."""
     wanted = _normal(title.text)
