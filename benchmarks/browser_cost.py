@@ -59,8 +59,9 @@ async def _costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
 
     found: list[Cost | None] = []
     picture = _png() if images else b""
+    others = set(psutil.Process().children())
     async with browser_context(images=images) as context:
-        driver = psutil.Process().children()[0]
+        (driver,) = set(psutil.Process().children()) - others
         tab = await context.new_page()
         await tab.goto("about:blank")
         for page in pages:

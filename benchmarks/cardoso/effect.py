@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
@@ -15,9 +18,8 @@ from benchmarks.cardoso.scoring import (
     find_in_folds,
     title_pairs,
 )
-from newscrawl.document import parse_document
+from newscrawl.document import DocumentError, parse_document
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.metrics import mean
 from newscrawl.evaluation.tables import Table
 from newscrawl.fields.attributes import ATTRIBUTES, TextNodes
@@ -25,7 +27,7 @@ from newscrawl.training.examples import Examples, example
 from newscrawl.training.folds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.cardoso.scoring import Pair
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
     #: cost of the style of a page by group and source, as text
     Costs = Mapping[tuple[str, Source], str]
 
-SITES, COMPLETE = "css-sites", "css-complete"
+SITES, COMPLETE, INCOMPLETE = "css-sites", "css-complete", "sheets missing"
+FITTED_TO_ALL = "Effect of style sheets, models fitted to all three corpora"
+FITTED_TO_COMPLETE = "Effect of style sheets, models fitted to the pages with all sheets alone"
 NAMES: dict[Source, str] = {
     "none": "nowhere",
     "tags": "tags, no author's sheet",
@@ -45,17 +49,29 @@ NAMES: dict[Source, str] = {
     "chromium": "Chromium",
 }
 CROSSED = "Chromium, models fitted with ours"
-VISUAL = range(3, 7)
-"""Places of attributes 4 to 7 among a node's."""
-TOLERANCE = 0.5
-"""Most that attributes may differ and be called equal: per cent of the largest size, pixels."""
+TOLERANCES = {3: 0.06, 4: 0.5, 5: 0.0, 6: 0.0}
+"""Places of attributes 4 to 7 among a node's, and how far equal ones may differ: pixels, per cent."""
+
+_AT_ONCE = 60
+"""Pages handed to Chromium in one go: their bytes and sheets are all in memory."""
 
 
 class Pool(NamedTuple):
-    """Pages whose style can be known, as the classifiers see them by each source of style."""
+    """Pages as the classifiers see them by each source of style."""
 
     pages: list[LabelledPage]
     examples: dict[Source, list[Example]]
+
+    def only(self, chosen: Callable[[LabelledPage], bool]) -> Pool:
+        """Return the pool of the pages *chosen*."""
+        places = [place for place, page in enumerate(self.pages) if chosen(page)]
+        return Pool(
+            [self.pages[place] for place in places],
+            {
+                source: [examples[place] for place in places]
+                for source, examples in self.examples.items()
+            },
+        )
 
 
 class Result(NamedTuple):
@@ -65,69 +81,88 @@ class Result(NamedTuple):
     dates: dict[Kind, list[Pair]]
 
 
-def group_of(page: LabelledPage) -> str:
-    """Return which pages with all sheets *page* belongs to."""
-    return SITES if page.corpus == SITES else COMPLETE
+class Groups:
+    """Which pages of *corpora* have all their sheets."""
+
+    def __init__(self, corpora: Path) -> None:
+        listed = json.loads((corpora / f"{COMPLETE}.json").read_bytes())
+        self._inline = {(entry["corpus"], entry["id"]) for entry in listed}
+
+    def __call__(self, page: LabelledPage) -> str:
+        """Return the group of *page*."""
+        if page.corpus == SITES:
+            return SITES
+        return COMPLETE if (page.corpus, page.id) in self._inline else INCOMPLETE
+
+    def complete(self, page: LabelledPage) -> bool:
+        """Return whether *page* has all its sheets."""
+        return self(page) != INCOMPLETE
 
 
-def complete_pages(corpora: Path) -> list[LabelledPage]:
-    """Return the pages with a title or a date of which every sheet is there."""
-    listed = json.loads((corpora / f"{COMPLETE}.json").read_bytes())
-    wanted = {(entry["corpus"], entry["id"]) for entry in listed}
-    names = dict.fromkeys([*(entry["corpus"] for entry in listed), SITES])
-    return [
-        page
-        for name in names
-        for page in load_corpus(corpora / name).pages
-        if (page.title or page.date) and (name == SITES or (page.corpus, page.id) in wanted)
-    ]
-
-
-def read_pool(pages: Sequence[LabelledPage], sources: Sequence[Source], folder: Path) -> Pool:
+def read_pool(
+    pages: Sequence[LabelledPage], sources: Sequence[Source], folder: Path, workers: int
+) -> Pool:
     """Return *pages* by each of *sources*; without those that Chromium, if asked, refuses."""
-    chromium = ChromiumStyles(folder) if "chromium" in sources else None
-    if chromium is not None:
-        chromium.add([oracle_page(page) for page in pages])
+    if "chromium" in sources:
+        render_missing(pages, folder)
     pool = Pool([], {source: [] for source in sources})
-    for page in pages:
-        by_source = _examples(page, sources, chromium)
-        if by_source is not None:
-            pool.pages.append(page)
-            for source in sources:
-                pool.examples[source].append(by_source[source])
+    read = partial(read_sources, sources=sources, folder=folder)
+    with ProcessPoolExecutor(workers, get_context("spawn")) as processes:
+        for page, by_source in zip(pages, processes.map(read, pages, chunksize=8), strict=True):
+            if by_source is not None:
+                pool.pages.append(page)
+                for source in sources:
+                    pool.examples[source].append(by_source[source])
     return pool
 
 
-def _examples(
-    page: LabelledPage, sources: Sequence[Source], chromium: ChromiumStyles | None
+def render_missing(pages: Sequence[LabelledPage], folder: Path) -> None:
+    """Have Chromium render those of *pages* that are not in *folder*, some at a time."""
+    chromium = ChromiumStyles(folder)
+    for start in range(0, len(pages), _AT_ONCE):
+        chromium.add([oracle_page(page) for page in pages[start : start + _AT_ONCE]])
+
+
+def read_sources(
+    page: LabelledPage, sources: Sequence[Source], folder: Path
 ) -> dict[Source, Example] | None:
-    document, shown = parse_document(page.html()), oracle_page(page)
-    ours = example(document, page)
-    found: dict[Source, Example] = {
-        "none": replace(ours, nodes=ours.nodes.without_style()),
-        "ours": ours,
-    }
-    if "tags" in sources:
-        nodes = TextNodes.of(document, ours.nodes.rows, tag_styles(shown))
-        found["tags"] = replace(ours, nodes=nodes)
-    if chromium is not None:
-        style_of = chromium.of(shown)
-        if style_of is None:
-            return None
-        found["chromium"] = replace(ours, nodes=TextNodes.of(document, ours.nodes.rows, style_of))
+    """Return what is learned from *page* by each of *sources*; None where it is no page."""
+    try:
+        document = parse_document(page.html())
+    except DocumentError:
+        return None
+    ours, shown = example(document, page), oracle_page(page)
+    found: dict[Source, Example] = {}
+    for source in sources:
+        nodes: TextNodes | None = ours.nodes
+        if source == "none":
+            nodes = ours.nodes.without_style()
+        elif source != "ours":
+            style_of = tag_styles(shown) if source == "tags" else ChromiumStyles(folder).of(shown)
+            if style_of is None:
+                return None
+            nodes = TextNodes.of(document, ours.nodes.rows, style_of)
+        found[source] = replace(ours, nodes=nodes)
     return found
 
 
-def effect_tables(pool: Pool, costs: Costs) -> Iterator[Table]:
+def effect_tables(pool: Pool, groups: Groups, costs: Costs) -> Iterator[Table]:
     """Yield quality and cost by source, what of the differences is chance, and the agreement."""
+    results = find(pool)
+    yield effect_table(FITTED_TO_ALL, results, groups, costs)
+    if "ours" in pool.examples:
+        yield difference_table(results, groups)
+    if {"ours", "chromium"} <= pool.examples.keys():
+        yield agreement_table(pool, groups)
+    yield effect_table(FITTED_TO_COMPLETE, find(pool.only(groups.complete)), groups, {})
+
+
+def find(pool: Pool) -> dict[str, Result]:
+    """Return what is found with the style of each source, and across two of them."""
     results = {NAMES[source]: _result(pool, source, source) for source in pool.examples}
     if {"ours", "chromium"} <= pool.examples.keys():
         results[CROSSED] = _result(pool, "ours", "chromium")
-    yield effect_table(pool, results, costs)
-    if "ours" in pool.examples:
-        yield difference_table(results)
-    if {"ours", "chromium"} <= pool.examples.keys():
-        yield agreement_table(pool)
+    return results
 
 
 def _result(pool: Pool, fitted: Source, shown: Source) -> Result:
@@ -141,34 +176,44 @@ def _result(pool: Pool, fitted: Source, shown: Source) -> Result:
     return result
 
 
-def effect_table(pool: Pool, results: Mapping[str, Result], costs: Costs) -> Table:
-    """Return quality and cost of each source, of all pages and of each group."""
+def effect_table(title: str, results: Mapping[str, Result], groups: Groups, costs: Costs) -> Table:
+    """Return quality and cost of each source, of each group of pages and of all."""
     sources = {name: source for source, name in NAMES.items()}
-    groups = list(dict.fromkeys(map(group_of, pool.pages)))
     rows = []
-    for group in (ALL, *groups):
-        for name, result in results.items():
-            extra = [
-                one for one in result.titles["extra-site"] if group in (ALL, group_of(one.page))
-            ]
-            cells = [
-                figure(by_group(pairs[kind], group_of)[group].micro.f1)
-                for pairs in (result.titles, result.dates)
-                for kind in KINDS
-            ]
-            exact = figure(mean([one.exact for one in extra]))
+    for name, result in results.items():
+        for group, *cells in _quality(result, groups):
             source = sources.get(name)
-            cost = "" if source is None else costs.get((group, source), "")
-            rows.append([group, name, str(len(extra)), *cells[:2], exact, *cells[2:], cost])
+            cost = costs.get((group, source), "") if source else ""
+            rows.append([group, name, *cells, *([cost] if costs else [])])
+    order = (COMPLETE, SITES, INCOMPLETE, ALL)
+    rows.sort(key=lambda row: order.index(row[0]))
     columns = (
-        "pages", "style from", "titles", "title F1, extra-site", "intra-site", "exact, extra-site",
-        "date F1, extra-site", "intra-site", "CPU, lxml.html parses",
+        "pages", "style from", "titles", "title F1, extra-site", "title F1, intra-site",
+        "title exact, extra-site", "dates", "date F1, extra-site", "date F1, intra-site",
+        *(["CPU"] if costs else []),
     )  # fmt: skip
-    return Table("Effect of style sheets: quality and cost", columns, rows)
+    return Table(title, columns, rows)
 
 
-def difference_table(results: Mapping[str, Result]) -> Table:
-    """Return how much better the pages are with our styles than with others, extra-site."""
+def _quality(result: Result, groups: Groups) -> Iterator[list[str]]:
+    titles = {kind: by_group(pairs, groups) for kind, pairs in result.titles.items()}
+    dates = {kind: by_group(pairs, groups) for kind, pairs in result.dates.items()}
+    for group in titles["extra-site"]:
+        exact = [
+            pair.exact for pair in result.titles["extra-site"] if group in (ALL, groups(pair.page))
+        ]
+        yield [
+            group,
+            str(len(exact)),
+            *(figure(titles[kind][group].micro.f1) for kind in KINDS),
+            figure(mean(exact)),
+            str(dates["extra-site"][group].pages),
+            *(figure(dates[kind][group].micro.f1) for kind in KINDS),
+        ]
+
+
+def difference_table(results: Mapping[str, Result], groups: Groups) -> Table:
+    """Return how much better the pages with all sheets are with our styles than with others."""
     rows = []
     ours = results[NAMES["ours"]]
     for name, result in results.items():
@@ -179,7 +224,9 @@ def difference_table(results: Mapping[str, Result]) -> Table:
             ("date", ours.dates, result.dates),
         ):
             pairs = zip(mine["extra-site"], other["extra-site"], strict=True)
-            found = compare((one.page.site, one.f1, its.f1) for one, its in pairs)
+            found = compare(
+                (one.page.site, one.f1, its.f1) for one, its in pairs if groups.complete(one.page)
+            )
             interval = f"{found.low:+.3f} .. {found.high:+.3f}"
             counts = (found.wins, found.losses, found.pages)
             rows.append([label, name, f"{found.difference:+.3f}", interval, *map(str, counts)])
@@ -187,25 +234,25 @@ def difference_table(results: Mapping[str, Result]) -> Table:
         "", "ours against", "F1 over pages", "95 % interval, bootstrap over sites", "better",
         "worse", "pages",
     )  # fmt: skip
-    return Table("Our styles against the others, extra-site", columns, rows)
+    return Table("Our style against the others, pages with all sheets, extra-site", columns, rows)
 
 
-def agreement_table(pool: Pool) -> Table:
+def agreement_table(pool: Pool, groups: Groups) -> Table:
     """Return the share of nodes of which we and Chromium say the same."""
-    groups: dict[str, list[int]] = {}
+    by_name: dict[str, list[int]] = {}
     for page, mine, its in zip(
         pool.pages, pool.examples["ours"], pool.examples["chromium"], strict=True
     ):
-        counts = groups.setdefault(group_of(page), [0] * (len(VISUAL) + 1))
+        counts = by_name.setdefault(groups(page), [0] * (len(TOLERANCES) + 1))
         for left, right in zip(mine.nodes.title_features, its.nodes.title_features, strict=True):
             counts[0] += 1
-            for place, attribute in enumerate(VISUAL, 1):
-                counts[place] += abs(left[attribute] - right[attribute]) <= TOLERANCE
+            for place, (attribute, most) in enumerate(TOLERANCES.items(), 1):
+                counts[place] += abs(left[attribute] - right[attribute]) <= most
     rows = [
         [group, f"{nodes:,}", *(f"{100 * count / max(nodes, 1):.2f}" for count in equal)]
-        for group, (nodes, *equal) in groups.items()
+        for group, (nodes, *equal) in by_name.items()
     ]
-    names = (f"{place + 1} {ATTRIBUTES[place]}" for place in VISUAL)
+    names = (f"{place + 1} {ATTRIBUTES[place]}" for place in TOLERANCES)
     return Table(
         "Text nodes with the same attribute by us and by Chromium, per cent",
         ("pages", "nodes", *names),

@@ -55,8 +55,7 @@ def labelled_pages(folders: Sequence[Path], limit: int | None = None) -> list[La
     """
     found = []
     for folder in folders:
-        pages = [page for page in load_corpus(folder).pages if page.title or page.date]
-        found += spread(pages, limit)
+        found += spread([one for one in load_corpus(folder).pages if one.title or one.date], limit)
     return found
 
 

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import lxml.html
 
 from benchmarks.browser_cost import browser_costs
-from benchmarks.cardoso.effect import group_of
 from benchmarks.cardoso.looks import corpus_bytes, oracle_page, without_author_styles
 from benchmarks.cardoso.published import SAVING
 from benchmarks.cardoso.readings import spread
-from benchmarks.cardoso.scoring import ALL
 from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
 from newscrawl.css.charset import decode_sheet
@@ -82,8 +80,8 @@ PUBLISHED = {
 class Timed:
     """A page and the least CPU time of each step, in seconds."""
 
-    def __init__(self, page: LabelledPage) -> None:
-        self.group = group_of(page)
+    def __init__(self, page: LabelledPage, group: str) -> None:
+        self.group = group
         self.page = oracle_page(page)
         self._texts = _decoded(page.path.parent.parent)
         self._models = load_models()
@@ -167,9 +165,9 @@ def _plain_nodes(document: Document) -> TextNodes:
     return TextNodes.of(document, rows, lambda _row: INITIAL_STYLE)
 
 
-def time_pages(pages: Sequence[LabelledPage], browser_pages: int) -> list[Timed]:
-    """Return the times of *pages*; Chromium loads at most *browser_pages* of each group."""
-    subjects = [Timed(page) for page in pages]
+def time_pages(pages: Iterable[tuple[LabelledPage, str]], browser_pages: int) -> list[Timed]:
+    """Return the times of (page, group); Chromium loads at most *browser_pages* of each group."""
+    subjects = [Timed(page, group) for page, group in pages]
     for subject in subjects:
         for _ in range(ROUNDS):
             subject.measure()
@@ -201,27 +199,24 @@ def table_3(subjects: Sequence[Timed]) -> Table:
     names += [named(step, state) for step in (VISUAL, WHOLE_VISUAL) for state in (CACHED, NEW)]
     rows = []
     for name in [*names, PLAIN_BROWSER, IMAGE_BROWSER]:
-        cells = [
-            text
-            for group in groups
-            for text in _relative([one for one in subjects if one.group == group], name)
-        ]
+        timed = [[one.times for one in subjects if one.group == group] for group in groups]
+        cells = [cell for times in timed for cell in _relative(times, name)]
         rows.append([name, PUBLISHED.get(_without_state(name), ""), *cells])
     columns = ["", "RCD4, paper"]
     for group in groups:
-        columns += [f"{group}, by structural", "by lxml.html, median", "pages"]
-    return Table("Table 3: time of title extraction, CPU", columns, rows)
+        columns += [f"{group}: by structural", "by lxml.html, median"]
+    return Table("Table 3: time of title extraction", columns, rows)
 
 
 def _without_state(name: str) -> str:
     return name.removesuffix(f", {CACHED}").removesuffix(f", {NEW}")
 
 
-def _relative(subjects: Sequence[Timed], name: str) -> list[str]:
+def _relative(times: Iterable[Mapping[str, float]], name: str) -> list[str]:
     """Return the time of all pages by that of the structural approach, and the median by parsing."""
-    timed = [one.times for one in subjects if name in one.times]
+    timed = [one for one in times if name in one]
     if not timed:
-        return ["", "", "0"]
+        return ["", ""]
     # As in the paper, which adds to the time of the browser that of the classifier.
     more = CLASSIFY if name in (PLAIN_BROWSER, IMAGE_BROWSER) else None
     taken = [one[name] + (one[more] if more else 0) for one in timed]
@@ -229,7 +224,7 @@ def _relative(subjects: Sequence[Timed], name: str) -> list[str]:
     median = statistics.median(
         seconds / one[PARSE] for seconds, one in zip(taken, timed, strict=True)
     )
-    return [f"{ratio:.2f}", f"{median:.2f}", str(len(timed))]
+    return [f"{ratio:.2f}", f"{median:.2f}"]
 
 
 def saving_table(subjects: Sequence[Timed]) -> Table:
@@ -250,17 +245,14 @@ def saving_table(subjects: Sequence[Timed]) -> Table:
 
 def style_costs(subjects: Sequence[Timed]) -> dict[tuple[str, Source], str]:
     """Return what each source of style costs, in parses of the page: median and 95th percentile."""
-    names: dict[Source, list[str]] = {
-        "tags": [TAG_STYLES],
-        "ours": [named(STYLES, CACHED), named(STYLES, NEW)],
-        "chromium": [PLAIN_BROWSER],
-    }
     found: dict[tuple[str, Source], str] = {}
-    for group in (ALL, *groups_of(subjects)):
-        timed = [one.times for one in subjects if group in (ALL, one.group)]
+    for group in groups_of(subjects):
+        timed = [one.times for one in subjects if one.group == group]
+        new = _parses(timed, named(STYLES, NEW))
         found[group, "none"] = "0"
-        for source, steps in names.items():
-            found[group, source] = "; ".join(_parses(timed, step) for step in steps)
+        found[group, "tags"] = _parses(timed, TAG_STYLES)
+        found[group, "ours"] = f"{_parses(timed, named(STYLES, CACHED))}; new process {new}"
+        found[group, "chromium"] = _parses(timed, PLAIN_BROWSER)
     return found
 
 
@@ -268,4 +260,4 @@ def _parses(timed: Iterable[Mapping[str, float]], name: str) -> str:
     ratios = sorted(times[name] / times[PARSE] for times in timed if name in times)
     if not ratios:
         return ""
-    return f"{statistics.median(ratios):.2f} (95 %: {percentile(ratios, 0.95):.1f})"
+    return f"{statistics.median(ratios):.1f} ({percentile(ratios, 0.95):.1f})"
