@@ -3,9 +3,16 @@
 Pages of the corpora whose day is labelled, in halves by site. ``right``: the day is the label's;
 ``+ modified``: or our own date of modification is, as some labels hold the day of the last update.
 ``sure``: pages with a confidence of 0.9 and more. The cost is that of gathering and deciding, in
-parses (``lxml.html``) of the same page. With ``--readers``, readers of date texts are compared on
-the first short text node of each page that holds the numbers of the labelled day, at most 60 of a
-language, and on text nodes that do not hold them (``other``: how many are read as some date).
+parses (``lxml.html``) of the same page. Everything is told once more of the same pages as if they
+stated nothing: of text alone.
+
+``fitted``: the same with the confidences of :mod:`newscrawl.fields.date` as they would be if they
+were fitted to the pages of other sites (three folds, all labels): (right + 1) / (all + 2) of the
+pages with the same confidence. ``error`` is the expected calibration error of the fitted ones.
+
+With ``--readers``, readers of date texts are compared on the first short text node of each page
+that holds the numbers of the labelled day, at most 60 of a language, and on text nodes that do not
+hold them (``other``: how many are read as some date).
 
     python benchmarks/dates.py [--corpora DIR] [--readers]
 """
@@ -16,6 +23,7 @@ import argparse
 import re
 import warnings
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -28,18 +36,21 @@ from newscrawl import clock
 from newscrawl.body.nce import nce
 from newscrawl.document import Document, parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
-from newscrawl.evaluation.metrics import mean, same_day
-from newscrawl.fields.date import decide
+from newscrawl.evaluation.days import DayResult, calibration_error, day_result
+from newscrawl.evaluation.metrics import mean
+from newscrawl.fields.date import CONFIDENCE, Dating, decide
 from newscrawl.fields.datenames import fold
 from newscrawl.fields.datetext import read_dates
 from newscrawl.fields.evidence import DateEvidence, gather
 from newscrawl.fields.metadata import Metadata, read_metadata
 from newscrawl.fields.structured_date import day_of
 from newscrawl.fields.title import choose_title
+from newscrawl.items import Article
+from newscrawl.training.folds import FOLDS, folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import date
+    from datetime import date, datetime
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 NAMES = ("news212", "fundus")
@@ -52,10 +63,8 @@ class Result(NamedTuple):
     """What became of a page's day."""
 
     page: LabelledPage
-    right: bool
-    right_or_modified: bool
-    confidence: float
-    parses: float
+    day: DayResult
+    parses: float = 0.0
 
 
 class Text(NamedTuple):
@@ -73,47 +82,115 @@ def read_page(page: LabelledPage) -> tuple[Document, Metadata, float]:
     html.fromstring(data)
     seconds = perf_counter() - start
     document = parse_document(data)
-    return document, read_metadata(document.root, page.url, clock.now()), seconds
+    return document, read_metadata(document.root, page.url, _fetched_at(page)), seconds
 
 
-def measure(page: LabelledPage) -> Result:
-    """Return what the evidence of *page* gives."""
+def _fetched_at(page: LabelledPage) -> datetime:
+    return page.fetched_at or clock.now()
+
+
+def measure(page: LabelledPage) -> tuple[Result, Result]:
+    """Return what all evidence of *page* gives, and what its text alone does."""
     document, metadata, seconds = read_page(page)
     forest = nce(document).forest
     title = choose_title(document, metadata, page.url)
-    start = perf_counter()
     row = title.row if title else None
-    evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=clock.now())
-    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
-    dating, modification = decide(evidence, modified), decide(modified)
+    start = perf_counter()
+    dating, modification = _decide(page, document, metadata, forest, row)
     parses = (perf_counter() - start) / seconds
-    right, as_modified = (
-        found is not None and page.date is not None and same_day(found.value, page.date)
-        for found in (dating, modification)
+    silent = replace(metadata, published=[], modified=[])
+    shown, _ = _decide(page, document, silent, forest, row)
+    return (
+        Result(page, _day(page, dating, modification), parses),
+        Result(page, _day(page, shown, modification)),
     )
-    confidence = dating.evidence.confidence if dating else 0.0
-    return Result(page, right, right or as_modified, confidence, parses)
 
 
-def print_days(results: Sequence[Result]) -> None:
+def _decide(
+    page: LabelledPage,
+    document: Document,
+    metadata: Metadata,
+    forest: Sequence[int],
+    row: int | None,
+) -> tuple[Dating | None, Dating | None]:
+    """Return publication and modification."""
+    now = _fetched_at(page)
+    evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=now)
+    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
+    return decide(evidence, modified), decide(modified)
+
+
+def _day(page: LabelledPage, dating: Dating | None, modification: Dating | None) -> DayResult:
+    article = Article(
+        url=page.url,
+        date=dating.value if dating else None,
+        date_modified=modification.value if modification else None,
+        evidence={"date": dating.evidence} if dating else {},
+    )
+    day = day_result(page, article)
+    assert day is not None
+    return day
+
+
+def fitted(results: Sequence[Result]) -> list[Result]:
+    """Return *results* with their confidences fitted to the pages of other sites."""
+    fold_of = folds([one.page for one in results], "extra-site")
+    counts: Counter[tuple[int, float, bool]] = Counter(
+        (fold, one.day.confidence, one.day.right)
+        for fold, one in zip(fold_of, results, strict=True)
+    )
+
+    def rate(fold: int, confidence: float) -> float:
+        right, wrong = (
+            sum(counts[other, confidence, good] for other in range(FOLDS) if other != fold)
+            for good in (True, False)
+        )
+        return (right + 1) / (right + wrong + 2)
+
+    return [
+        one._replace(day=one.day._replace(confidence=rate(fold, one.day.confidence)))
+        if one.day.returned
+        else one
+        for fold, one in zip(fold_of, results, strict=True)
+    ]
+
+
+def print_days(name: str, results: Sequence[Result]) -> None:
     """Print the share of right days and of sure ones, by half, with and without doubtful labels."""
     print(
-        f"{'half':6}{'labels':16}{'pages':>6}{'right':>8}{'+ modified':>12}{'sure':>8}{'right':>8}"
+        f"{name:20}{'labels':16}{'pages':>6}{'none':>6}{'right':>8}{'+ modified':>12}{'sure':>8}"
+        f"{'right':>8}{'fitted: sure':>14}{'right':>8}{'error':>8}"
     )
+    pairs = list(zip(results, fitted(results), strict=True))
     for half, doubtful in product(("tune", "test", "both"), (False, True)):
-        found = [
-            one
-            for one in results
-            if half in {one.page.half, "both"} and (doubtful or not one.page.date_doubtful)
+        chosen = [
+            pair
+            for pair in pairs
+            if half in {pair[0].page.half, "both"} and (doubtful or not pair[0].page.date_doubtful)
         ]
-        sure = [one for one in found if one.confidence >= 0.9]
+        days, others = ([one.day for one in column] for column in zip(*chosen, strict=True))
         print(
-            f"{half:6}{'all' if doubtful else 'not doubtful':16}{len(found):6}"
-            f"{mean([one.right for one in found]):8.3f}"
-            f"{mean([one.right_or_modified for one in found]):12.3f}"
-            f"{len(sure) / len(found):8.3f}{mean([one.right_or_modified for one in sure]):8.3f}"
+            f"{half:20}{'all' if doubtful else 'not doubtful':16}{len(days):6}"
+            f"{sum(not day.returned for day in days):6}{mean([day.correct for day in days]):8.3f}"
+            f"{mean([day.right for day in days]):12.3f}{_sure(days)}{_sure(others, 14)}"
+            f"{calibration_error(others):8.3f}"
         )
-    print(f"cost: {median(one.parses for one in results):.2f} parses of the page, median")
+
+
+def _sure(days: Sequence[DayResult], width: int = 8) -> str:
+    sure = [day.right for day in days if day.confidence >= 0.9]
+    return f"{len(sure) / len(days):{width}.3f}{mean(sure):8.3f}"
+
+
+def print_confidences(results: Sequence[Result]) -> None:
+    """Print how many days are right by what speaks for them, of all labels."""
+    print(f"\n{'support':22}{'stated':>8}{'pages':>7}{'right':>7}{'fitted to all':>15}")
+    for confidence in sorted(set(CONFIDENCE.values()), reverse=True):
+        names = ", ".join(name for name, value in CONFIDENCE.items() if value == confidence)
+        right = [one.day.right for one in results if one.day.confidence == confidence]
+        rate = (sum(right) + 1) / (len(right) + 2)
+        if right:
+            print(f"{names:22}{confidence:8.2f}{len(right):7}{sum(right):7}{rate:15.3f}")
 
 
 def texts_of(page: LabelledPage) -> Iterator[Text]:
@@ -199,7 +276,12 @@ def main() -> None:
         for page in load_corpus(arguments.corpora / name).pages
         if page.date is not None
     ]
-    print_days([measure(page) for page in pages])
+    results, shown = zip(*map(measure, pages), strict=True)
+    print_days("all evidence", results)
+    print_confidences(results)
+    print(f"cost: {median(one.parses for one in results):.2f} parses of the page, median\n")
+    print_days("text alone", shown)
+    print_confidences(shown)
     if arguments.readers:
         warnings.simplefilter("ignore")  # dateparser's own
         print_readers([text for page in pages if page.day_counts for text in texts_of(page)])

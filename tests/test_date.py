@@ -4,13 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from newscrawl.fields.date import (
-    CONFIDENCE,
-    DISPUTED_CONFIDENCE,
-    TEXT_CONFIDENCE,
-    Dating,
-    decide,
-)
+from newscrawl.fields.date import CLEAR, CONFIDENCE, Dating, decide
 from newscrawl.fields.evidence import DateEvidence
 from newscrawl.fields.structured_date import parse_date
 
@@ -123,23 +117,48 @@ def test_modified_never_stands_in():
     assert decide([], [stated("json-ld", "2024-05-04")]) is None
 
 
+def confidence(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> float:
+    return found(*evidence, modified=modified).evidence.confidence
+
+
 def test_confidence_grows_with_agreement():
     """Kinds of source, not statements, are counted; guesses do not count."""
     values = [date(2024, 5, 4), datetime(2024, 5, 4, 10), date(2024, 5, 4)]  # noqa: DTZ001
     same_kind = [DateEvidence(value, "", "meta:date") for value in values]
-    guess = shown("2024-05-04", 3, certain=False)
-    assert found(*same_kind, guess).evidence.confidence == CONFIDENCE[1]
-    assert found(*same_kind, shown("2024-05-04", 3)).evidence.confidence == CONFIDENCE[2]
-    assert found(shown("2024-05-04", 3)).evidence.confidence == TEXT_CONFIDENCE
+    text = shown("2024-05-04", 3)
+    assert confidence(*same_kind, shown("2024-05-04", 3, certain=False)) == CONFIDENCE["single"]
+    assert confidence(*same_kind, text) == CONFIDENCE["shown"]
+    url = stated("url", "2024-05-04")
+    assert confidence(*same_kind, url) == CONFIDENCE["agreed"]
+    assert confidence(*same_kind, url, text) == CONFIDENCE["shown"]
+
+
+def test_confidence_of_text_alone():
+    """Less for a guess and for a date far from where dates stand."""
+    assert confidence(shown("2024-05-04", 3)) == CONFIDENCE["text"]
+    assert confidence(shown("2024-05-04", 3, CLEAR / 2)) == CONFIDENCE["faint"]
+    assert confidence(shown("2024-05-04", 3, certain=False)) == CONFIDENCE["faint"]
 
 
 def test_confidence_falls_with_dispute():
     """Two kinds agree on another day; text alone shows the day of the modification."""
     old = stated("json-ld", "2022-04-28T12:00:00+01:00")
     new = stated("meta:date", "2023-11-06")
-    assert found(old, new, shown("2023-11-06", 3)).evidence.confidence == DISPUTED_CONFIDENCE
     text = shown("2023-11-06", 3)
-    assert found(text, modified=(new,)).evidence.confidence == DISPUTED_CONFIDENCE
+    assert confidence(old, new, stated("url", "2023-11-06")) == CONFIDENCE["disputed"]
+    assert confidence(old, new, text) == CONFIDENCE["refuted"]
+    assert confidence(old, new, text, modified=(new,)) == CONFIDENCE["disputed"]
+    assert confidence(text, modified=(new,)) == CONFIDENCE["disputed"]
+
+
+def test_confidence_falls_where_another_day_is_shown():
+    """Clearly, and not as that of the modification."""
+    both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
+    assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
+    assert confidence(both[0], shown("2024-05-01", 3)) == CONFIDENCE["contested"]
+    assert confidence(*both, shown("2024-05-01", 3, CLEAR / 2)) == CONFIDENCE["agreed"]
+    update = stated("json-ld", "2024-05-01")
+    assert confidence(*both, shown("2024-05-01", 3), modified=(update,)) == CONFIDENCE["agreed"]
 
 
 def test_zone_of_a_shown_time_with_a_zone():

@@ -57,7 +57,7 @@ PAGE = """<!doctype html><html lang="en"><head><title>{title} | The Harbour Mail
 <footer>All rights reserved by the paper</footer></body></html>"""
 
 
-SINGLE = CONFIDENCE[1]
+SINGLE = CONFIDENCE["single"]
 
 
 def _html(title: str = TITLE, day: str = "2026-03-05") -> bytes:
