@@ -26,7 +26,7 @@ Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "di
 ``single``
     One kind of structured data gives it.
 ``text``, ``faint``
-    Text alone does: clearly (:data:`CLEAR`), or with a guess and far from where dates stand.
+    Text alone does: clearly (:data:`CLEAR`), or as a guess or far from where dates stand.
 ``contested``
     Text clearly shows another day that is no date of modification.
 ``disputed``
