@@ -92,14 +92,21 @@ NOTES: Mapping[str, str] = {
 
 def page(start: str, tables: Iterable[Table]) -> str:
     """Return a page: how it starts, and *tables* with their notes."""
-    return f"{WRITTEN}\n\n{start}" + "\n".join(_section(table) for table in tables)
+    paragraphs = [WRITTEN, *start.strip().split("\n\n")]
+    head = "".join(f"{_wrapped(paragraph)}\n\n" for paragraph in paragraphs)
+    return head + "\n".join(_section(table) for table in tables)
 
 
 def _section(table: Table) -> str:
     note = next((note for name, note in NOTES.items() if table.title.startswith(name)), "")
     title, _, grid = card([table]).partition("\n\n")
-    parts = [title.removeprefix("#"), textwrap.fill(note, 100, break_on_hyphens=False), grid]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, (title.removeprefix("#"), _wrapped(note), grid)))
+
+
+def _wrapped(paragraph: str) -> str:
+    if paragraph.startswith(" "):  # code
+        return paragraph
+    return textwrap.fill(paragraph, 100, break_on_hyphens=False, break_long_words=False)
 
 
 def machine(load: float) -> str:
@@ -110,4 +117,4 @@ def machine(load: float) -> str:
         told = subprocess.run([browser, "--version"], capture_output=True, text=True, check=True)
         shown.append(" ".join(told.stdout.split()[:2]))
     loads = f"load average {load:.1f} at the start and {os.getloadavg()[0]:.1f} at the end"
-    return f"{', '.join(shown)} on {os.cpu_count()} processors;\n{loads}"
+    return f"{', '.join(shown)} on {os.cpu_count()} processors; {loads}"
