@@ -337,11 +337,14 @@ def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    done = _evaluate(folder, "--workers", 1, "--by-site", "--against", "nce", "--json", figures)
+    options = ("--workers", 1, "--by-site", "--by-language", "--json", figures)
+    done = _evaluate(folder, "--method", "nce", "--against", "metadata", *options)
     assert (done.returncode, done.stderr) == (0, "")
     for text in (
         "relevant content", "text-weighted nodes", "without suspects", "date, exact day",
-        "As in the NCE paper", "by site", "paired bootstrap", "Worst pages", "alpha.example",
+        "the nodes that hold it", "pages by confidence of the date", "calibration error",
+        "As in the NCE paper", "by site", "by language", "nce - metadata", "Worst pages",
+        "alpha.example",
     ):  # fmt: skip
         assert text in done.stdout
     assert "Failed pages" not in done.stdout
