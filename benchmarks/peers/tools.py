@@ -215,7 +215,10 @@ def _goose3() -> Callable[[Given], Output]:
 
     def run(page: Given) -> Output:
         article = goose.extract(url=page.url, raw_html=page.html)
-        published = article.publish_date or _iso(article.publish_datetime_utc)
+        published = article.publish_date
+        if isinstance(published, list):  # as JSON-LD gave it
+            published = published[0]
+        published = published or _iso(article.publish_datetime_utc)
         return Output(article.title, published, body=article.cleaned_text)
 
     return run
