@@ -168,6 +168,8 @@ def print_days(name: str, results: Sequence[Result]) -> None:
             for pair in pairs
             if half in {pair[0].page.half, "both"} and (doubtful or not pair[0].page.date_doubtful)
         ]
+        if not chosen:
+            continue
         days, others = ([one.day for one in column] for column in zip(*chosen, strict=True))
         print(
             f"{half:20}{'all' if doubtful else 'not doubtful':16}{len(days):6}"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -254,3 +256,22 @@ def test_several_corpora_are_scored_together(folder: Path, tmp_path: Path):
     titles = [table.title for table in tables_of(report)]
     assert "all corpora: date, exact day" in titles
     assert "all corpora: title" in titles
+
+
+def test_the_benchmark_of_dates_tells_of_all_evidence_and_of_text_alone(
+    folder: Path, repository: Path
+):
+    """By half and labels, with the confidences stated and fitted to other sites."""
+    for name in ("news212", "fundus"):
+        (folder.parent / name).symlink_to(folder, target_is_directory=True)
+    script = repository / "benchmarks" / "dates.py"
+    command = [sys.executable, str(script), "--corpora", str(folder.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert sum(line.startswith("all evidence") for line in lines) == 1
+    assert sum(line.startswith("text alone") for line in lines) == 1
+    assert [line.split()[:2] for line in lines if line.startswith("text  ")] == [
+        ["text", "0.93"]
+    ] * 2
+    both = next(line for line in lines if line.startswith("both"))
+    assert both.split()[3:7] == ["6", "0", "1.000", "1.000"]
