@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.cardoso import pages
-from benchmarks.cardoso.effect import Groups, effect_tables, read_pool
+from benchmarks.cardoso.effect import GROUPS, Groups, effect_tables, read_pool
 from benchmarks.cardoso.looks import SOURCES
 from benchmarks.cardoso.readings import labelled_pages, read_pages, spread
 from benchmarks.cardoso.tables import quality_tables
@@ -69,13 +69,10 @@ def _start(labelled: Sequence[LabelledPage]) -> str:
 
 def _style_tables(labelled: Sequence[LabelledPage], options: argparse.Namespace) -> Iterator[Table]:
     groups = Groups(options.corpora)
-    by_group: dict[str, list[LabelledPage]] = {}
-    for page in labelled:
-        by_group.setdefault(groups(page), []).append(page)
     timed = [
         (page, group)
-        for group, members in by_group.items()
-        for page in spread(members, options.timed_pages)
+        for group in GROUPS
+        for page in spread([one for one in labelled if groups(one) == group], options.timed_pages)
     ]
     subjects = time_pages(timed, 0 if missing() else options.browser_pages)
     pool = read_pool(labelled, options.style, options.cache, options.workers)

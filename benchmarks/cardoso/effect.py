@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     #: cost of the style of a page by group and source, as text
     Costs = Mapping[tuple[str, Source], str]
 
-SITES, COMPLETE, INCOMPLETE = "css-sites", "css-complete", "sheets missing"
+GROUPS = COMPLETE, SITES, INCOMPLETE = "css-complete", "css-sites", "sheets missing"
 FITTED_TO_ALL = "Effect of style sheets, models fitted to all three corpora"
 FITTED_TO_COMPLETE = "Effect of style sheets, models fitted to the pages with all sheets alone"
 NAMES: dict[Source, str] = {
@@ -134,7 +134,7 @@ def read_sources(
     ours, shown = example(document, page), oracle_page(page)
     found: dict[Source, Example] = {}
     for source in sources:
-        nodes: TextNodes | None = ours.nodes
+        nodes = ours.nodes
         if source == "none":
             nodes = ours.nodes.without_style()
         elif source != "ours":
@@ -185,7 +185,7 @@ def effect_table(title: str, results: Mapping[str, Result], groups: Groups, cost
             source = sources.get(name)
             cost = costs.get((group, source), "") if source else ""
             rows.append([group, name, *cells, *([cost] if costs else [])])
-    order = (COMPLETE, SITES, INCOMPLETE, ALL)
+    order = (*GROUPS, ALL)
     rows.sort(key=lambda row: order.index(row[0]))
     columns = (
         "pages", "style from", "titles", "title F1, extra-site", "title F1, intra-site",
@@ -238,23 +238,18 @@ def difference_table(results: Mapping[str, Result], groups: Groups) -> Table:
 
 
 def agreement_table(pool: Pool, groups: Groups) -> Table:
-    """Return the share of nodes of which we and Chromium say the same."""
-    by_name: dict[str, list[int]] = {}
+    """Return of how many nodes we and Chromium do not say the same."""
+    counts = {group: [0] * (len(TOLERANCES) + 1) for group in GROUPS}
     for page, mine, its in zip(
         pool.pages, pool.examples["ours"], pool.examples["chromium"], strict=True
     ):
-        counts = by_name.setdefault(groups(page), [0] * (len(TOLERANCES) + 1))
+        count = counts[groups(page)]
         for left, right in zip(mine.nodes.title_features, its.nodes.title_features, strict=True):
-            counts[0] += 1
+            count[0] += 1
             for place, (attribute, most) in enumerate(TOLERANCES.items(), 1):
-                counts[place] += abs(left[attribute] - right[attribute]) <= most
-    rows = [
-        [group, f"{nodes:,}", *(f"{100 * count / max(nodes, 1):.2f}" for count in equal)]
-        for group, (nodes, *equal) in by_name.items()
-    ]
+                count[place] += abs(left[attribute] - right[attribute]) > most
+    rows = [[group, *(f"{one:,}" for one in count)] for group, count in counts.items() if count[0]]
     names = (f"{place + 1} {ATTRIBUTES[place]}" for place in TOLERANCES)
     return Table(
-        "Text nodes with the same attribute by us and by Chromium, per cent",
-        ("pages", "nodes", *names),
-        rows,
+        "Text nodes of which we and Chromium do not say the same", ("pages", "nodes", *names), rows
     )

@@ -77,7 +77,7 @@ NOTES: Mapping[str, str] = {
         "on many sites."
     ),
     "Our style": "Difference of the pages' F1, models fitted to all three corpora.",
-    "Text nodes with": "Of the nodes evaluated.",
+    "Text nodes of": "Of the nodes evaluated, for each attribute that tells style.",
     "Table 3": (
         "*By structural*: time of all pages by that of the structural approach, as the paper "
         "counts. *Structural* is parsing, NCE, attributes 1 to 3 and 9 and the classifier. "
