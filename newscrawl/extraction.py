@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
@@ -18,8 +18,10 @@ from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import DateEvidence, gather
+from newscrawl.fields.headline import find_headline, load_title_model
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, Stated, read_metadata, stated_body
+from newscrawl.fields.spanfeatures import find_candidates
 from newscrawl.fields.title import CONFIDENCE as TITLE_CONFIDENCE
 from newscrawl.fields.title import Headline, choose_title, stated_title, title_rows
 from newscrawl.items import Article, Evidence
@@ -82,9 +84,9 @@ class Body(NamedTuple):
     #: rows of the roots of the subtrees that hold the body, in document order
     forest: list[int]
     evidence: Evidence
-    #: the method's own title, where it has one
+    #: the title
     title: Headline | None = None
-    #: and its own date
+    #: the method's own date, where it is alone
     date: Dating | None = None
     #: rows in the forest that are no body
     skipped: frozenset[int] = frozenset()
@@ -98,11 +100,39 @@ class Body(NamedTuple):
 
 Method = Callable[[Page, ExtractOptions], Body]
 
+
+class Trained(Protocol):
+    """The models of a method."""
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """The sites whose pages they were trained on."""
+
+
 NCE_CONFIDENCE: dict[Fallback | None, float] = {None: 0.88, "relaxed": 0.67, "whole_tree": 0.1}
 """Mean F1 of NCE's body, by its fall-back: 671, 6 and 2 pages of news212 and fundus."""
 
 
 def _nce(page: Page, options: ExtractOptions) -> Body:
+    """Find the body by NCE; the title by rules, NCE's own where they find none."""
+    body = _nce_body(page, options)
+    title = choose_title(page.document, page.metadata, page.url, body.title)
+    return body._replace(title=title)
+
+
+def _newscrawl(page: Page, options: ExtractOptions) -> Body:
+    """Find the body by NCE, the title by the ensemble."""
+    document = page.document
+    body = _nce_body(page, options)
+    candidates = find_candidates(document, page.metadata, page.url, body.forest)
+    if page.sheets is not None and page.styles.complete:
+        rows = evaluated_rows(document, body.forest)
+        candidates = candidates.with_style(rows, page.styles.style_of)
+    model = load_title_model(options.models)
+    return body._replace(title=find_headline(document, candidates, model, body.title))
+
+
+def _nce_body(page: Page, options: ExtractOptions) -> Body:
     document = page.document
     found = nce(document, options.nce, comments=options.remove_comments)
     title = None
@@ -170,11 +200,25 @@ def _stated(dates: Iterable[Stated]) -> list[DateEvidence]:
     return [DateEvidence(one.value, one.raw, one.source) for one in dates]
 
 
-METHODS: dict[str, Method] = {"nce": _nce, "cardoso": _cardoso, "metadata": _metadata}
-"""Body methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
+METHODS: dict[str, Method] = {
+    "newscrawl": _newscrawl,
+    "nce": _nce,
+    "cardoso": _cardoso,
+    "metadata": _metadata,
+}
+"""Methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
 
-LEARNED = frozenset({"cardoso"})
-"""Those that have models, which are to be scored on sites that they have not seen."""
+DEFAULT_METHOD = "newscrawl"
+
+LEARNED: dict[str, Callable[[Path | None], Trained]] = {
+    "newscrawl": load_title_model,
+    "cardoso": cardoso.load_models,
+}
+"""Those that have models, which are to be scored on sites that they have not seen, and what loads
+the models of a folder."""
+
+STYLED = frozenset({"cardoso"})
+"""Those that need styles. ``newscrawl`` uses them where they were asked for, and is as good without."""
 
 
 def extract(
@@ -184,7 +228,7 @@ def extract(
     encoding: str | None = None,
     fetched_at: datetime | None = None,
     stylesheets: Mapping[str, str | Sheet] | None = None,
-    method: str = "nce",
+    method: str = DEFAULT_METHOD,
     options: ExtractOptions | None = None,
 ) -> Article:
     """Return the article of a page.
@@ -220,9 +264,8 @@ def extract(
     if body.alone:
         _fill_as_found(article, document, body)
     else:
-        title = choose_title(document, metadata, url, body.title)
-        _fill_dates(article, page, body, title)
-        _fill_texts(article, document, title, body, options)
+        _fill_dates(article, page, body)
+        _fill_texts(article, document, body, options)
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
@@ -256,12 +299,12 @@ def _fill_body(article: Article, document: Document, body: Body, skipped: Abstra
         article.evidence["body"] = body.evidence
 
 
-def _fill_dates(article: Article, page: Page, body: Body, title: Headline | None) -> None:
+def _fill_dates(article: Article, page: Page, body: Body) -> None:
     published = gather(
         page.document,
         page.metadata,
         body.forest,
-        title.row if title else None,
+        body.title.row if body.title else None,
         url=page.url,
         fetched_at=page.fetched_at,
     )
@@ -272,13 +315,8 @@ def _fill_dates(article: Article, page: Page, body: Body, title: Headline | None
         article.date_modified, _, article.evidence["date_modified"] = modification
 
 
-def _fill_texts(
-    article: Article,
-    document: Document,
-    title: Headline | None,
-    body: Body,
-    options: ExtractOptions,
-) -> None:
+def _fill_texts(article: Article, document: Document, body: Body, options: ExtractOptions) -> None:
+    title = body.title
     skipped: frozenset[int] = frozenset()
     if title is not None:
         article.title, article.evidence["title"] = title.text, title.evidence

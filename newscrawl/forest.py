@@ -73,6 +73,9 @@ class Forest:
     value: NDArray[np.float32]
     #: the root of each tree, and the number of nodes
     offset: NDArray[np.int32]
+    #: (probability, how often a row of that probability is of class 1), in increasing order;
+    #: empty: as predicted
+    calibration: tuple[tuple[float, float], ...] = ()
 
     @property
     def schema_hash(self) -> str:
@@ -140,6 +143,9 @@ class Forest:
                 tuple(about["features"]),
                 tuple(about["sites"]),
                 **{name: arrays[name] for name in _DTYPES},
+                calibration=tuple(
+                    (float(low), float(high)) for low, high in about.get("calibration", ())
+                ),
             )
         if about["schema"] != forest.schema_hash:
             raise ValueError("its hash is not that of its features")
@@ -159,6 +165,13 @@ class Forest:
         leaves = self._leaves(table).reshape(len(rows), self.trees)
         means: list[float] = self.value[leaves].mean(axis=1, dtype=np.float64).tolist()
         return means
+
+    def calibrated(self, probability: float) -> float:
+        """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""
+        if not self.calibration:
+            return probability
+        points, shares = np.array(self.calibration).T
+        return float(np.interp(probability, points, shares))
 
     def _leaves(self, table: NDArray[np.float32]) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree, a row's trees together: all walk abreast."""
@@ -182,6 +195,7 @@ class Forest:
             "features": self.feature_names,
             "schema": self.schema_hash,
             "sites": self.sites,
+            "calibration": self.calibration,
         }
         arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
         arrays |= {name: getattr(self, name) for name in _DTYPES}
@@ -210,6 +224,9 @@ def _check(forest: Forest) -> None:
         raise ModelError("features without a name")
     if not ((forest.value >= 0) & (forest.value <= 1)).all():
         raise ModelError("probabilities outside 0..1")
+    curve = np.asarray(forest.calibration, dtype=np.float64).reshape(-1, 2)
+    if not ((curve >= 0) & (curve <= 1)).all() or (np.diff(curve, axis=0) < 0).any():
+        raise ModelError("a calibration that does not increase")
     (inner,) = np.nonzero(forest.feature != LEAF)
     after = np.repeat(forest.offset[1:], sizes)[inner]
     for child in (forest.left[inner], forest.right[inner]):

@@ -352,7 +352,7 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
 
 
 def test_the_command_prints_json_alone(folder: Path) -> None:
-    done = _evaluate(folder, "--workers", 0, "--half", "test", "--limit", 1, "--json", "-")
+    done = _evaluate(folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-")
     report = json.loads(done.stdout)
     assert report["half"] == "test"
     assert [page["half"] for page in report["pages"]] == ["test"]
@@ -368,7 +368,8 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
         (["nowhere", "--workers", "-1"], "--workers must not be negative"),
         (["{folder}", "{folder}"], "two corpora have the same name"),
         (["{folder}", "--limit", "0"], "no labelled page to score"),
-        (["{folder}", "--workers", "0", "--json", "{folder}"], "cannot write"),
+        (["{folder}", "--workers", "0"], "too few labelled pages to learn from: method newscrawl"),
+        (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
     ],
 )
 def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:

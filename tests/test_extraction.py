@@ -257,7 +257,7 @@ def test_title_repeated_in_the_body_is_left_out_once():
 def test_worker_task_gives_plain_json():
     """What a worker sends back is the article, whole."""
     plain = extract_page(
-        PAGE.encode(), url=URL, encoding=None, fetched_at=NOW.isoformat(), method="nce", hints={}
+        PAGE.encode(), url=URL, encoding=None, fetched_at=NOW.isoformat(), method="newscrawl", hints={}
     )
     article = Article.from_dict(json.loads(json.dumps(plain)))
     assert article.to_dict() == extract(PAGE, URL, fetched_at=NOW).to_dict() == plain

@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import load_corpora, progress, require_sklearn, save_text
-from newscrawl.extraction import LEARNED, METHODS
+from newscrawl.extraction import DEFAULT_METHOD, LEARNED, METHODS
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +53,7 @@ class Command(ScrapyCommand):
         """Declare the options of the command."""
         super().add_options(parser)
         parser.add_argument(
-            "--method", default="nce", help="method to score (default: %(default)s)"
+            "--method", default=DEFAULT_METHOD, help="method to score (default: %(default)s)"
         )
         parser.add_argument(
             "--against", metavar="METHOD", help="compare with METHOD: paired bootstrap over sites"
@@ -153,13 +153,21 @@ def _score(
     if method not in LEARNED:
         return _watched(evaluate, pages, method, opts, method=method)
     if opts.models:
-        folder = _unseeing(pages, Path(opts.models))
+        folder = _unseeing(pages, method, Path(opts.models))
         return _watched(evaluate, pages, method, opts, method=method, models=folder)
     from newscrawl.evaluation.learned import evaluate_out_of_fold  # noqa: PLC0415
+    from newscrawl.training.fit import TooFewPagesError  # noqa: PLC0415
 
-    return _watched(
-        evaluate_out_of_fold, pages, method, opts, steps=2, method=method, kind=opts.folds
-    )
+    try:
+        return _watched(
+            evaluate_out_of_fold, pages, method, opts, steps=2, method=method, kind=opts.folds
+        )
+    except TooFewPagesError as error:
+        raise UsageError(
+            f"{error}: method {method} is scored on pages that its models have not seen; "
+            "name --models, or another --method",
+            print_help=False,
+        ) from error
 
 
 def _watched(
@@ -176,14 +184,13 @@ def _watched(
         return function(pages, workers=opts.workers, advance=advance, **arguments)
 
 
-def _unseeing(pages: Sequence[LabelledPage], folder: Path) -> Path:
+def _unseeing(pages: Sequence[LabelledPage], method: str, folder: Path) -> Path:
     """Return the *folder* of models, none of which has seen a site of *pages*."""
     from newscrawl.evaluation.learned import seen  # noqa: PLC0415
-    from newscrawl.fields.cardoso import load_models  # noqa: PLC0415
     from newscrawl.forest import ModelError  # noqa: PLC0415
 
     try:
-        known = seen(pages, load_models(folder))
+        known = seen(pages, LEARNED[method](folder))
     except (ModelError, OSError) as error:
         raise UsageError(str(error), print_help=False) from error
     if known:

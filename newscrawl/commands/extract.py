@@ -15,7 +15,7 @@ from w3lib.encoding import http_content_type_encoding
 from w3lib.url import is_url
 
 from newscrawl.document import MOST_BYTES, DocumentError
-from newscrawl.extraction import UnknownMethodError, extract
+from newscrawl.extraction import DEFAULT_METHOD, UnknownMethodError, extract
 
 if TYPE_CHECKING:
     import argparse
@@ -91,7 +91,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--text", action="store_true", help="print readable text, not JSON")
         parser.add_argument(
-            "--method", default="nce", help="extraction method (default: %(default)s)"
+            "--method", default=DEFAULT_METHOD, help="extraction method (default: %(default)s)"
         )
         parser.add_argument("--url", help="URL that the page in FILE was fetched from")
         parser.add_argument(

@@ -79,14 +79,18 @@ class Command(ScrapyCommand):
 def _train(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
     from newscrawl.evaluation.tables import print_tables  # noqa: PLC0415
     from newscrawl.training.examples import read_examples  # noqa: PLC0415
+    from newscrawl.training.fit import TooFewPagesError  # noqa: PLC0415
     from newscrawl.training.report import card, train  # noqa: PLC0415
 
     with progress("reading pages", len(pages)) as advance:
         examples = read_examples(pages, workers=opts.workers, advance=advance)
     tables: list[Table] = []
-    for table in train(examples, Path(opts.out), validate=not opts.no_folds):
-        print_tables([table], sys.stdout)
-        tables.append(table)
+    try:
+        for table in train(examples, Path(opts.out), validate=not opts.no_folds):
+            print_tables([table], sys.stdout)
+            tables.append(table)
+    except TooFewPagesError as error:
+        raise UsageError(str(error), print_help=False) from error
     if opts.card:
         save_text(Path(opts.card), card(tables))
 

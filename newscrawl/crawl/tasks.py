@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.css.store import SheetStore, sheet_hash
-from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.metadata import language_tag, plain_text
 from newscrawl.fields.structured_date import parse_date
 from newscrawl.items import Evidence
@@ -30,7 +30,7 @@ def extract_page(
     url: str | None = None,
     encoding: str | None = None,
     fetched_at: str | None = None,
-    method: str = "nce",
+    method: str = DEFAULT_METHOD,
     hints: Mapping[str, str] | None = None,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,

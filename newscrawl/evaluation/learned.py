@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.evaluation.run import Outcome, evaluate
-from newscrawl.training.crossvalidation import fold_models
+from newscrawl.training.bundle import fold_bundles
 from newscrawl.training.examples import read_examples
 from newscrawl.training.folds import folds, site_names
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.evaluation.score import PageScores
-    from newscrawl.fields.cardoso import Models
+    from newscrawl.extraction import Trained
     from newscrawl.training.folds import Kind
 
 
@@ -58,7 +58,7 @@ def map_folds(
     read = read_examples(pages, workers=workers, advance=advance)
     fold_of = folds(pages, kind)
     places = dict(zip(pages, fold_of, strict=True))
-    models = fold_models(read.pages, read.examples, [places[page] for page in read.pages])
+    models = fold_bundles(read.pages, read.examples, [places[page] for page in read.pages])
     outcomes: dict[int, Outcome[T]] = {}
     with TemporaryDirectory() as folder:
         for fold, fitted in enumerate(models):
@@ -70,6 +70,6 @@ def map_folds(
     return [outcomes[i] for i in range(len(pages))]
 
 
-def seen(pages: Collection[LabelledPage], models: Models) -> list[LabelledPage]:
+def seen(pages: Collection[LabelledPage], models: Trained) -> list[LabelledPage]:
     """Return those of *pages* whose sites *models* were trained on."""
     return [page for page in pages if not models.sites.isdisjoint(site_names(page))]

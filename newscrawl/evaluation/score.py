@@ -19,7 +19,7 @@ from newscrawl.evaluation.metrics import (
 )
 from newscrawl.evaluation.sheets import corpus_sheets
 from newscrawl.evaluation.titles import Gold, TitleMatch, title_matches
-from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.extraction import STYLED, ExtractOptions, extract
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def score_page(
         html,
         labelled.url,
         fetched_at=labelled.fetched_at,
-        stylesheets=corpus_sheets(labelled.path.parent.parent) if models else None,
+        stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )

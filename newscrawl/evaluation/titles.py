@@ -70,12 +70,12 @@ def title_matches(
 def title_means(outcomes: PageOutcomes) -> dict[Gold, dict[str, Any]]:
     """Return the means against each of :data:`GOLDS`."""
     return {
-        gold: _means([one.value.titles[gold] for one in outcomes if gold in one.value.titles])
+        gold: match_means([one.value.titles[gold] for one in outcomes if gold in one.value.titles])
         for gold in GOLDS
     }
 
 
-def _means(matches: Sequence[TitleMatch]) -> dict[str, Any]:
+def match_means(matches: Sequence[TitleMatch]) -> dict[str, Any]:
     """Return micro scores, of the words of all pages together, the mean F1 and the exact share."""
     micro = score_of(*(sum(column) for column in _columns(matches)))
     return {

@@ -104,7 +104,7 @@ class TextNodes:
         places = {row: place for place, row in enumerate(document.text_nodes())}
         features = [
             (*_text_attributes(text), *look, title_edit_distance(text, document.title))
-            for text, look in zip(texts, _style_attributes(map(style_of, rows)), strict=True)
+            for text, look in zip(texts, style_attributes(map(style_of, rows)), strict=True)
         ]
         return cls(list(rows), texts, [places[row] for row in rows], features)
 
@@ -149,8 +149,8 @@ def _text_attributes(text: str) -> tuple[int, int, float]:
     return len(text), digits, 100 * digits / len(text)
 
 
-def _style_attributes(styles: Iterable[Style]) -> Iterator[Row]:
-    """Yield attributes 4 to 7; a node is one of those that look like it."""
+def style_attributes(styles: Iterable[Style]) -> Iterator[Row]:
+    """Yield attributes 4 to 7 of the nodes evaluated; each is one of those that look like it."""
     looks = [(one.font_size, one.color, one.font_family, one.bold) for one in styles]
     largest = max((size for size, *_ in looks), default=0) or 1
     alike = Counter(looks)

@@ -66,7 +66,7 @@ def choose_title(
     """
     headings = list(_headings(document, "h1"))
     logos = _logos(document, headings, metadata)
-    site = _Site([*metadata.site_names, *logos], url)
+    site = Site([*metadata.site_names, *logos], url)
     stated = {title.source: site.strip(title.text) for title in metadata.titles}
     headings = [heading for heading in headings if not site.is_named_by(heading.text)]
     return (
@@ -81,7 +81,7 @@ def choose_title(
 
 def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
     """Return the first stated title that is more than the site's name, without that name."""
-    site = _Site(metadata.site_names, url)
+    site = Site(metadata.site_names, url)
     return _first_stated({title.source: site.strip(title.text) for title in metadata.titles})
 
 
@@ -152,17 +152,18 @@ def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata)
     parts = [_SEPARATOR.split(title.text) for title in metadata.titles]
     ends = {_normal(part) for found in parts if len(found) > 1 for part in (found[0], found[-1])}
     for heading in headings:
-        if _normal(heading.text) in ends and _links_home(document, heading.row):
+        if _normal(heading.text) in ends and links_home(document, heading.row):
             yield heading.text
 
 
-def _links_home(document: Document, row: int) -> bool:
+def links_home(document: Document, row: int) -> bool:
+    """Return True if the element *row* is in a link to the front page, or holds one."""
     rows = (document.parent[row], *range(row, document.end[row]))
     addresses = (document.element(link).get("href") for link in rows if document.tag[link] == "a")
     return any(address and _HOME.fullmatch(address) for address in addresses)
 
 
-class _Site:
+class Site:
     """The names under which a site signs its titles."""
 
     def __init__(self, names: Iterable[str], url: str | None) -> None:

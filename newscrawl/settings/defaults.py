@@ -27,8 +27,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_HTML_FIELD": "html",
     # Kinds of page that are articles; an index page is not.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
-    # The method that needs no training and whose paper this project follows.
-    "NEWSCRAWL_METHOD": "nce",
+    # The best of all fields; "nce" needs no trained model, "cardoso" is the published pipeline.
+    "NEWSCRAWL_METHOD": "newscrawl",
     # Below this many characters (weighted: a CJK character is 2.5) there is no story to read:
     # cookie walls, teasers, error pages. 0 keeps everything.
     "NEWSCRAWL_MIN_BODY": 100,

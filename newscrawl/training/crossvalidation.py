@@ -44,10 +44,20 @@ def scores(pairs: Iterable[tuple[str, str]]) -> Scores:
     return Scores(len(macro), score_of(*total), mean(macro))
 
 
+def title_text(one: Example, found: Found) -> str:
+    """Return the title found on a page; that of ``title`` where no node was classified as one."""
+    return one.head_title if found.title is None else one.nodes.texts[found.title]
+
+
+def date_text(one: Example, found: Found) -> str:
+    """Return the text of the date found on a page."""
+    return " ".join(one.nodes.texts[place] for place in found.date)
+
+
 def title_scores(examples: Iterable[Example], found: Iterable[Found]) -> Scores:
-    """Return the scores of titles; ``title`` where no node was classified as one."""
+    """Return the scores of titles."""
     return scores(
-        (one.head_title if it.title is None else one.nodes.texts[it.title], one.title)
+        (title_text(one, it), one.title)
         for one, it in zip(examples, found, strict=True)
         if one.title
     )
@@ -61,9 +71,7 @@ def head_title_scores(examples: Iterable[Example]) -> Scores:
 def date_scores(examples: Iterable[Example], found: Iterable[Found]) -> Scores:
     """Return the scores of dates."""
     return scores(
-        (" ".join(one.nodes.texts[place] for place in it.date), one.date)
-        for one, it in zip(examples, found, strict=True)
-        if one.date
+        (date_text(one, it), one.date) for one, it in zip(examples, found, strict=True) if one.date
     )
 
 

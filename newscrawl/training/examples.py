@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from newscrawl import clock
 from newscrawl.body.nce import nce
 from newscrawl.css.style import Stylesheets
 from newscrawl.document import parse_document
@@ -12,6 +13,8 @@ from newscrawl.evaluation.corpora import LabelledPage
 from newscrawl.evaluation.run import map_pages
 from newscrawl.evaluation.sheets import corpus_sheets
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.metadata import read_metadata
+from newscrawl.fields.spanfeatures import Candidates, find_candidates
 from newscrawl.text import squeeze
 from newscrawl.training.labels import Labels, align
 
@@ -35,6 +38,8 @@ class Example:
     head_title: str
     #: position of the title node labelled
     position: int | None
+    #: the candidates for the default's title, with their style where no sheet is missing
+    candidates: Candidates
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
@@ -58,6 +63,7 @@ class Example:
                     frozenset(labels["title_again"]),
                     frozenset(labels["date_again"]),
                 ),
+                "candidates": Candidates.from_plain(plain["candidates"]),
             }
         )
 
@@ -103,15 +109,19 @@ def example(document: Document, page: LabelledPage) -> Example:
     sheets = corpus_sheets(page.path.parent.parent)
     styles = Stylesheets(document, sheets, base_url=page.url)
     forest = nce(document).forest
+    rows = evaluated_rows(document, forest)
     labels = align(document, page)
     everything = list(document.text_nodes())
+    metadata = read_metadata(document.root, page.url, clock.now())
+    candidates = find_candidates(document, metadata, page.url, forest)
     return Example(
-        TextNodes.of(document, evaluated_rows(document, forest), styles.style_of),
+        TextNodes.of(document, rows, styles.style_of),
         labels,
         _text(document, labels.title),
         _text(document, labels.date),
         document.title,
         everything.index(labels.title[0]) if labels.title else None,
+        candidates.with_style(rows, styles.style_of) if styles.complete else candidates,
     )
 
 

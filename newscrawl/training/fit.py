@@ -18,7 +18,7 @@ from newscrawl.forest import LEAF, Forest, Tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
     from newscrawl.fields.attributes import Row
@@ -36,6 +36,10 @@ dates 0.892, 0.891 and 0.881.
 
 LEAST_LEAF = 1
 """Least examples in a leaf: two make the files a quarter smaller and dates worse by 0.009."""
+
+
+class TooFewPagesError(ValueError):
+    """There is no example of a class, or no counterexample."""
 
 
 class Data(NamedTuple):
@@ -68,10 +72,22 @@ def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models
 
 
 def fit(data: Data, feature_names: Sequence[str], sites: Iterable[str] = ()) -> Forest:
-    """Return a random forest fitted to *data*."""
+    """Return a random forest fitted to *data*. Raises :class:`TooFewPagesError`."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  # an extra
 
     model = RandomForestClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
+    return fit_forest(model, data, feature_names, sites)
+
+
+def fit_forest(
+    model: RandomForestClassifier | ExtraTreesClassifier,
+    data: Data,
+    feature_names: Iterable[str],
+    sites: Iterable[str] = (),
+) -> Forest:
+    """Return *model*, fitted to *data*, as arrays. Raises :class:`TooFewPagesError`."""
+    if len(set(data.truth)) < 2:
+        raise TooFewPagesError("too few labelled pages to learn from")
     model.fit(np.asarray(data.rows, dtype=np.float32), data.truth)
     return to_forest(model, feature_names, sites)
 
@@ -105,7 +121,9 @@ def free_date_data(examples: Iterable[Example]) -> Data:
 
 
 def to_forest(
-    model: RandomForestClassifier, feature_names: Iterable[str], sites: Iterable[str] = ()
+    model: RandomForestClassifier | ExtraTreesClassifier,
+    feature_names: Iterable[str],
+    sites: Iterable[str] = (),
 ) -> Forest:
     """Return a fitted ensemble of two classes, 0 and 1, as arrays."""
     return Forest.of_trees([_tree(one) for one in model.estimators_], feature_names, sites)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.evaluation.tables import Table
-from newscrawl.fields.cardoso import DATE_FILE, TITLE_FILE
+from newscrawl.fields import cardoso, headline
+from newscrawl.training.bundle import fit_bundle
 from newscrawl.training.crossvalidation import (
     Scores,
     date_scores,
@@ -15,15 +16,16 @@ from newscrawl.training.crossvalidation import (
     out_of_fold,
     title_scores,
 )
-from newscrawl.training.fit import fit_models
-from newscrawl.training.folds import KINDS, Kind, folds, site_names
+from newscrawl.training.folds import KINDS, Kind, folds
 from newscrawl.training.labels import Coverage
+from newscrawl.training.titlereport import title_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from newscrawl.fields.cardoso import Found, Models
+    from newscrawl.fields.cardoso import Found
+    from newscrawl.training.bundle import Bundle
     from newscrawl.training.examples import Example, Examples
 
 Approach = Literal["structural", "visual", "dependent", "conditional"]
@@ -67,8 +69,8 @@ def train(examples: Examples, out: Path, *, validate: bool = True) -> Iterator[T
     yield failure_table(examples)
     if validate:
         yield from result_tables(examples, cross_validate(examples))
-    sites = {name for page in examples.pages for name in site_names(page)}
-    models = fit_models(examples.examples, sites)
+        yield from title_tables(examples)
+    models = fit_bundle(examples.pages, examples.examples)
     models.save(out)
     yield _model_table(models, out)
 
@@ -148,9 +150,14 @@ def _score_row(name: str, kind: str, corpus: str, scores: Scores, published: str
     return [name, kind, corpus, str(scores.pages), *(f"{one:.3f}" for one in figures), published]
 
 
-def _model_table(models: Models, folder: Path) -> Table:
+def _model_table(models: Bundle, folder: Path) -> Table:
+    forests = {
+        cardoso.TITLE_FILE: models.cardoso.title,
+        cardoso.DATE_FILE: models.cardoso.date,
+        headline.FILE: models.title.forest,
+    }
     rows = []
-    for name, model in ((TITLE_FILE, models.title), (DATE_FILE, models.date)):
+    for name, model in forests.items():
         size = (folder / name).stat().st_size
         rows.append([name, str(model.trees), str(len(model.feature)), f"{size / 1024:.0f}"])
     return Table("Models", ("file", "trees", "nodes", "KB"), rows)

@@ -1,0 +1,102 @@
+"""The title, told among its candidates by an ensemble of decision trees."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.fields.spanfeatures import FEATURES, Candidates
+from newscrawl.fields.title import CONFIDENCE, Headline
+from newscrawl.forest import Forest, schema_hash
+from newscrawl.items import Evidence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.document import Document
+    from newscrawl.fields.spans import Span
+
+FILE = "title.npz"
+
+LEAST_PROBABILITY = 0.05
+"""Probability below which a stated title is believed rather than the best candidate."""
+
+
+class TitleModel(NamedTuple):
+    """The ensemble that tells titles."""
+
+    forest: Forest
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """The sites whose pages it was trained on."""
+        return frozenset(self.forest.sites)
+
+    def save(self, folder: Path) -> None:
+        """Write the model to *folder*. Raises ``OSError``."""
+        self.forest.save(folder / FILE)
+
+
+@cache
+def load_title_model(folder: Path | None = None) -> TitleModel:
+    """Return the model in *folder*, or that in the package; read once.
+
+    Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
+    """
+    place = folder or files("newscrawl") / "models"
+    return TitleModel(Forest.load(place / FILE, schema=schema_hash(FEATURES)))
+
+
+class Choice(NamedTuple):
+    """The most probable candidate."""
+
+    span: Span
+    probability: float
+
+
+def choose_span(candidates: Candidates, model: TitleModel) -> Choice | None:
+    """Return the most probable of *candidates*, the first of equals; None where there is none."""
+    probabilities = model.forest.predict(candidates.features)
+    if not probabilities:
+        return None
+    probability = max(probabilities)
+    return Choice(candidates.spans[probabilities.index(probability)], probability)
+
+
+def find_headline(
+    document: Document, candidates: Candidates, model: TitleModel, fallback: Headline | None = None
+) -> Headline | None:
+    """Return the title of a page, or None for one that has none.
+
+    The most probable candidate; where none is probable (:data:`LEAST_PROBABILITY`) what the page
+    states, JSON-LD first, without the site's name; else *fallback*, the title of another method;
+    else the candidate nevertheless. The confidence is the probability as calibrated in training.
+    """
+    choice = choose_span(candidates, model)
+    found = None if choice is None else _headline(document, choice, model)
+    if choice is not None and choice.probability >= LEAST_PROBABILITY:
+        return found
+    return _stated(candidates) or fallback or found
+
+
+def title_text(candidates: Candidates, model: TitleModel) -> str:
+    """Return the text of the title that :func:`find_headline` finds without a fall-back."""
+    choice = choose_span(candidates, model)
+    stated = next(iter(candidates.stated.values()), "")
+    if choice is None or (stated and choice.probability < LEAST_PROBABILITY):
+        return stated
+    return choice.span.text
+
+
+def _headline(document: Document, choice: Choice, model: TitleModel) -> Headline:
+    span = choice.span
+    row = span.rows[0] if span.heading is None else span.heading
+    source = "text" if span.heading is None else document.tag[row]
+    return Headline(span.text, Evidence(source, model.forest.calibrated(choice.probability)), row)
+
+
+def _stated(candidates: Candidates) -> Headline | None:
+    for source, text in candidates.stated.items():
+        return Headline(text, Evidence(source, CONFIDENCE["stated"]))
+    return None

@@ -1,0 +1,311 @@
+"""What the candidates for the title are told by.
+
+The papers' attributes of text nodes (DocEng 2011, 3.3) and what today's pages offer beside: tag
+and region, position, the likeness to the stated titles and to the URL. No feature knows a
+language's words; -1 stands for what a page does not tell.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from rapidfuzz.fuzz import ratio
+
+from newscrawl.fields.attributes import style_attributes, title_edit_distance
+from newscrawl.fields.spans import LEVELS, Span, find_spans
+from newscrawl.fields.title import Site, links_home
+from newscrawl.text import weighted_length, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from newscrawl.document import Document
+    from newscrawl.fields.attributes import Row, StyleOf
+    from newscrawl.fields.metadata import Metadata
+
+REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "section")
+
+STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "style_known")
+"""Attributes 4 to 7, and whether they are known: not where a sheet is missing, or none was read."""
+
+UNKNOWN_STYLE: Row = (-1.0, -1.0, -1.0, -1.0, 0.0)
+
+FEATURES = (
+    # the text, in itself
+    "text_length", "digit_share", "title_edit_distance",
+    # and to what the page states: best ratio, F1 of words, share of the title that the text is
+    "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes",
+    "length_gap", "slug_recall", "slug_precision", "site_name",
+    # where it stands
+    "heading_level", *(f"in_{region}" for region in REGIONS), "title_class", "links_home", "depth",
+    "position", "distance_to_content", "in_content", "headings",
+    # the run in its heading, and the others
+    "candidates", "nodes", "nodes_before", "nodes_after", "share_of_heading", "twins",
+    "twins_before",
+    # how far behind the best of the page, or of the heading
+    "likeness_behind", "length_behind", "votes_behind", "ratio_behind_in_heading", "leading",
+    *STYLE_FEATURES,
+)  # fmt: skip
+"""Names of the features, in order."""
+
+LEAST_LIKENESS = 0.3
+"""Least F1 of the words of the leading heading and a stated title."""
+
+_SAME = 95
+_EXACT = 0.999
+_FURNITURE = re.compile(r"title|headline|heading|hed\b", re.IGNORECASE)
+_MARKS = ("class", "id", "itemprop")
+_LEAST_SLUG = 3
+_REGION_BITS = {region: place for place, region in enumerate(REGIONS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates of a page."""
+
+    spans: list[Span]
+    #: :data:`FEATURES` of each
+    features: list[Row]
+    #: titles that the page states, without the site's name, by source, the most trusted first
+    stated: dict[str, str]
+
+    @property
+    def style_known(self) -> bool:
+        """Whether the features tell the style."""
+        return any(row[-1] for row in self.features)
+
+    def without_style(self) -> Candidates:
+        """Return the same candidates with unknown style."""
+        plain = [(*row[: -len(UNKNOWN_STYLE)], *UNKNOWN_STYLE) for row in self.features]
+        return replace(self, features=plain)
+
+    def with_style(self, evaluated: Collection[int], style_of: StyleOf) -> Candidates:
+        """Return the same candidates with attributes 4 to 7.
+
+        They compare the text nodes of the rows *evaluated* and the candidates; ``style_of(row)``
+        gives the style of one.
+        """
+        rows = sorted({*evaluated, *(span.rows[0] for span in self.spans)})
+        looks = dict(zip(rows, style_attributes(map(style_of, rows)), strict=True))
+        styled = [
+            (*row[: -len(UNKNOWN_STYLE)], *looks[span.rows[0]], 1.0)
+            for span, row in zip(self.spans, self.features, strict=True)
+        ]
+        return replace(self, features=styled)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Candidates:
+        """Return the candidates that ``asdict`` made *plain* of, also after a trip through JSON."""
+        spans = [Span(tuple(rows), *rest) for rows, *rest in plain["spans"]]
+        return cls(spans, list(map(tuple, plain["features"])), plain["stated"])
+
+
+def find_candidates(
+    document: Document, metadata: Metadata, url: str | None, forest: Sequence[int]
+) -> Candidates:
+    """Return the candidates of a page whose relevant content is *forest*, their style unknown."""
+    site = Site(metadata.site_names, url)
+    stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
+    rows = list(document.text_nodes())
+    spans = find_spans(document, rows, set(stated.values()))
+    page = _Page(document, rows, forest, site, stated, url)
+    return Candidates(spans, page.table(spans), stated)
+
+
+class _Words(NamedTuple):
+    """A text by its words."""
+
+    normal: str
+    bag: Counter[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Words:
+        found = words(text)
+        return cls(" ".join(found), Counter(found))
+
+    def likeness(self, other: _Words) -> float:
+        """Return F1 of the bags of words, in 0..1."""
+        if self.normal == other.normal:
+            return 1.0
+        sizes = self.bag.total() + other.bag.total()
+        return 2 * (self.bag & other.bag).total() / sizes if sizes else 0.0
+
+
+class _Told(NamedTuple):
+    """What a candidate has in common with the stated titles."""
+
+    by_source: dict[str, float]
+    ratio: float
+    likeness: float
+    share: float
+    votes: int
+    length_gap: float
+
+
+class _Place(NamedTuple):
+    """Where a candidate stands."""
+
+    level: int
+    regions: tuple[float, ...]
+    depth: int
+    position: int
+    distance: int
+    in_content: float
+
+
+@dataclass
+class _Page:
+    document: Document
+    rows: Sequence[int]
+    forest: Sequence[int]
+    site: Site
+    stated: Mapping[str, str]
+    url: str | None
+
+    @cached_property
+    def stated_words(self) -> dict[str, _Words]:
+        return {text: _Words.of(text) for text in self.stated.values()}
+
+    @cached_property
+    def slug(self) -> frozenset[str]:
+        """Words of the part of the URL's path that has most, empty where they are too few."""
+        parts = unquote(urlsplit(self.url or "").path).replace("_", " ").split("/")
+        most = max((frozenset(words(part)) for part in parts), key=len, default=frozenset())
+        if len(most) < _LEAST_SLUG:
+            return frozenset()
+        return frozenset(word for word in most if not word.isdigit())
+
+    @cached_property
+    def content(self) -> tuple[int, int]:
+        """First position of the relevant content, and the one after its last."""
+        if not self.forest:
+            return 0, len(self.rows)
+        end = self.document.end[self.forest[-1]]
+        return bisect_left(self.rows, self.forest[0]), bisect_left(self.rows, end)
+
+    def table(self, spans: Sequence[Span]) -> list[Row]:
+        """Return the features of each of *spans*."""
+        texts = [_Words.of(span.text) for span in spans]
+        told = [self._told(text) for text in texts]
+        places = [self._place(span) for span in spans]
+        home = [self._links_home(span) for span in spans]
+        behind = _behind(spans, told, [place.level for place in places], home)
+        normals = [text.normal for text in texts]
+        headings = self.document.tag.count("h1")
+        return [
+            (
+                *self._text_features(span, text, one),
+                place.level, *place.regions, self._title_class(span), at_home,
+                place.depth, place.position, place.distance, place.in_content, headings,
+                len(spans), len(span.rows), span.before, span.after, span.share,
+                normals.count(text.normal) - 1, normals[:number].count(text.normal),
+                *gaps,
+                *UNKNOWN_STYLE,
+            )
+            for number, (span, text, one, place, at_home, gaps) in enumerate(
+                zip(spans, texts, told, places, home, behind, strict=True)
+            )
+        ]  # fmt: skip
+
+    def _text_features(self, span: Span, text: _Words, told: _Told) -> Row:
+        digits = sum(map(str.isdigit, span.text))
+        common = len(self.slug.intersection(text.bag))
+        return (
+            weighted_length(span.text), 100 * digits / len(span.text),
+            title_edit_distance(span.text, self.document.title),
+            told.by_source.get("json-ld", -1), told.by_source.get("og:title", -1),
+            told.by_source.get("title", -1), told.ratio, told.likeness, told.share, told.votes,
+            told.length_gap,
+            common / len(self.slug) if self.slug else -1,
+            common / max(len(text.bag), 1) if self.slug else -1,
+            float(self.site.is_named_by(span.text)),
+        )  # fmt: skip
+
+    def _told(self, text: _Words) -> _Told:
+        ratios = {title: ratio(text.normal, it.normal) for title, it in self.stated_words.items()}
+        by_source = {source: ratios[title] for source, title in self.stated.items()}
+        if not ratios:
+            return _Told({}, -1, -1, 0, 0, -1)
+        length, titles = len(text.normal), self.stated_words.values()
+        return _Told(
+            by_source,
+            max(ratios.values()),
+            max(map(text.likeness, titles)),
+            max(
+                length / max(len(it.normal), 1) if text.normal in it.normal else 0 for it in titles
+            ),
+            sum(one >= _SAME for one in by_source.values()),
+            min(abs(length - len(it.normal)) / max(len(it.normal), 1) for it in titles),
+        )
+
+    def _place(self, span: Span) -> _Place:
+        tags = [self.document.tag[row] for row in self.document.ancestors(span.rows[0])]
+        regions = [0.0] * len(REGIONS)
+        for tag in tags:
+            if tag in _REGION_BITS:
+                regions[_REGION_BITS[tag]] = 1.0
+        position = bisect_left(self.rows, span.rows[0])
+        first, last = self.content
+        return _Place(
+            next((LEVELS[tag] for tag in tags if tag in LEVELS), 7),
+            tuple(regions),
+            len(tags),
+            position,
+            position - first,
+            float(first <= position < last),
+        )
+
+    def _title_class(self, span: Span) -> float:
+        element = self.document.element(_element_row(span))
+        return float(any(_FURNITURE.search(element.get(mark) or "") for mark in _MARKS))
+
+    def _links_home(self, span: Span) -> float:
+        row = span.heading
+        return float(
+            links_home(self.document, self.document.parent[span.rows[0]] if row is None else row)
+        )
+
+
+def _element_row(span: Span) -> int:
+    return span.rows[0] if span.heading is None else span.heading
+
+
+def _behind(
+    spans: Sequence[Span], told: Sequence[_Told], levels: Sequence[int], home: Sequence[float]
+) -> Iterator[Row]:
+    """Yield how far each candidate is behind the best in likeness, length, votes and ratio."""
+    if not spans:
+        return
+    likeness, length = max(one.likeness for one in told), max(len(span.text) for span in spans)
+    votes = max(one.votes for one in told)
+    in_heading: dict[int, float] = {}
+    for span, one in zip(spans, told, strict=True):
+        row = _element_row(span)
+        in_heading[row] = max(in_heading.get(row, -1), one.ratio)
+    leading = _leading(spans, told, levels, home)
+    for number, (span, one) in enumerate(zip(spans, told, strict=True)):
+        yield (
+            likeness - one.likeness,
+            length - len(span.text),
+            votes - one.votes,
+            in_heading[_element_row(span)] - one.ratio,
+            float(number == leading),
+        )
+
+
+def _leading(
+    spans: Sequence[Span], told: Sequence[_Told], levels: Sequence[int], home: Sequence[float]
+) -> int | None:
+    """Return the ``h1`` most like a stated title, or the part of one that is exactly that."""
+    best, rating = None, 0.0
+    for number, (span, one) in enumerate(zip(spans, told, strict=True)):
+        eligible = levels[number] == 1 and not home[number] and one.likeness >= LEAST_LIKENESS
+        if eligible and (span.whole or one.likeness >= _EXACT) and one.likeness > rating:
+            best, rating = number, one.likeness
+    return best

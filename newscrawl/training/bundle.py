@@ -1,0 +1,47 @@
+"""All models that are trained and shipped together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.training.fit import fit_models
+from newscrawl.training.folds import FOLDS, site_names
+from newscrawl.training.titles import fit_title_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.fields.cardoso import Models
+    from newscrawl.fields.headline import TitleModel
+    from newscrawl.training.examples import Example
+
+
+class Bundle(NamedTuple):
+    """The models of every learned method."""
+
+    cardoso: Models
+    title: TitleModel
+
+    def save(self, folder: Path) -> None:
+        """Write all models to *folder*. Raises ``OSError``."""
+        self.cardoso.save(folder)
+        self.title.save(folder)
+
+
+def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bundle:
+    """Return the models fitted to *examples*, those of *pages*: the same for the same."""
+    sites = {name for page in pages for name in site_names(page)}
+    return Bundle(fit_models(examples, sites), fit_title_model(pages, examples))
+
+
+def fold_bundles(
+    pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int]
+) -> list[Bundle]:
+    """Return for each fold the models that were fitted to the pages of the others."""
+    bundles = []
+    for fold in range(FOLDS):
+        others = [i for i, other in enumerate(folds) if other != fold]
+        bundles.append(fit_bundle([pages[i] for i in others], [examples[i] for i in others]))
+    return bundles
