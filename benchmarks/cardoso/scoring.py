@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.evaluation.metrics import bag_score
 from newscrawl.text import words
-from newscrawl.training.crossvalidation import fold_models, out_of_fold, scores
+from newscrawl.training.crossvalidation import (
+    date_text,
+    fold_models,
+    out_of_fold,
+    scores,
+    title_text,
+)
 from newscrawl.training.folds import folds
 
 if TYPE_CHECKING:
@@ -60,11 +66,10 @@ def find_in_folds(
 def title_pairs(
     pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[Found]
 ) -> Iterator[Pair]:
-    """Yield the titles of the pages that have a labelled one; ``title`` where none was found."""
+    """Yield the titles of the pages that have a labelled one."""
     for page, one, it in zip(pages, examples, found, strict=True):
         if one.title:
-            text = one.head_title if it.title is None else one.nodes.texts[it.title]
-            yield Pair(page, text, one.title)
+            yield Pair(page, title_text(one, it), one.title)
 
 
 def head_title_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
@@ -80,7 +85,7 @@ def date_pairs(
     """Yield the dates of the pages that have a labelled one."""
     for page, one, it in zip(pages, examples, found, strict=True):
         if one.date:
-            yield Pair(page, " ".join(one.nodes.texts[place] for place in it.date), one.date)
+            yield Pair(page, date_text(one, it), one.date)
 
 
 def nce_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
