@@ -66,16 +66,13 @@ def measure(
 
 def _wanted(asked: Sequence[str] | None, fields: Sequence[Field]) -> list[str]:
     """Return the tools *asked* for; without any, those installed that give one of *fields*."""
-    if asked is None:
-        asked = [name for name, tool in TOOLS.items() if not set(tool.fields).isdisjoint(fields)]
-        missing = [name for name in asked if TOOLS[name].version is None]
-        if missing:
-            sys.stderr.write(f"not installed: {', '.join(missing)}; try `make peers`\n")
-        return [name for name in asked if name not in missing]
-    missing = [name for name in asked if TOOLS[name].version is None]
-    if missing:
-        sys.exit(f"not installed: {', '.join(missing)}; they are in the extra 'peers'")
-    return list(asked)
+    names = asked or [n for n, tool in TOOLS.items() if not set(tool.fields).isdisjoint(fields)]
+    if missing := [name for name in names if TOOLS[name].version is None]:
+        message = f"not installed: {', '.join(missing)}; try `make peers`"
+        if asked:
+            sys.exit(message)
+        sys.stderr.write(f"{message}\n")
+    return [name for name in names if name not in missing]
 
 
 def _parser() -> argparse.ArgumentParser:

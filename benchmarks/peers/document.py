@@ -21,25 +21,23 @@ if TYPE_CHECKING:
     from benchmarks.peers.tools import Field
 
 _HEAD = """\
----
-orphan: true
----
+<!-- Written by `python -m benchmarks.peers --out docs/results/peers.md`: do not edit. -->
 
 # Comparison with other tools
 
     make peers ARGS='--out docs/results/peers.md'
 
-writes this page: all tools on the same {pages} pages of {sites} sites ({corpora}), none of them
-with access to the network, each page in a process with a deadline. A page on which a tool fails
-or gives nothing counts as 0. `{ours}` is ours{folds}; it is told when a page was fetched, where that is
-known, as relative dates are told from there.
+All tools on the same {pages} pages of {sites} sites ({corpora}), none of them with access to the
+network, each page in a process with a deadline. A page on which a tool fails or gives nothing
+counts as 0. `{ours}` is ours{folds}; it is told when a page was fetched, where that is known, as
+relative dates are told from there.
 
 - **Words** are those of `newscrawl.text.words`: case and punctuation aside, a character each in
   scripts without spaces.
-- **Title**: F1 of the words of all pages together, and the share of pages whose title is the label but
-  for punctuation (a fuzzy ratio of {exact} of 100). *Nodes*: against the text of the page's nodes that the aligner of the training
-  (`newscrawl.training.labels`) finds for the label, *label*: against the label itself, which is not
-  always the headline shown.
+- **Title**: F1 of the words of all pages together, and the share of pages whose title is the label
+  but for trifles (a fuzzy ratio of {exact} of 100). *Nodes*: against the text of the page's nodes
+  that the aligner of the training (`newscrawl.training.labels`) finds for the label; *label*:
+  against the label itself, which is not always the headline shown.
 - **Day**: the share of pages whose day of publication is right, without and with labels that match
   nothing on the page. *Or modified*: a label that is the day which the tool states as that of the
   last modification counts as right, too, as some labels hold that day.
@@ -47,11 +45,12 @@ known, as relative dates are told from there.
   to be wrong.
 - **ours - it**: mean of the differences page by page, with the 95 % interval of a bootstrap over
   sites ({resamples} resamples).
-- **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same bytes,
-  in the same process, before and after.
+- **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same
+  bytes, in the same process, before and after.
 
-Labels of fundus were read from the publishers' metadata by parsers made for each: who reads metadata
-is at an advantage there, above all with dates.
+Labels of fundus were read from the publishers' metadata by parsers made for each: who reads
+metadata is at an advantage there, above all with dates. newspaper4k fails on Korean pages for
+want of data that it would download at run time.
 
 Python {python}, lxml {lxml}.
 

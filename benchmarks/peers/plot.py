@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from benchmarks.peers.tools import Field
 
 mpl.rcParams["svg.hashsalt"] = "newscrawl"  # same figures, same bytes
+mpl.rcParams["svg.fonttype"] = "none"  # texts as texts
+
+_TICKS = (1, 2, 5, 10, 20, 50, 100)
 
 
 def quality(group: Group, field: Field) -> dict[str, float]:
@@ -43,22 +46,24 @@ def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
     """Write quality against cost, all corpora together, to *path* (its suffix is the format)."""
     group = groups(results)[-1]
     costs = {name: score.cost(found).median for name, found in group.results.items()}
-    figure = Figure(figsize=(5.5 * len(fields), 5), layout="constrained")
-    panels = figure.subplots(1, len(fields), squeeze=False)
-    for panel, field in zip(panels[0], fields, strict=True):
-        for name, value in quality(group, field).items():
-            color = "#b5442c" if name == OURS else "#35618f"
-            panel.plot(costs[name], value, "o", color=color)
-            panel.annotate(
-                name,
-                (costs[name], value),
-                xytext=(5, 4),
-                textcoords="offset points",
-                fontsize=8,
-                color=color,
-            )
+    figure = Figure(figsize=(5 * len(fields) + 2, 5), layout="constrained")
+    panels = figure.subplots(1, len(fields), squeeze=False)[0]
+    for panel, field in zip(panels, fields, strict=True):
+        values = quality(group, field)
+        for number, name in enumerate(group.results):
+            # Those that do not give the field are drawn nowhere, so that all are in one legend.
+            point = (costs[name], values.get(name, float("nan")))
+            panel.plot(*point, label=name, linestyle="", **_look(name, number))
         panel.set(xscale="log", xlabel="CPU time, lxml parses (median)", title=_AXES[field])
-        panel.margins(x=0.2)
+        panel.set_xticks(_TICKS, map(str, _TICKS))
+        panel.minorticks_off()
         panel.grid(alpha=0.3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center")
     figure.suptitle(group.name)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _look(name: str, number: int) -> dict[str, Any]:
+    if name == OURS:
+        return {"marker": "*", "markersize": 14, "color": "black"}
+    return {"marker": "osD^vPX"[number % 7], "markersize": 7, "color": f"C{number % 10}"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import lxml.html
 
-from newscrawl.extraction import LEARNED, METHODS, ExtractOptions, extract
+from newscrawl.extraction import DEFAULT_METHOD, LEARNED, METHODS, ExtractOptions, extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -74,6 +74,10 @@ class Tool:
             return None
 
 
+_OUR_FIELDS: dict[str, tuple[Field, ...]] = {"metadata": ("title", "date")}
+"""Where it is not all: few pages state their body."""
+
+
 def _ours(method: str) -> Tool:
     def load(models: str | None = None) -> Callable[[Given], Output]:
         options = ExtractOptions(models=Path(models) if models else None)
@@ -93,7 +97,7 @@ def _ours(method: str) -> Tool:
         return run
 
     call = f'extract(html, url, fetched_at=fetched_at, method="{method}")'
-    return Tool(FIELDS, load, call, learned=method in LEARNED)
+    return Tool(_OUR_FIELDS.get(method, FIELDS), load, call, learned=method in LEARNED)
 
 
 def _trafilatura(**options: bool) -> Callable[[], Callable[[Given], Output]]:
@@ -305,7 +309,7 @@ def _iso(moment: date | None) -> str | None:
     return moment.isoformat() if isinstance(moment, date) else None
 
 
-OURS = "newscrawl" if "newscrawl" in METHODS else "nce"
+OURS = DEFAULT_METHOD
 """The method that the others are compared with."""
 
 TOOLS: dict[str, Tool] = {
