@@ -9,6 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.cardoso.default_title import default_title_table
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
 from benchmarks.cardoso.scoring import (
     ALL,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.cardoso.scoring import Pair
+    from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.fields.attributes import StyleOf
     from newscrawl.fields.cardoso import Found
     from newscrawl.training.examples import Example
     from newscrawl.training.folds import Kind
@@ -134,16 +137,28 @@ def read_sources(
     ours, shown = example(document, page), oracle_page(page)
     found: dict[Source, Example] = {}
     for source in sources:
-        nodes = ours.nodes
+        one: Example | None = ours
         if source == "none":
-            nodes = ours.nodes.without_style()
-        elif source != "ours":
-            style_of = tag_styles(shown) if source == "tags" else ChromiumStyles(folder).of(shown)
-            if style_of is None:
-                return None
-            nodes = TextNodes.of(document, ours.nodes.rows, style_of)
-        found[source] = replace(ours, nodes=nodes)
+            candidates = ours.candidates.without_style()
+            one = replace(ours, nodes=ours.nodes.without_style(), candidates=candidates)
+        elif source == "tags":
+            one = _restyled(document, ours, tag_styles(shown))
+        elif source == "chromium":
+            one = _restyled(document, ours, ChromiumStyles(folder).of(shown))
+        if one is None:
+            return None
+        found[source] = one
     return found
+
+
+def _restyled(document: Document, one: Example, style_of: StyleOf | None) -> Example | None:
+    """Return *one* with other styles; candidates whose style is unknown stay as they are."""
+    if style_of is None:
+        return None
+    rows, candidates = one.nodes.rows, one.candidates
+    if candidates.style_known:
+        candidates = candidates.with_style(rows, style_of)
+    return replace(one, nodes=TextNodes.of(document, rows, style_of), candidates=candidates)
 
 
 def effect_tables(pool: Pool, groups: Groups, costs: Costs) -> Iterator[Table]:
@@ -154,6 +169,7 @@ def effect_tables(pool: Pool, groups: Groups, costs: Costs) -> Iterator[Table]:
         yield difference_table(results, groups)
     if {"ours", "chromium"} <= pool.examples.keys():
         yield agreement_table(pool, groups)
+    yield default_title_table(pool, NAMES, groups)
     yield effect_table(FITTED_TO_COMPLETE, find(pool.only(groups.complete)), groups, {})
 
 
