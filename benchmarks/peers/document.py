@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from benchmarks.peers.tools import Field
 
 _HEAD = """\
+---
+orphan: true
+---
+
 <!-- Written by `python -m benchmarks.peers --out docs/results/peers.md`: do not edit. -->
 
 # Comparison with other tools
