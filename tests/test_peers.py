@@ -176,7 +176,6 @@ def _answers(lines: str) -> Sequence[Answer]:
     return [Answer.from_plain(json.loads(line)) for line in lines.splitlines()]
 
 
-@pytest.mark.slow
 def test_a_page_that_a_tool_cannot_read_fails_alone(corpus: Path):
     (corpus / "pages" / "minato.html.gz").write_bytes(gzip.compress(b""))
     pages = load_corpus(corpus).pages

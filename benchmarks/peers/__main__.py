@@ -89,7 +89,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit", type=int, metavar="N", help="N pages, evenly spread")
     parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     parser.add_argument(
-        "--cache", type=Path, metavar="DIR", help="keep what other tools say there, by version"
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help="keep what other tools say there, by version; empty it when a call of theirs changes",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FILE.md", help="write tables there, and a plot beside"
