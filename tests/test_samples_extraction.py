@@ -20,7 +20,6 @@ def extracted(page: ExpectedPage) -> Article:
         page.file.read_bytes().replace(b"{{base}}", b"http://127.0.0.1"),
         f"http://127.0.0.1{page.path}",
         encoding=LEGACY.get(page.path, "utf-8"),
-        method="nce",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 # Three times as fast as looking for the elements.
 _ITEM_PROPERTIES = etree.XPath("//@itemprop")
+# Nothing is left to resolve.
+_ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
 # No page of the corpora has more that matter; hostile ones have a million.
 _MOST_ITEMS = 300
 _MOST_TEXTS = 100
@@ -54,6 +57,8 @@ class Markup:
 
     def absolute(self, address: str) -> str | None:
         """Return *address* as an absolute HTTP URL, or None where it is none."""
+        if _ABSOLUTE.fullmatch(address):
+            return address
         try:
             absolute = urljoin(self.base or "", address.strip())
             parts = urlsplit(absolute)
@@ -82,22 +87,22 @@ def text_of(element: _Element) -> str:
 
 
 def _read_meta(markup: Markup, element: _Element) -> None:
-    attributes = dict(cast("list[tuple[str, str]]", element.items()))
-    content = (attributes.get("content") or attributes.get("value") or "").strip()
+    content = (element.get("content") or element.get("value") or "").strip()
     if content:
         for name in _NAMES:
-            if key := attributes.get(name):
+            if key := element.get(name):
                 markup.meta.setdefault(key.strip().lower(), []).append(content)
 
 
 def _read_link(markup: Markup, element: _Element) -> None:
-    address = element.get("href")
-    if address and "canonical" in (element.get("rel") or "").lower():
+    kind = element.get("rel")
+    if kind and "canonical" in kind.lower() and (address := element.get("href")):
         markup.canonical.append(address)
 
 
 def _read_script(markup: Markup, element: _Element) -> None:
-    if "ld+json" in (element.get("type") or "").lower():
+    kind = element.get("type")
+    if kind and "ld+json" in kind.lower():
         markup.json_ld.extend(parse_json_ld(element.text or ""))
 
 

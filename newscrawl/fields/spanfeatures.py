@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from rapidfuzz.fuzz import ratio
 
@@ -41,13 +39,12 @@ FEATURES = (
     "text_length", "digit_share", "title_edit_distance",
     # and to what the page states: best ratio, F1 of words, share of the title that the text is
     "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes",
-    "length_gap", "slug_recall", "slug_precision", "site_name",
+    "length_gap", "slug", "site_name",
     # where it stands
-    "heading_level", *(f"in_{region}" for region in REGIONS), "title_class", "links_home", "depth",
-    "position", "distance_to_content", "in_content", "headings",
+    "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
+    "distance_to_content", "in_content",
     # the run in its heading, and the others
     "candidates", "nodes", "nodes_before", "nodes_after", "share_of_heading", "twins",
-    "twins_before",
     # how far behind the best of the page, or of the heading
     "likeness_behind", "length_behind", "votes_behind", "ratio_behind_in_heading", "leading",
     *STYLE_FEATURES,
@@ -59,8 +56,7 @@ LEAST_LIKENESS = 0.3
 
 _SAME = 95
 _EXACT = 0.999
-_FURNITURE = re.compile(r"title|headline|heading|hed\b", re.IGNORECASE)
-_MARKS = ("class", "id", "itemprop")
+_PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
 _LEAST_SLUG = 3
 _REGION_BITS = {region: place for place, region in enumerate(REGIONS)}
 
@@ -114,27 +110,50 @@ def find_candidates(
     stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
     rows = list(document.text_nodes())
     spans = find_spans(document, rows, set(stated.values()))
-    page = _Page(document, rows, forest, site, stated, url)
+    page = _Page(
+        document,
+        rows,
+        _content(document, rows, forest),
+        site,
+        stated,
+        {text: _Words.of(text) for text in stated.values()},
+        _slug(url or ""),
+    )
     return Candidates(spans, page.table(spans), stated)
+
+
+def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
+    """Return the first position of the relevant content, and the one after its last."""
+    if not forest:
+        return 0, len(rows)
+    return bisect_left(rows, forest[0]), bisect_left(rows, document.end[forest[-1]])
+
+
+def _slug(url: str) -> frozenset[str]:
+    """Return the words of the part of the path that has most; none where they are too few."""
+    match = _PATH.match(url)
+    path = unquote(match[1]) if match else ""
+    parts = (words(part) for part in path.replace("_", " ").split("/"))
+    most = max(parts, key=len, default=[])
+    return frozenset() if len(most) < _LEAST_SLUG else frozenset(most)
 
 
 class _Words(NamedTuple):
     """A text by its words."""
 
     normal: str
-    bag: Counter[str]
+    bag: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> _Words:
         found = words(text)
-        return cls(" ".join(found), Counter(found))
+        return cls(" ".join(found), frozenset(found))
 
     def likeness(self, other: _Words) -> float:
-        """Return F1 of the bags of words, in 0..1."""
+        """Return F1 of the sets of words, in 0..1."""
         if self.normal == other.normal:
             return 1.0
-        sizes = self.bag.total() + other.bag.total()
-        return 2 * (self.bag & other.bag).total() / sizes if sizes else 0.0
+        return 2 * len(self.bag & other.bag) / ((len(self.bag) + len(other.bag)) or 1)
 
 
 class _Told(NamedTuple):
@@ -159,35 +178,18 @@ class _Place(NamedTuple):
     in_content: float
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Page:
     document: Document
+    #: of all shown text nodes
     rows: Sequence[int]
-    forest: Sequence[int]
+    #: first position of the relevant content, and the one after its last
+    content: tuple[int, int]
     site: Site
+    #: by source
     stated: Mapping[str, str]
-    url: str | None
-
-    @cached_property
-    def stated_words(self) -> dict[str, _Words]:
-        return {text: _Words.of(text) for text in self.stated.values()}
-
-    @cached_property
-    def slug(self) -> frozenset[str]:
-        """Words of the part of the URL's path that has most, empty where they are too few."""
-        parts = unquote(urlsplit(self.url or "").path).replace("_", " ").split("/")
-        most = max((frozenset(words(part)) for part in parts), key=len, default=frozenset())
-        if len(most) < _LEAST_SLUG:
-            return frozenset()
-        return frozenset(word for word in most if not word.isdigit())
-
-    @cached_property
-    def content(self) -> tuple[int, int]:
-        """First position of the relevant content, and the one after its last."""
-        if not self.forest:
-            return 0, len(self.rows)
-        end = self.document.end[self.forest[-1]]
-        return bisect_left(self.rows, self.forest[0]), bisect_left(self.rows, end)
+    stated_words: Mapping[str, _Words]
+    slug: frozenset[str]
 
     def table(self, spans: Sequence[Span]) -> list[Row]:
         """Return the features of each of *spans*."""
@@ -197,19 +199,18 @@ class _Page:
         home = [self._links_home(span) for span in spans]
         behind = _behind(spans, told, [place.level for place in places], home)
         normals = [text.normal for text in texts]
-        headings = self.document.tag.count("h1")
         return [
             (
                 *self._text_features(span, text, one),
-                place.level, *place.regions, self._title_class(span), at_home,
-                place.depth, place.position, place.distance, place.in_content, headings,
+                place.level, *place.regions, at_home,
+                place.depth, place.position, place.distance, place.in_content,
                 len(spans), len(span.rows), span.before, span.after, span.share,
-                normals.count(text.normal) - 1, normals[:number].count(text.normal),
+                normals.count(text.normal) - 1,
                 *gaps,
                 *UNKNOWN_STYLE,
             )
-            for number, (span, text, one, place, at_home, gaps) in enumerate(
-                zip(spans, texts, told, places, home, behind, strict=True)
+            for span, text, one, place, at_home, gaps in zip(
+                spans, texts, told, places, home, behind, strict=True
             )
         ]  # fmt: skip
 
@@ -223,7 +224,6 @@ class _Page:
             told.by_source.get("title", -1), told.ratio, told.likeness, told.share, told.votes,
             told.length_gap,
             common / len(self.slug) if self.slug else -1,
-            common / max(len(text.bag), 1) if self.slug else -1,
             float(self.site.is_named_by(span.text)),
         )  # fmt: skip
 
@@ -261,15 +261,9 @@ class _Page:
             float(first <= position < last),
         )
 
-    def _title_class(self, span: Span) -> float:
-        element = self.document.element(_element_row(span))
-        return float(any(_FURNITURE.search(element.get(mark) or "") for mark in _MARKS))
-
     def _links_home(self, span: Span) -> float:
-        row = span.heading
-        return float(
-            links_home(self.document, self.document.parent[span.rows[0]] if row is None else row)
-        )
+        row = self.document.parent[span.rows[0]] if span.heading is None else span.heading
+        return float(links_home(self.document, row))
 
 
 def _element_row(span: Span) -> int:

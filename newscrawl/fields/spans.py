@@ -75,12 +75,18 @@ def find_spans(document: Document, rows: Sequence[int], stated: Collection[str])
 def _units(
     document: Document, rows: Sequence[int], stated: Collection[str]
 ) -> Iterator[tuple[int | None, Sequence[int]]]:
-    """Yield headings that may be the title with their text nodes, and text nodes without one."""
+    """Yield headings that may be the title with their text nodes, and text nodes without one.
+
+    Where an ``h1`` is a stated title to the letter, nothing else is looked for.
+    """
     seen: set[int] = set()
+    titles = {title.lower() for title in stated}
+    found = False
     for heading, inside in islice(_first_headings(document, rows), _MOST_HEADINGS):
         seen.update(inside)
+        found = found or _tells(document, inside, titles)
         yield heading, inside
-    for row in _alike(document, rows, stated):
+    for row in () if found else _alike(document, rows, titles):
         if row in seen:
             continue
         above = _heading_of(document, row)
@@ -101,23 +107,29 @@ def _first_headings(document: Document, rows: Sequence[int]) -> Iterator[tuple[i
             yield row, inside
 
 
-def _alike(document: Document, rows: Sequence[int], stated: Collection[str]) -> list[int]:
-    """Return the text nodes that are like a stated title or a good part of one, in order."""
-    titles = {title.lower() for title in stated}
-    longest = 2 * max(map(len, titles), default=0)
+def _tells(document: Document, rows: Sequence[int], titles: Collection[str]) -> bool:
+    """Return whether one of the text nodes *rows*, or all together, are one of *titles*."""
+    texts = [squeeze(document.text[row]).lower() for row in rows]
+    return " ".join(texts) in titles or any(text in titles for text in texts)
+
+
+def _alike(document: Document, rows: Sequence[int], titles: Collection[str]) -> list[int]:
+    """Return the text nodes that are like one of *titles* or a good part of one, in order."""
+    if not titles:
+        return []
+    longest = 2 * max(map(len, titles))
+    shortest = max(_LEAST_LENGTH, LEAST_SHARE * min(map(len, titles)))
     text = document.text
-    texts = {row: text[row].lower() for row in rows if _LEAST_LENGTH <= len(text[row]) <= longest}
+    long_enough = [row for row in rows if shortest <= len(text[row]) <= longest]
+    texts = [text[row].lower() for row in long_enough]
     found: set[int] = set()
     for title in titles:
-        found.update(
-            row
-            for _, _, row in most_alike(
-                title, texts, scorer=ratio, score_cutoff=LEAST_RATIO, limit=None
-            )
-        )
+        alike = most_alike(title, texts, scorer=ratio, score_cutoff=LEAST_RATIO, limit=None)
+        found.update(place for _, _, place in alike)
         least = LEAST_SHARE * len(title)
-        found.update(row for row, part in texts.items() if len(part) >= least and part in title)
-    return sorted(found)
+        within = [place for place, part in enumerate(texts) if part in title]
+        found.update(place for place in within if len(texts[place]) >= least)
+    return [long_enough[place] for place in sorted(found)]
 
 
 def _heading_of(document: Document, row: int) -> int | None:

@@ -32,6 +32,7 @@ _DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
 # "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as POSIX does, one hour behind.
 _REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
+_LONGEST_DAY = len("2026-11-22")
 _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
@@ -91,10 +92,11 @@ def day_of(value: Day | datetime) -> Day:
 def _parse(text: str) -> Day | datetime | None:
     if _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        pass
+    if len(text) <= _LONGEST_DAY:
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
     try:
         return datetime.fromisoformat(text)
     except ValueError:

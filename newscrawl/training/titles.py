@@ -13,7 +13,7 @@ from newscrawl.evaluation.titles import TitleMatch
 from newscrawl.fields.headline import TitleModel, choose_span
 from newscrawl.fields.spanfeatures import FEATURES
 from newscrawl.text import words
-from newscrawl.training.fit import TREES, Data, TooFewPagesError, fit_forest
+from newscrawl.training.fit import Data, TooFewPagesError, fit_forest
 from newscrawl.training.folds import extra_site, site_names
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.training.examples import Example
+
+
+TREES = 50
+"""Half as many as of the papers' ensembles: on other sites no worse, and twice as fast."""
+
+LEAST_LEAF = 4
+"""Least examples in a leaf, each page counting twice: 1 to 6 are equal but for a page or two."""
 
 
 def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> TitleModel:
@@ -38,7 +45,7 @@ def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) 
 def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> TitleModel:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
-    model = ExtraTreesClassifier(TREES, random_state=0, n_jobs=-1)
+    model = ExtraTreesClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
     return TitleModel(fit_forest(model, _data(examples), FEATURES, sites))
 
 

@@ -1,0 +1,117 @@
+"""Time of title and date as a multiple of ``lxml.html`` parsing of the same bytes, step by step.
+
+The steps run as :func:`newscrawl.extract` runs them, on a page parsed and with its relevant content
+found, which is not counted. Three rounds in turn, so that a busy machine slows them alike; a step's
+time is its least process time of the three. No style sheet is read.
+
+    python benchmarks/title_date.py [--corpus DIR] [--limit N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import lxml.html
+
+from newscrawl import clock
+from newscrawl.body.nce import nce
+from newscrawl.document import parse_document
+from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.corpora import load_corpus
+from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.fields.date import decide
+from newscrawl.fields.evidence import DateEvidence, gather
+from newscrawl.fields.headline import choose_span, find_headline, load_title_model
+from newscrawl.fields.metadata import read_metadata
+from newscrawl.fields.spanfeatures import find_candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from newscrawl.evaluation.corpora import LabelledPage
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
+ROUNDS = 3
+BASELINE = "lxml.html"
+STEPS = ("metadata", "title: candidates", "title: forest", "date: evidence", "date: decision")
+TOTAL = "title and date"
+BUDGET = 0.8
+
+T = TypeVar("T")
+
+
+class Clock:
+    """Process times of the steps of a page, in seconds: the least of all rounds."""
+
+    def __init__(self) -> None:
+        self.least: dict[str, float] = {}
+
+    def time(self, name: str, step: Callable[..., T], *arguments: Any, **options: Any) -> T:
+        """Return what *step* returns; its time counts for *name*."""
+        start = time.process_time()
+        value = step(*arguments, **options)
+        seconds = time.process_time() - start
+        self.least[name] = min(seconds, self.least.get(name, seconds))
+        return value
+
+
+def least_times(page: LabelledPage) -> dict[str, float]:
+    """Return the least process time of each step on a page, in seconds."""
+    html, clocked = page.html(), Clock()
+    for _ in range(ROUNDS):
+        clocked.time(BASELINE, lxml.html.document_fromstring, html)
+        _run(clocked, html, page.url)
+    return clocked.least | {TOTAL: sum(clocked.least[name] for name in STEPS)}
+
+
+def _run(clocked: Clock, html: bytes, url: str) -> None:
+    now = clock.now()
+    document = parse_document(html)
+    metadata = clocked.time("metadata", read_metadata, document.root, url, now)
+    forest = nce(document).forest
+    candidates = clocked.time("title: candidates", find_candidates, document, metadata, url, forest)
+    model = load_title_model()
+    clocked.time("title: forest", choose_span, candidates, model)
+    title = find_headline(document, candidates, model)
+    published = clocked.time(
+        "date: evidence", gather, document, metadata, forest, title.row if title else None,
+        url=url, fetched_at=now,
+    )  # fmt: skip
+    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
+    clocked.time("date: decision", decide, published, modified)
+
+
+def table_of(times: Sequence[Mapping[str, float]]) -> Table:
+    """Return the table of *times*, the seconds of each step on each page."""
+    rows = []
+    for name in (BASELINE, *STEPS, TOTAL):
+        ratios = sorted(page[name] / page[BASELINE] for page in times)
+        seconds = sum(page[name] for page in times) / sum(page[BASELINE] for page in times)
+        milliseconds = 1000 * statistics.median(page[name] for page in times)
+        figures = (statistics.median(ratios), percentile(ratios, 0.95), seconds, milliseconds)
+        budget = f"{BUDGET:.1f}" if name == TOTAL else ""
+        rows.append([name, *(f"{figure:.3f}" for figure in figures), budget])
+    return Table(
+        f"CPU time by {BASELINE} parsing of the same bytes, {len(times)} pages",
+        ("step", "median", "p95", "of sums", "median ms", "budget of median"),
+        rows,
+    )
+
+
+def main() -> None:
+    """Time the steps and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of labelled pages")
+    parser.add_argument("--limit", type=int, help="time the first LIMIT pages only")
+    options = parser.parse_args()
+    pages = load_corpus(options.corpus).pages[: options.limit]
+    print_tables([table_of([least_times(page) for page in pages])], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
