@@ -109,10 +109,12 @@ class Subject:
             other.style(SheetStore())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sheets.sqlite"
-            with SheetStore(path) as store:
+            with SheetStore() as store:
                 self._take_style(COLD, store)
                 self._take_style(CACHED, store)
                 self._take_style(WHOLE_CACHED, store, whole=True)
+            with SheetStore(path) as store:
+                self.style(store)
             forget()
             with SheetStore(path) as store:
                 self._take_style(STORED, store)

@@ -9,7 +9,8 @@ all before it), and by dropping the rules that bear on nothing asked for? The st
 - cached: another page of the process had the same sheets.
 
 All steps run on a page in turn, three rounds, before the next page is read; a step's time is its
-least CPU time. Chromium's is that of its process tree, for loading the page and asking the style of
+least CPU time. The garbage collector is set as in an extraction worker
+(:func:`~newscrawl.crawl.worker.settle`). Chromium's is that of its process tree, for loading the page and asking the style of
 its text.
 
     python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bars import bar_chart
 from benchmarks.browser_cost import browser_costs
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
+from newscrawl.crawl.worker import settle
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.css.store import sheet_hash
@@ -181,6 +183,7 @@ def main() -> None:
         options.browser_pages = 0
     groups = {name: subjects_of(pages) for name, pages in read_pages(options.limit).items()}
     strangers = next(iter(groups.values()))
+    settle()
     found = {}
     for name, subjects in groups.items():
         measure(subjects, strangers, options.browser_pages)

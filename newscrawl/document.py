@@ -108,6 +108,8 @@ class Document:
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""
         elements, parent = self._elements, self.parent
+        if (found := elements.get(row)) is not None:
+            return found
         if self.tag[row] == TEXT:
             row = parent[row]
         path = []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.css.keys import END, ancestor_name
 from newscrawl.css.matcher import Match, Matcher, RuleIndex, StyleTree
 from newscrawl.css.selectors import Selector, compile_selector
 from newscrawl.document import TEXT, parse_document
@@ -69,7 +70,7 @@ def elements(tree: StyleTree) -> list[int]:
 
 def index_of(sheet: list[str], *, quirks: bool = False) -> RuleIndex[str]:
     """Return rules whose payload is their list of selectors."""
-    lists = [[text.strip() for text in rule.split(",")] for rule in sheet]
+    lists = [END.join(text.strip() for text in rule.split(",")) for rule in sheet]
     return RuleIndex(lists, sheet.__getitem__, quirks=quirks)
 
 
@@ -277,3 +278,36 @@ def test_ancestors_with_too_many_names():
     row = elements(tree)[-1]
     assert tree.ancestor_names(row) is None
     assert rules(matcher, row) == [".e0 .e399 p", ".e7 p"]
+
+
+def test_selectors_compiled_later_are_known_to_all():
+    """A selector compiled for one element below an ancestor counts for others with its name."""
+    tree = tree_of(
+        "<!DOCTYPE html><p class='t u'>0<div class=a><p class='t u'>1<p class='t v'>2</div>"
+        "<div class=b><p class='t v'>3<p class='t u'>4</div>"
+    )
+    matcher = Matcher(tree, [index_of([".a .t", ".b .t", ".a.b .t"]), index_of([".a > .u"])])
+    found = [rules(matcher, row) for row in elements(tree) if tree.tag[row] == "p"]
+    assert found == [[], [".a .t", ".a > .u"], [".a .t"], [".b .t"], [".b .t"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (".a .b", ".a"),
+        ("#x > .y:hover  p", ".y"),
+        (".a + .b .c", ".b"),
+        (".a .b + .c", ""),
+        ("ul li", ""),
+        (".only", ""),
+        (r".sm\:a .b", ""),
+        (":not(.a) .b", ""),
+        (".a:not(.b) .c", ""),
+        ("[x='.a y'] .b", ""),
+        (".a\u00e9 .b", ""),
+        (".a.b p", ".b"),
+    ],
+)
+def test_ancestor_name(text: str, name: str):
+    """A name that some ancestor must have is read where that is easy."""
+    assert ancestor_name(text) == name

@@ -57,12 +57,13 @@ def test_what_is_put_is_got(path: Path):
 def test_without_a_file():
     """In memory alone, within bounds: what was not used longest goes."""
     store = SheetStore(memory=3 * len(LONG))
-    first = store.parsed("a{color:red}")
-    for number in range(40):
-        store.parsed(css(number))
-        assert store.parsed("a{color:red}") is first
-    assert store.get(sheet_hash(css(0))) is None
-    assert store.get(sheet_hash(css(39))) is not None
+    used = store.parsed("a{color:red}")
+    first, *_, last = [
+        (store.parsed(css(number)), store.parsed("a{color:red}"))[0] for number in range(40)
+    ]
+    assert store.parsed("a{color:red}") is used
+    assert store.parsed(css(39)) is last
+    assert store.parsed(css(0)) is not first
 
 
 def test_the_file_is_bounded(path: Path):

@@ -24,13 +24,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CHARACTER = "[-a-zA-Z0-9_]"
-_END = "\6"
+END = "\6"
+"""What stands between selectors that are kept as one text; sheets have none, they are masked."""
+
 # a last compound of a tag, classes and pseudo-classes, after what needs no second look
 _EASY = re.compile(
-    rf"""(?:(?:[^\\(\["'/{_END}]*[ >+~])?+(\*(?!:)|{_CHARACTER}++)?+(\.{_CHARACTER}++)*+"""
-    rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{_END}]*+\))?+)*+|[^{_END}]*+){_END}""",
+    rf"""(?:(?:[^\\(\["'/{END}]*[ >+~])?+(\*(?!:)|{_CHARACTER}++)?+(\.{_CHARACTER}++)*+"""
+    rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{END}]*+\))?+)*+|[^{END}]*+){END}""",
     re.ASCII,
 )
+# the last class or id that is followed by names and combinators of ancestors alone
+_ANCESTOR = re.compile(
+    rf""".*(?<!\\)([.#][a-zA-Z]{_CHARACTER}*+)(?![\\\x80-\U0010ffff])"""
+    r"""[-\w.#*:]*+[\s>][-\w.#*:\s>]*+\Z""",
+    re.ASCII | re.DOTALL,
+)
+_LONGEST = 200
 _MARK = "\1"
 _NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
 _ESCAPE = re.compile(ESCAPE)
@@ -56,13 +65,19 @@ def rightmost_name(text: str) -> str:
 
 def rightmost_names(texts: Sequence[str]) -> list[str]:
     """Return the :func:`rightmost_name` of each of *texts*; one scan does for most."""
-    found = _EASY.findall(_END.join([*texts, ""]))
+    found = _EASY.findall(END.join([*texts, ""]))
     if len(found) != len(texts):
         return [_rightmost(text, 0) for text in texts]
     return [
         class_name or tag.lower() or _cached_rightmost(text)
         for (tag, class_name), text in zip(found, texts, strict=True)
     ]
+
+
+def ancestor_name(text: str) -> str:
+    """Return a class or id that an ancestor of whatever *text* selects has, "" if none is seen."""
+    match = _ANCESTOR.match(text) if len(text) <= _LONGEST else None
+    return match[1] if match else ""
 
 
 def _rightmost(text: str, nesting: int) -> str:

@@ -7,15 +7,17 @@ one page and finds them once for elements that no selector can tell apart.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.compounds import ANCESTORS, NAMES, SelectorError
-from newscrawl.css.keys import rightmost_names
-from newscrawl.css.selectors import compile_list, compile_selector
+from newscrawl.css.keys import END, ancestor_name, rightmost_names
+from newscrawl.css.selectors import all_valid, compile_selector
 from newscrawl.css.tree import StyleTree, ascii_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from newscrawl.css.compounds import Selector, Specificity
 
@@ -23,6 +25,7 @@ __all__ = ["Match", "Matcher", "RuleIndex", "StyleTree"]
 
 P = TypeVar("P")
 
+_SPECIFICITY: dict[str, Specificity] = {"#": (1, 0, 0), ".": (0, 1, 0)}
 _NEVER = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
 
 
@@ -47,92 +50,145 @@ class _Entry(Generic[P]):
         self.match = Match(selector.specificity, payload)
 
 
-class _Bucket(NamedTuple, Generic[P]):
-    """What is filed under one name: rules that need no other, and the rest."""
+class _Bucket(Generic[P]):
+    """What is filed under one name."""
 
-    sure: list[Match[P]]
-    open: list[_Entry[P]]
+    __slots__ = ("drafts", "new", "open", "sure")
+
+    def __init__(self, new: list[int]) -> None:
+        #: places of selectors that nobody has looked at yet
+        self.new = new
+        #: places of those that need an ancestor of some name, by that name
+        self.drafts: dict[str, list[int]] = {}
+        #: rules that need nothing but the name
+        self.sure: list[Match[P]] = []
+        #: the other selectors that are compiled
+        self.open: list[_Entry[P]] = []
 
 
 class RuleIndex(Generic[P]):
     """Rules by the name of what they select, for any number of pages of one mode.
 
-    *rules* are their lists of complex selectors. *payload* gives what the rule of a number says:
-    its declarations, its place in the order of rules. It is asked when a selector is compiled.
+    *rules* are their complex selectors, with :data:`~newscrawl.css.keys.END` between those of one.
+    *payload* gives what the rule of a number says: its declarations, its place in the order of
+    rules. It is asked when a selector is compiled: when an element has the name under which it is
+    filed, and an ancestor the name that :func:`~newscrawl.css.keys.ancestor_name` tells.
     """
 
     def __init__(
-        self, rules: Sequence[Sequence[str]], payload: Callable[[int], P], *, quirks: bool = False
+        self, rules: Sequence[str], payload: Callable[[int], P], *, quirks: bool = False
     ) -> None:
         #: whether the pages are in quirks mode
         self.quirks = quirks
         self._rules = rules
         self._payload = payload
-        # Two flat lists: an object for each selector would keep the garbage collector busy.
-        self._texts = [text for selectors in rules for text in selectors]
-        self._numbers = [number for number, selectors in enumerate(rules) for _ in selectors]
-        self._new: dict[str, list[int]] = self._filed()
-        #: the names that rules are filed under
-        self.names = frozenset(self._new)
-        self._buckets: dict[str, _Bucket[P]] = {}
+        # Flat lists: an object for each selector would keep the garbage collector busy.
+        self._texts = END.join(rules).split(END) if rules else []
+        self._ends = list(accumulate([rule.count(END) + 1 for rule in rules]))
+        #: by the name that rules are filed under
+        self.buckets: dict[str, _Bucket[P]] = {
+            name: _Bucket(places) for name, places in self._filed().items()
+        }
         self._valid: dict[int, bool] = {}
 
     def _filed(self) -> dict[str, list[int]]:
         """Return the places of the selectors that may match, by name."""
-        new: dict[str, list[int]] = {}
+        filed: dict[str, list[int]] = {}
         texts = self._texts
         for place, name in enumerate(rightmost_names(texts)):
             if texts[place].endswith(_NEVER) and "\\" not in texts[place]:
                 continue
             key = ascii_lower(name) if self.quirks else name
-            if key in new:
-                new[key].append(place)
+            if key in filed:
+                filed[key].append(place)
             else:
-                new[key] = [place]
-        return new
+                filed[key] = [place]
+        return filed
 
-    def bucket(self, name: str, tree: StyleTree) -> _Bucket[P]:
-        """Return what is filed under *name*, compiled; without what is invalid or never matches."""
-        if name in self._new:
-            self._compile(name, tree)
-        return self._buckets[name]
-
-    def _compile(self, name: str, tree: StyleTree) -> None:
-        new = self._new.pop(name)
-        bucket = self._buckets.setdefault(name, _Bucket([], []))
-        while new and not tree.exhausted:
-            place = new.pop()
-            text, number = self._texts[place], self._numbers[place]
-            tree.steps += len(text)
-            selector = compile_selector(text, quirks=self.quirks)
-            if isinstance(selector, SelectorError) or selector.never:
-                continue
-            if len(self._rules[number]) > 1 and not self._is_valid(number, tree):
-                continue
-            entry = _Entry(selector, self._payload(number))
-            if entry.decided_by == NAMES and entry.names <= {name}:
-                bucket.sure.append(entry.match)
+    def read(self, name: str, tree: StyleTree) -> _Bucket[P]:
+        """Return what is filed under *name*, the selectors without a known ancestor compiled."""
+        bucket = self.buckets[name]
+        plain = name[1:2] if name[0] in ".#" else name[0]
+        easy = plain.isascii() and plain.isalpha()
+        while bucket.new and not tree.exhausted:
+            place = bucket.new.pop()
+            text = self._texts[place]
+            tree.steps += 1 + len(text) // 16
+            if easy and text == name:
+                self._add_name(bucket, place, tree)
+            elif above := ancestor_name(text):
+                above = ascii_lower(above) if self.quirks else above
+                bucket.drafts.setdefault(above, []).append(place)
             else:
-                bucket.open.append(entry)
-        if new:
-            self._new[name] = new
+                self._add(bucket, name, place, tree)
+        return bucket
+
+    def complete(self, name: str, above: Collection[str] | None, tree: StyleTree) -> None:
+        """Compile what is filed under *name* for elements with ancestors of names *above*.
+
+        None stands for any.
+        """
+        bucket = self.buckets[name]
+        drafts = bucket.drafts
+        for one in list(drafts) if above is None else [one for one in drafts if one in above]:
+            places = drafts[one]
+            while places and not tree.exhausted:
+                self._add(bucket, name, places.pop(), tree)
+            if not places:
+                del drafts[one]
+
+    def _add_name(self, bucket: _Bucket[P], place: int, tree: StyleTree) -> None:
+        """Add a selector that is a name and nothing else."""
+        number = bisect_right(self._ends, place)
+        if self._is_valid(number, tree):
+            specificity = _SPECIFICITY.get(self._texts[place][0], (0, 0, 1))
+            bucket.sure.append(Match(specificity, self._payload(number)))
+
+    def _add(self, bucket: _Bucket[P], name: str, place: int, tree: StyleTree) -> None:
+        """Add a selector, unless it is invalid or never matches."""
+        text, number = self._texts[place], bisect_right(self._ends, place)
+        tree.steps += len(text)
+        selector = compile_selector(text, quirks=self.quirks)
+        if isinstance(selector, SelectorError) or selector.never:
+            return
+        if not self._is_valid(number, tree):
+            return
+        entry = _Entry(selector, self._payload(number))
+        if entry.decided_by == NAMES and entry.names <= {name}:
+            bucket.sure.append(entry.match)
+        else:
+            bucket.open.append(entry)
 
     def _is_valid(self, number: int, tree: StyleTree) -> bool:
         """Return whether each of a rule's selectors is one; else the rule is void."""
+        rule = self._rules[number]
+        if END not in rule:
+            return True
         known = self._valid.get(number)
         if known is None:
-            selectors = self._rules[number]
-            tree.steps += sum(map(len, selectors))
-            compiled = compile_list(selectors, quirks=self.quirks)
-            known = self._valid[number] = not isinstance(compiled, SelectorError)
+            tree.steps += len(rule)
+            known = self._valid[number] = all_valid(rule.split(END), quirks=self.quirks)
         return known
 
 
-class _Candidates(NamedTuple, Generic[P]):
-    """The rules of elements that look alike: those that apply, those to be tried on each."""
+class _Filed(NamedTuple, Generic[P]):
+    """What all sheets of a page have filed under a name, as in :class:`_Bucket`."""
 
+    name: str
+    sure: list[Match[P]]
+    open: list[_Entry[P]]
+    drafts: dict[str, list[int]]
+
+
+class _Candidates(NamedTuple, Generic[P]):
+    """The rules of elements that look alike."""
+
+    #: those that apply
     sure: tuple[Match[P], ...]
+    #: those to be tried on each
     open: tuple[_Entry[P], ...]
+    #: where there may be others, below other ancestors
+    drafts: tuple[_Filed[P], ...] = ()
 
 
 class Matcher(Generic[P]):
@@ -143,6 +199,7 @@ class Matcher(Generic[P]):
         self._indexes = tuple(indexes)
         if any(index.quirks != tree.quirks for index in self._indexes):
             raise ValueError("a page in quirks mode needs an index in quirks mode, and only that")
+        self._of_name: dict[str, _Filed[P]] = {}
         self._of_names: dict[frozenset[str], _Candidates[P]] = {}
         self._of_chain: dict[int, _Candidates[P]] = {}
         self._shared: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
@@ -196,24 +253,58 @@ class Matcher(Generic[P]):
         return _Candidates(self._share(sure), tuple([entry for entry in left if entry.fragile]))
 
     def _candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements that have the names of *row*."""
+        """Return the candidates of all elements that have the names of *row*, and its ancestors."""
         names = self._tree.names[row]
         candidates = self._of_names.get(names)
         if candidates is None:
-            candidates = self._of_names[names] = self._filed(names)
+            candidates = self._of_names[names] = self._judged(names)
+        if candidates.drafts and self._complete(candidates.drafts, row):
+            candidates = self._of_names[names] = self._judged(names)
         return candidates
 
-    def _filed(self, names: frozenset[str]) -> _Candidates[P]:
+    def _complete(self, drafts: Iterable[_Filed[P]], row: int) -> bool:
+        """Compile what may match below the ancestors of *row*; return whether there is any."""
+        tree = self._tree
+        above = tree.ancestor_names(row)
+        found = False
+        for filed in drafts:
+            tree.steps += len(filed.drafts)
+            if above is None or not above.isdisjoint(filed.drafts):
+                found = True
+                for index in self._indexes:
+                    if filed.name in index.buckets:
+                        index.complete(filed.name, above, tree)
+                self._of_name[filed.name] = self._filed(filed.name)
+        return found
+
+    def _judged(self, names: frozenset[str]) -> _Candidates[P]:
         """Return the candidates of elements with *names*, to judge by nothing else."""
         sure: list[Match[P]] = []
         left: list[_Entry[P]] = []
-        either = names | {"*"}
-        for index in self._indexes:
-            for name in either & index.names:
-                bucket = index.bucket(name, self._tree)
-                self._tree.steps += len(bucket.sure) + len(bucket.open)
-                sure += bucket.sure
-                left += [entry for entry in bucket.open if entry.names <= names]
+        drafts: list[_Filed[P]] = []
+        known = self._of_name
+        for name in (*names, "*"):
+            found = known.get(name)
+            if found is None:
+                found = known[name] = self._filed(name)
+            if found.sure:
+                sure += found.sure
+            if found.open:
+                left += [entry for entry in found.open if entry.names <= names]
+            if found.drafts:
+                drafts.append(found)
+            self._tree.steps += len(found.sure) + len(found.open)
         sure += [entry.match for entry in left if entry.decided_by == NAMES]
         undecided = tuple([entry for entry in left if entry.decided_by != NAMES])
-        return _Candidates(self._share(sure), undecided)
+        return _Candidates(self._share(sure), undecided, tuple(drafts))
+
+    def _filed(self, name: str) -> _Filed[P]:
+        """Return what the sheets have filed under *name*."""
+        found: _Filed[P] = _Filed(name, [], [], {})
+        for index in self._indexes:
+            if name in index.buckets:
+                bucket = index.read(name, self._tree)
+                found.sure.extend(bucket.sure)
+                found.open.extend(bucket.open)
+                found.drafts.update(bucket.drafts)
+        return found

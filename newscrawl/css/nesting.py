@@ -5,25 +5,28 @@ from __future__ import annotations
 import re
 
 from newscrawl.css.conditions import split_top
+from newscrawl.css.keys import END
 from newscrawl.css.tokens import BAD, SPACE, unmask
 
 LONGEST = 2**16
 """Characters of a nested selector list: "&" twice at each of 30 levels would fill the memory."""
 
-PLAIN = r"""[^;("'\[\\&\x01-\x05]*+"""
+PLAIN = r"""[^;("'\[\\&\x01-\x06]*+"""
 """Pattern of a list of selectors that may be cut at any comma."""
 
 _AMPERSAND = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|(&)""", re.DOTALL)
 _SCOPE = ":where(:root)"
 
 
-def plain_list(prelude: str) -> list[str] | None:
-    """Return the complex selectors of a prelude that is ``PLAIN``; None where one is missing."""
+def plain_list(prelude: str) -> str:
+    """Return the complex selectors of a prelude that is ``PLAIN``, ``END`` between them.
+
+    "" where one is missing.
+    """
     if "," not in prelude:
-        selector = prelude.strip(SPACE)
-        return [selector] if selector else None
+        return prelude.strip(SPACE)
     selectors = [selector.strip(SPACE) for selector in prelude.split(",")]
-    return None if "" in selectors else selectors
+    return "" if "" in selectors else END.join(selectors)
 
 
 def selector_list(prelude: str, parent: str | None = None) -> list[str] | None:

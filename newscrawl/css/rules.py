@@ -57,15 +57,15 @@ class FiledRules(RuleIndex[Block]):
     """The rules of a sheet, their payload the blocks; for pages of one mode."""
 
     def __init__(self, sheet: Sheet, *, quirks: bool) -> None:
-        self.size = len(sheet.rules)
+        self.size = len(sheet.blocks)
         self._sheet = sheet
         self._blocks: dict[int, Block] = {}
-        super().__init__([rule.selectors for rule in sheet.rules], self._block, quirks=quirks)
+        super().__init__(sheet.selectors, self._block, quirks=quirks)
 
     def _block(self, number: int) -> Block:
         block = self._blocks.get(number)
         if block is None:
-            block = self._blocks[number] = Block(self._sheet.rules[number], number, self)
+            block = self._blocks[number] = Block(self._sheet.rule(number), number, self)
         return block
 
 

@@ -46,11 +46,11 @@ from newscrawl.css.pseudo import (
     STEADY,
     may_follow,
 )
-from newscrawl.css.simple import compile_simple
+from newscrawl.css.simple import compile_simple, is_simple
 from newscrawl.css.tree import ascii_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.compounds import Test
     from newscrawl.css.tree import StyleTree
@@ -114,6 +114,14 @@ def compile_list(
             return selector
         selectors.append(selector)
     return tuple(selectors)
+
+
+def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
+    """Return whether each of *texts* is a complex selector."""
+    return all(
+        is_simple(text) or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
+        for text in texts
+    )
 
 
 class _Compound:

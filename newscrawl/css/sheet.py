@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.css.declarations import START, Declaration, block_declarations, is_interesting
 from newscrawl.css.imports import Import, parse_import
+from newscrawl.css.keys import END
 from newscrawl.css.media import media_applies
 from newscrawl.css.nesting import PLAIN, parent_selector, plain_list, selector_list
 from newscrawl.css.selectors import SelectorError, compile_list
@@ -24,7 +25,7 @@ from newscrawl.css.tokens import SPACE, block_end, hide_braces, mask, rejoin, se
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMAT = 1
+FORMAT = 2
 """Version of :meth:`Sheet.to_plain`; sheets stored in another are parsed again."""
 
 DEEPEST = 100
@@ -38,7 +39,7 @@ class Rule(NamedTuple):
     """A style rule. Its declarations are read when asked for: most rules match nothing."""
 
     #: complex selectors, nesting resolved
-    selectors: list[str]
+    selectors: Sequence[str]
     #: masked text of the declarations
     block: str
     #: full name of the cascade layer, dotted
@@ -72,9 +73,20 @@ class Counts:
 
 @dataclass(slots=True)
 class Sheet:
-    """A parsed style sheet."""
+    """A parsed style sheet.
 
-    rules: list[Rule] = field(default_factory=list)
+    Rules are kept as columns of strings: an object for each of thousands would keep the garbage
+    collector busy, and few are ever looked at.
+    """
+
+    #: selectors of each rule, :data:`~newscrawl.css.keys.END` between them
+    selectors: list[str] = field(default_factory=list)
+    #: masked text of each rule's declarations
+    blocks: list[str] = field(default_factory=list)
+    #: full name of each rule's cascade layer
+    rule_layers: list[str | None] = field(default_factory=list)
+    #: whether the filter was off
+    keep_all: bool = False
     #: sheets to import, those whose conditions do not hold left out
     imports: list[Import] = field(default_factory=list)
     #: full names of the layers in order of appearance; those without a name are "(1)", "(2)", ...
@@ -83,15 +95,28 @@ class Sheet:
     counts: Counts = field(default_factory=Counts)
 
     @property
-    def declaration_count(self) -> int:
-        """How many declarations the kept rules have."""
-        return sum(len(rule.declarations) for rule in self.rules)
+    def rules(self) -> list[Rule]:
+        """The rules, made anew each time."""
+        return [self.rule(number) for number in range(len(self.blocks))]
+
+    def rule(self, number: int) -> Rule:
+        """Return the rule of a number."""
+        selectors = self.selectors[number].split(END)
+        return Rule(selectors, self.blocks[number], self.rule_layers[number], self.keep_all)
+
+    @property
+    def size(self) -> int:
+        """Characters that it holds, roughly."""
+        return sum(map(len, self.selectors)) + sum(map(len, self.blocks))
 
     def to_plain(self) -> list[Any]:
         """Return the sheet as lists, strings and numbers, for JSON."""
         return [
             FORMAT,
-            self.rules,
+            self.selectors,
+            self.blocks,
+            self.rule_layers,
+            self.keep_all,
             self.imports,
             self.layers,
             self.properties,
@@ -108,9 +133,12 @@ class Sheet:
         """
         if not plain or plain[0] != FORMAT:
             raise ValueError(f"not a style sheet of format {FORMAT}")
-        _, rules, imports, layers, properties, counts = plain
+        _, selectors, blocks, rule_layers, keep_all, imports, layers, properties, counts = plain
         return cls(
-            [Rule(*rule) for rule in rules],
+            selectors,
+            blocks,
+            rule_layers,
+            keep_all,
             [Import(*item) for item in imports],
             layers,
             [Property(*item) for item in properties],
@@ -165,6 +193,14 @@ class _Frame(NamedTuple):
     valid: bool | None = None
 
 
+class _Rules(NamedTuple):
+    """The rules met, in columns as in :class:`Sheet`."""
+
+    selectors: list[str]
+    blocks: list[str]
+    layers: list[str | None]
+
+
 class _Parser:
     """Walks over a masked text, a stack of open blocks at hand."""
 
@@ -175,7 +211,7 @@ class _Parser:
         self._items = _ANY_ITEMS if keep_all else _KEPT_ITEMS
         self._position = 0
         self._frames = [_Frame()]
-        self._rules: list[Rule] = []
+        self._rules = _Rules([], [], [])
         self._imports: list[Import] = []
         self._layers: dict[str, None] = {}
         self._properties: list[Property] = []
@@ -194,19 +230,27 @@ class _Parser:
             else:
                 self._take_piece()
         blocks = self._text.count("{") - self._at_blocks
-        counts = Counts(blocks, len(self._rules), self._errors)
-        return Sheet(self._rules, self._imports, list(self._layers), self._properties, counts)
+        counts = Counts(blocks, len(self._rules.blocks), self._errors)
+        layers, keep_all = list(self._layers), self._keep_all
+        return Sheet(*self._rules, keep_all, self._imports, layers, self._properties, counts)
 
     def _take_rules(self) -> None:
         """Take rules without nested blocks, and what is between them, up to a rule with such."""
         text, position, end = self._text, self._position, len(self._text)
-        add, frames, keep_all = self._rules.append, self._frames, self._keep_all
+        frames = self._frames
+        add_selectors, add_block = self._rules.selectors.append, self._rules.blocks.append
+        add_layer = self._rules.layers.append
         layer, match = frames[-1].layer, self._items[len(frames) > 1].match
         while position < end:
             item: Any = match(text, position)  # matches anything
             plain, prelude, block = item.group(1, 2, 3)
             if block is None or "{" in block:
-                self._position = item.end() if block is None else item.start(3)
+                position = item.end()
+                if block is None and item[5] == ";{" and _condition(item[4]) is False:
+                    self._at_blocks += 1
+                    position = block_end(text, position)
+                    continue
+                self._position = position if block is None else item.start(3)
                 self._take_other(item)
                 if frames[-1].selectors is not None:
                     return
@@ -214,11 +258,13 @@ class _Parser:
                 match = self._items[len(frames) > 1].match
                 continue
             position = item.end()
-            selectors = selector_list(prelude) if plain is None else plain_list(plain)
-            if selectors is None:
-                self._errors += 1
+            selectors = _selectors(selector_list(prelude)) if plain is None else plain_list(plain)
+            if selectors:
+                add_selectors(selectors)
+                add_block(block)
+                add_layer(layer)
             else:
-                add(Rule(selectors, block, layer, keep_all))
+                self._errors += 1
         self._position = position
 
     def _take_other(self, item: re.Match[str]) -> None:
@@ -257,7 +303,9 @@ class _Parser:
         """Keep the part of a style rule that stands before, between or after nested ones."""
         frame = self._frames[-1]
         if frame.selectors is not None and (self._keep_all or is_interesting(block)):
-            self._rules.append(Rule(frame.selectors, block, frame.layer, self._keep_all))
+            self._rules.selectors.append(_selectors(frame.selectors))
+            self._rules.blocks.append(block)
+            self._rules.layers.append(frame.layer)
 
     def _open_rule(self, prelude: str) -> None:
         """Enter a style rule that holds other blocks."""
@@ -326,8 +374,11 @@ class _Parser:
         if condition:
             self._enter(self._frames[-1])
             return
+        if condition is False:
+            self._skip_block()
+            return
         start = self._position
-        name, prelude = ("", "") if condition is False else _name_and_prelude(rule)
+        name, prelude = _name_and_prelude(rule)
         if name == "layer":
             self._layer_block(prelude)
             return
@@ -382,6 +433,11 @@ class _Parser:
             inherits = values["inherits"].lower() != "false"
             initial = values.get("initial-value")
             self._properties.append(Property(name, initial, inherits))
+
+
+def _selectors(selectors: Sequence[str] | None) -> str:
+    """Return selectors as a sheet keeps them, "" for none."""
+    return END.join(selectors or ())
 
 
 def _name_and_prelude(rule: str) -> tuple[str, str]:

@@ -14,9 +14,14 @@ _NAMES = re.compile(r"[.#]?[^.#*]+")
 _SYMBOLS = re.compile(r"[>+~]")
 
 
+def is_simple(text: str) -> bool:
+    """Return whether *text* is a selector made of names and combinators."""
+    return _SIMPLE.fullmatch(text) is not None
+
+
 def compile_simple(text: str, *, quirks: bool) -> Selector | None:
     """Return the compiled selector; None where *text* needs the parser, or is no selector."""
-    if _SIMPLE.fullmatch(text) is None:
+    if not is_simple(text):
         return None
     compounds: list[Compound] = []
     ancestors: frozenset[str] = frozenset()

@@ -92,8 +92,8 @@ class _Collector:
                 continue
             if linked:
                 self._ask(element.get("href") or "", base_url, (), ())
-            elif element.text:
-                self._add(element.text, base_url, (), ())
+            elif text := element.text:
+                self._add(text, base_url, (), ())
 
     def _applies(self, element: etree._Element) -> bool:
         """Return whether a sheet is of the set of the first title, and in no template."""

@@ -58,14 +58,20 @@ class SheetStore:
 
     def parsed(self, text: str) -> Sheet:
         """Return the sheet of *text*, which is parsed only if it is not in the store."""
-        key = sheet_hash(text)
-        sheet = self.get(key) if len(text) >= SHORTEST else self._in_memory(key)
+        # Within a process a str's own hash, which is keyed, tells texts apart as well as a digest.
+        key = f"{hash(text)} {len(text)}"
+        sheet = self._in_memory(key)
         if sheet is None:
-            sheet = parse_sheet(text)
-            if len(text) >= SHORTEST:
-                self.put(key, sheet)
-            else:
-                self._hold(key, sheet, len(text))
+            sheet = self._filed(text) if self._file and len(text) >= SHORTEST else parse_sheet(text)
+            self._hold(key, sheet)
+        return sheet
+
+    def _filed(self, text: str) -> Sheet:
+        """Return the sheet of *text*, from the file or else put into it."""
+        key = sheet_hash(text)
+        sheet = self.get(key)
+        if sheet is None:
+            self.put(key, sheet := parse_sheet(text))
         return sheet
 
     def get(self, key: str) -> Sheet | None:
@@ -78,10 +84,9 @@ class SheetStore:
 
     def put(self, key: str, sheet: Sheet) -> None:
         """File a sheet under the hash of its text."""
-        plain = json.dumps(sheet.to_plain(), separators=(",", ":"))
-        self._hold(key, sheet, len(plain))
+        self._hold(key, sheet)
         if self._file is not None:
-            self._file.write(key, plain)
+            self._file.write(key, json.dumps(sheet.to_plain(), separators=(",", ":")))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -113,11 +118,12 @@ class SheetStore:
         except (ValueError, TypeError):
             logger.warning("a stored style sheet cannot be read: parsed again")
             return None
-        self._hold(key, sheet, len(plain))
+        self._hold(key, sheet)
         return sheet
 
-    def _hold(self, key: str, sheet: Sheet, weight: int) -> None:
+    def _hold(self, key: str, sheet: Sheet) -> None:
         """Keep a sheet in memory; others go for it."""
+        weight = sheet.size
         with self._lock:
             _, former = self._sheets.pop(key, (None, 0))
             self._sheets[key] = (sheet, weight)

@@ -26,10 +26,10 @@ MOST_MASKS = 2**18
 """Places in a sheet that need a look; what is behind them is left out. Sheets of 2 MB have 2,000."""
 
 _MASKS = {"{": "\x01", "}": "\x02", ";": "\x03", "@": "\x04"}
-_MASK = str.maketrans(_MASKS | dict.fromkeys("\x01\x02\x03\x04\x05", "\ufffd"))
+_MASK = str.maketrans(_MASKS | dict.fromkeys("\x01\x02\x03\x04\x05\x06", "\ufffd"))
 _MASK_ONLY = str.maketrans(_MASKS)
 _UNMASK = str.maketrans({mask: char for char, mask in _MASKS.items()})
-_TO_MASK = r"{};@\x01-\x05"
+_TO_MASK = r"{};@\x01-\x06"
 
 # What needs no change, from the inside out: parentheses and brackets three deep.
 _STRING = rf"""(?:"(?:[^"\\\n\r\f{_TO_MASK}]++|\\[^{_TO_MASK}])*+"|'(?:[^'\\\n\r\f{_TO_MASK}]++|\\[^{_TO_MASK}])*+')"""
@@ -41,7 +41,7 @@ for _ in range(3):
     _INSIDE = rf"""(?:[^"'\\/()\[\]{_TO_MASK}]++|/(?!\*)|{_STRING}|{_ESCAPE}{_BLOCK})*+"""
     _BLOCK = rf"|(?!{_URL_START})\({_INSIDE}\)|\[{_INSIDE}\]|{_URL}"
 _HARMLESS = re.compile(
-    rf"""(?:[^"'\\/(\[\x01-\x05]++|{_STRING}|/(?!\*)|{_ESCAPE}{_BLOCK})*+""", re.DOTALL
+    rf"""(?:[^"'\\/(\[\x01-\x06]++|{_STRING}|/(?!\*)|{_ESCAPE}{_BLOCK})*+""", re.DOTALL
 )
 _HARMLESS_INSIDE = re.compile(rf"""(?:[^"'\\/()\[\]{_TO_MASK}]++|/(?!\*))*+""")
 
@@ -53,6 +53,8 @@ _UNQUOTED_URL = re.compile(_URL_START + r"(?:[^)\\]++|\\.)*+\)?+", re.DOTALL)
 _GOOD_URL = re.compile(r"\([ \t\n\r\f]*+(?:[^\"'()\\ \t\n\r\f]++|\\.)*+[ \t\n\r\f]*+\)", re.DOTALL)
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _ESCAPE_SEQUENCE = re.compile(rf"\\(?:([0-9a-fA-F]{{1,6}})(?:\r\n|[{SPACE}])?|(.))", re.DOTALL)
+# A block whose blocks hold no others: any @media, but in nested CSS.
+_SHALLOW_BLOCK = re.compile(r"[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
 _IN_NAME = re.compile(r"[\w-]")
 _BREAKS = frozenset(f"{SPACE}{{}};")
 
@@ -180,6 +182,8 @@ def rejoin(separated: str) -> str:
 
 def block_end(masked: str, start: int) -> int:
     """Return where the block whose inside begins at *start* ends: after its closing brace."""
+    if match := _SHALLOW_BLOCK.match(masked, start):
+        return match.end()
     depth = 1
     while depth:
         end = masked.find("}", start)

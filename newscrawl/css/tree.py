@@ -128,10 +128,15 @@ class StyleTree:
             *attributes,
         )
         above = self._chain[self.parent[row]]
-        self._chain[row] = self._chains.setdefault((above, looks), len(self._chains) + 1)
-        if looks not in self._names_of:
-            self._names_of[looks] = frozenset(self._split(looks))
-        self.names[row] = self._names_of[looks] if above else self._names_of[looks] | {":root"}
+        key = (above, looks)
+        chain = self._chains.get(key)
+        if chain is None:
+            chain = self._chains[key] = len(self._chains) + 1
+        self._chain[row] = chain
+        names = self._names_of.get(looks)
+        if names is None:
+            names = self._names_of[looks] = frozenset(self._split(looks))
+        self.names[row] = names if above else names | {":root"}
 
     def _split(self, looks: _Looks) -> Iterator[str]:
         tag, own_id, classes, *attributes = looks
