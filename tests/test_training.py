@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,17 @@ from newscrawl.css import Stylesheets
 from newscrawl.document import parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
 from newscrawl.evaluation.sheets import CorpusSheets
+from newscrawl.evaluation.titles import TitleMatch, match_means
 from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.fields.attributes import TextNodes
 from newscrawl.fields.cardoso import LARGE, Models, classify, load_models
+from newscrawl.fields.headline import title_text
 from newscrawl.forest import Forest, ModelError
 from newscrawl.training.examples import Example, example, read_examples
+from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import FOLDS, folds, site_names
 from newscrawl.training.labels import Coverage, Labels, align
+from newscrawl.training.titles import fit_title_model
 
 TITLE = "Harbour bridge reopens after repairs"
 DAY = date(2024, 5, 3)
@@ -271,7 +276,7 @@ STORY = "".join(
 PAGE = (
     "<html lang=en><title>{title} - Daily Harbour</title><body><nav><a href=/>News</a> "
     "<a href=/s>Sport</a></nav><div><div class=head><h1>{title}</h1>"
-    "<p class=date>{day}, 10:15</p></div>{story}</div><footer>Contact us</footer>"
+    "<p class=date>{day}, 10:15</p></div>{story}</div><footer><h1>Newsletter</h1>Contact us</footer>"
 )
 
 
@@ -356,7 +361,8 @@ def test_train_prints_what_it_found(trained: Path):
     assert "Labels found in text nodes" in printed
     assert "Titles: 3-fold cross-validation" in printed
     assert "title-dependent model" in printed
-    assert "cardoso-title.npz" in printed
+    assert "Titles of method newscrawl: against text nodes, and against labels" in printed
+    assert {"cardoso-title.npz", "cardoso-date.npz", "title.npz"} <= set(printed.split())
     assert "| structural and visual | extra-site | all | 9 |" in (trained / "card.md").read_text()
 
 
@@ -366,7 +372,7 @@ def test_same_data_same_bytes(trained: Path, corpus: Path, tmp_path: Path):
     done = scrapy("train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
     assert done.returncode == 0, done.stderr
     assert "cross-validation" not in done.stdout
-    for name in ("cardoso-title.npz", "cardoso-date.npz"):
+    for name in ("cardoso-title.npz", "cardoso-date.npz", "title.npz"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
 
 
@@ -385,21 +391,23 @@ def test_method_with_own_models(trained: Path):
 
 
 @pytest.mark.slow
-def test_evaluate_out_of_fold(corpus: Path, tmp_path: Path):
+@pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
+def test_evaluate_out_of_fold(corpus: Path, tmp_path: Path, method: str):
     """Without models a learned method is scored by folds."""
     pytest.importorskip("sklearn")
     out = tmp_path / "scores.json"
-    done = scrapy("evaluate", corpus, "--method", "cardoso", "--json", out, "--workers", 0)
+    done = scrapy("evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
     assert done.returncode == 0, done.stderr
     scores = json.loads(out.read_text())["corpora"]["small"]["scores"]["all"]
     assert scores["title"]["bag"]["f1"] == 1
-    assert scores["date"]["correct"] == 9
+    assert scores["date"]["trusted"]["correct"] == 9
 
 
 @pytest.mark.slow
-def test_evaluate_refuses_models_that_saw_the_sites(trained: Path, corpus: Path):
+@pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
+def test_evaluate_refuses_models_that_saw_the_sites(trained: Path, corpus: Path, method: str):
     """A model is not scored on sites that it was trained on."""
-    done = scrapy("evaluate", corpus, "--method", "cardoso", "--models", trained)
+    done = scrapy("evaluate", corpus, "--method", method, "--models", trained)
     assert done.returncode == 2
     assert "was trained on 9 of the 9 pages' sites" in done.stderr
 
@@ -474,3 +482,54 @@ def test_coverage_of_the_corpora(corpus_dir: Path):
     assert title.one_node / title.labelled > 0.95
     assert (title.one_node + title.joined) / title.labelled > 0.98
     assert (date.one_node + date.joined) / date.labelled > 0.9
+
+
+# --- the default's title
+
+
+def test_too_few_pages(corpus: Path):
+    """Without a title and something else there is nothing to learn."""
+    pytest.importorskip("sklearn")
+    page = load_corpus(corpus).pages[0]
+    bare = replace(example(parse_document(page.html()), page), labels=Labels())
+    with pytest.raises(TooFewPagesError):
+        fit_title_model([page], [bare])
+
+
+def test_uncalibrated_where_folds_are_empty(corpus: Path):
+    """One site has no strangers to be calibrated on: the probability is the confidence."""
+    pytest.importorskip("sklearn")
+    page = load_corpus(corpus).pages[0]
+    one = example(parse_document(page.html()), page)
+    model = fit_title_model([page], [one])
+    assert model.forest.calibration == ()
+    assert model.forest.calibrated(0.3) == 0.3
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_titles_of_other_sites(corpus_dir: Path):
+    """Micro F1 and exact titles against text nodes, on sites that the model has not seen."""
+    pytest.importorskip("sklearn")
+    pages = [
+        page
+        for name in ("news212", "fundus")
+        for page in load_corpus(corpus_dir / name).pages
+        if page.title
+    ]
+    read = read_examples(pages, workers=2)
+    place = folds(read.pages, "extra-site")
+    bundle = list(zip(read.pages, read.examples, place, strict=True))
+    matches = []
+    for fold in set(place):
+        others = [(page, one) for page, one, other in bundle if other != fold]
+        model = fit_title_model(*map(list, zip(*others, strict=True)))
+        matches += [
+            TitleMatch.of(title_text(one.candidates.without_style(), model), one.title)
+            for _, one, other in bundle
+            if other == fold and one.title
+        ]
+    means = match_means(matches)
+    assert means["pages"] > 640
+    assert means["micro_f1"] >= 0.985
+    assert means["exact"] >= 0.94

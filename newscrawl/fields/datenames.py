@@ -26,6 +26,9 @@ PUNCTUATION = (
     r"\u0964\u0965\u0970\u2000-\u206f\u3000-\u303f\uff00-\uff0f"
 )
 """Characters between words, for a class of a regular expression; ``#`` stands for a number."""
+BEFORE = "<"
+"""Marks the keys of phrases with no word after the number."""
+
 _PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")
 # Letters that are typed for one another: Arabic and Persian keyboards, Turkish capitals, sigma.
 _ALIKE = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
@@ -91,7 +94,8 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> whether it makes the hour one after noon
     day_periods: dict[str, bool]
-    #: first character of what follows the number ("" where nothing does) -> longest first
+    #: first character of what follows the number; where nothing does, :data:`BEFORE` and the last
+    #: character of what precedes it -> longest first
     ago: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
     days: dict[str, int]
@@ -134,7 +138,7 @@ def vocabulary(language: str | None) -> Vocabulary:
         starts=frozenset(key.partition(" ")[0] for key in months if " " in key),
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
-        ago=_by_first_character(merged("ago")),
+        ago=_by_neighbour(merged("ago")),
         days=days,
         ones=ones,
         relative_words=ones | {key.partition(" ")[0] for key in days},
@@ -145,11 +149,13 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
-def _by_first_character(units: dict[str, str]) -> dict[str, list[Ago]]:
+def _by_neighbour(units: dict[str, str]) -> dict[str, list[Ago]]:
     found: dict[str, list[Ago]] = {}
     for text, unit in sorted(units.items(), key=lambda item: -len(item[0])):
         before, _, after = text.partition("#")
-        found.setdefault(after.strip()[:1], []).append(Ago(before.strip(), after.strip(), unit))
+        one = Ago(before.strip(), after.strip(), unit)
+        key = one.after[:1] if one.after else BEFORE + one.before[-1:]
+        found.setdefault(key, []).append(one)
     return found
 
 

@@ -160,6 +160,8 @@ class _Reader:
     markup: Markup
     article: JsonObject
     fetched_at: datetime
+    #: those read before, by text
+    dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
     def titles(self) -> Iterator[Title]:
         statements = [
@@ -253,9 +255,11 @@ class _Reader:
 
     def _stated(self, source: str, raw: Any) -> Iterator[Stated]:
         if isinstance(raw, (str, int)) and not isinstance(raw, bool):
-            value = parse_date(str(raw), self.fetched_at)
-            if value is not None:
-                yield Stated(source, str(raw).strip(), value)
+            text = str(raw)
+            if text not in self.dates:  # most are told several times
+                self.dates[text] = parse_date(text, self.fetched_at)
+            if (value := self.dates[text]) is not None:
+                yield Stated(source, text.strip(), value)
 
     def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
         for node in islice(nodes, _MOST):

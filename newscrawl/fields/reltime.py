@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dateutil.relativedelta import relativedelta
 
 from newscrawl.fields.clocktime import clock_after, clock_before
-from newscrawl.fields.datenames import PUNCTUATION, phrase
+from newscrawl.fields.datenames import BEFORE, PUNCTUATION, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,11 +55,11 @@ def has_relative_words(folded: str, words: Vocabulary) -> bool:
 
 def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
     place = number.end() + (folded[number.end() : number.end() + 1] == " ")
-    entries = words.ago.get(folded[place : place + 1], []) + words.ago.get("", [])
+    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
+    entries = words.ago.get(folded[place : place + 1], []) + words.ago.get(BEFORE + before[-1:], [])
     if not entries:
         return None
     after = phrase(folded[place : place + _SIDE])
-    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
     for entry in entries:
         if (
             after.startswith(entry.after)

@@ -39,7 +39,7 @@ FEATURES = (
     "text_length", "digit_share", "title_edit_distance",
     # and to what the page states: best ratio, F1 of words, share of the title that the text is
     "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes",
-    "length_gap", "slug", "site_name",
+    "length_gap", "slug",
     # where it stands
     "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
     "distance_to_content", "in_content",
@@ -105,16 +105,19 @@ class Candidates:
 def find_candidates(
     document: Document, metadata: Metadata, url: str | None, forest: Sequence[int]
 ) -> Candidates:
-    """Return the candidates of a page whose relevant content is *forest*, their style unknown."""
+    """Return the candidates of a page whose relevant content is *forest*, their style unknown.
+
+    The site's name is none.
+    """
     site = Site(metadata.site_names, url)
     stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
     rows = list(document.text_nodes())
     spans = find_spans(document, rows, set(stated.values()))
+    spans = [span for span in spans if not site.is_named_by(span.text)]
     page = _Page(
         document,
         rows,
         _content(document, rows, forest),
-        site,
         stated,
         {text: _Words.of(text) for text in stated.values()},
         _slug(url or ""),
@@ -185,7 +188,6 @@ class _Page:
     rows: Sequence[int]
     #: first position of the relevant content, and the one after its last
     content: tuple[int, int]
-    site: Site
     #: by source
     stated: Mapping[str, str]
     stated_words: Mapping[str, _Words]
@@ -224,7 +226,6 @@ class _Page:
             told.by_source.get("title", -1), told.ratio, told.likeness, told.share, told.votes,
             told.length_gap,
             common / len(self.slug) if self.slug else -1,
-            float(self.site.is_named_by(span.text)),
         )  # fmt: skip
 
     def _told(self, text: _Words) -> _Told:

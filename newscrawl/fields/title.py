@@ -7,7 +7,6 @@ from collections import Counter
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from newscrawl.items import Evidence
 from newscrawl.text import squeeze, weighted_length, words
@@ -37,6 +36,7 @@ _CLOSE = 0.8
 # Of weighted characters: no headline is shorter, most names of sites and sections are.
 _LEAST_LENGTH = 15
 _HEADINGS = frozenset({"h1", "h2"})
+_HOST = re.compile(r"(?:[^/?#]*//)?([^/?#]*)")
 _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
 _MOST_SITE_WORDS = 6
 # Shorter names stand in too many words: "AP", "ET".
@@ -168,8 +168,8 @@ class Site:
 
     def __init__(self, names: Iterable[str], url: str | None) -> None:
         self._names = [letters for name in names if len(letters := _letters(name)) > 1]
-        host = (urlsplit(url).hostname or "") if url else ""
-        self._host = re.sub(r"[^a-z0-9]", "", host)
+        host = _HOST.match(url.lower()) if url else None
+        self._host = re.sub(r"[^a-z0-9]", "", host[1]) if host else ""
 
     def is_named_by(self, text: str) -> bool:
         """Return True if *text* is a name of the site and nothing else."""
