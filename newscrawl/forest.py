@@ -14,7 +14,7 @@ from array import array
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,9 +43,6 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 FEW = 8
 """Most rows that are walked one by one: up to here numpy's calls cost more than the steps."""
-
-# A leaf is its probability.
-_Node: TypeAlias = "float | tuple[int, float, _Node, _Node]"
 
 
 class ModelError(ValueError):
@@ -169,7 +166,7 @@ class Forest:
         if not len(rows):
             return []
         if len(rows) <= FEW and all(len(row) == len(self.feature_names) for row in rows):
-            return [_walk(_roots(self), row) for row in rows]
+            return [_walk(_arrays(self), row) for row in rows]
         table = np.asarray(rows, dtype=np.float32)
         if table.shape != (len(rows), len(self.feature_names)):
             raise ValueError(f"rows of {len(self.feature_names)} features expected")
@@ -217,27 +214,39 @@ class Forest:
         path.write_bytes(data.getvalue())
 
 
+class _Arrays(NamedTuple):
+    """The nodes of an ensemble as plain arrays: small enough to stay in the processor's cache."""
+
+    feature: array[int]
+    threshold: array[float]
+    left: array[int]
+    right: array[int]
+    value: array[float]
+    roots: list[int]
+
+
 @lru_cache(maxsize=8)
-def _roots(forest: Forest) -> list[_Node]:
-    """Return the trees as nested tuples: feature, threshold, left, right."""
-    columns = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
-    nodes: list[_Node] = [0.0] * len(forest.feature)
-    rows = list(enumerate(zip(*(column.tolist() for column in columns), strict=True)))
-    for place, (feature, threshold, left, right, value) in reversed(rows):
-        leaf = feature == LEAF
-        nodes[place] = value if leaf else (feature, threshold, nodes[left], nodes[right])
-    return [nodes[root] for root in forest.offset[:-1].tolist()]
+def _arrays(forest: Forest) -> _Arrays:
+    return _Arrays(
+        array("h", forest.feature.tolist()),
+        array("f", forest.threshold.tolist()),
+        array("i", forest.left.tolist()),
+        array("i", forest.right.tolist()),
+        array("f", forest.value.tolist()),
+        forest.offset[:-1].tolist(),
+    )
 
 
-def _walk(roots: Sequence[_Node], row: Sequence[float]) -> float:
-    """Return the mean over the trees under *roots* for a row."""
-    values = array("f", row).tolist()  # rounded as in the table
+def _walk(forest: _Arrays, row: Sequence[float]) -> float:
+    """Return the mean over the trees for a row."""
+    features, thresholds, lefts, rights, leaves, roots = forest
+    values = array("f", row)  # rounded as in the table
     total = 0.0
     for node in roots:
-        while isinstance(node, tuple):
-            feature, threshold, left, right = node
-            node = left if values[feature] <= threshold else right  # noqa: PLW2901  # walks down
-        total += node
+        place = node
+        while (feature := features[place]) != LEAF:
+            place = (lefts if values[feature] <= thresholds[place] else rights)[place]
+        total += leaves[place]
     return total / len(roots)
 
 
