@@ -359,7 +359,7 @@ def test_train_prints_what_it_found(trained: Path):
     """Coverage, cross-validation beside the paper's figures, and the files."""
     printed = (trained / "printed.txt").read_text()
     assert "Labels found in text nodes" in printed
-    assert "Titles: 3-fold cross-validation" in printed
+    assert "Titles of method cardoso: 3-fold cross-validation" in printed
     assert "title-dependent model" in printed
     assert "Titles of method newscrawl: against text nodes, and against labels" in printed
     assert {"cardoso-title.npz", "cardoso-date.npz", "title.npz"} <= set(printed.split())

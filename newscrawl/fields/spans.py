@@ -1,7 +1,8 @@
 """Candidates for the title: runs of text nodes that may be the headline.
 
-Every ``h1`` and its parts, and what is like a stated title elsewhere: on 790 labelled pages of
-news212, fundus and css-sites the title is among them on 784, and the median page has two.
+Every ``h1`` and its parts and, unless one is a stated title to the letter, what is like a stated
+title elsewhere. On 790 labelled pages of news212, fundus and css-sites the median page has one, and
+the title is among them on 767; looking further on all pages finds 784 and chooses none better.
 """
 
 from __future__ import annotations
