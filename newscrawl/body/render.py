@@ -20,8 +20,10 @@ _BLOCKS = """
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main
     menu nav ol p plaintext pre search section summary table tbody tfoot thead tr ul xmp
 """
+BLOCK_LEVEL = frozenset(_BLOCKS.split())
+"""Tags of block-level elements."""
 _PARAGRAPH = "\n\n"
-_BREAKS = {**dict.fromkeys(_BLOCKS.split(), _PARAGRAPH), "br": "\n", "td": " ", "th": " "}
+_BREAKS = {**dict.fromkeys(BLOCK_LEVEL, _PARAGRAPH), "br": "\n", "td": " ", "th": " "}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 # Control characters, hints to a line breaker, byte order marks; joiners stay, scripts need them.
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
