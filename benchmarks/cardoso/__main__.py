@@ -98,9 +98,9 @@ def _options() -> argparse.Namespace:
     add("--style", nargs="+", choices=SOURCES, default=SOURCES,
         help="where style comes from in the table of its effect (default: all)")  # fmt: skip
     add("--limit", type=int, metavar="N", help="read N pages of a corpus, spread evenly")
-    add("--timed-pages", type=int, default=24, metavar="N",
+    add("--timed-pages", type=int, default=20, metavar="N",
         help="pages of a group to time, spread evenly (default: %(default)s)")  # fmt: skip
-    add("--browser-pages", type=int, default=16, metavar="N",
+    add("--browser-pages", type=int, default=12, metavar="N",
         help="of these, pages that Chromium loads (default: %(default)s)")  # fmt: skip
     add("--cache", type=Path, default=CACHE, metavar="DIR",
         help="folder where Chromium's styles are kept (default: %(default)s)")  # fmt: skip
