@@ -113,6 +113,14 @@ def test_scripts(lang: str, title: str, site: str):
     assert found.text == title
 
 
+@pytest.mark.parametrize("region", ["aside", "footer"])
+def test_box_as_only_heading(region: str):
+    """A heading after the story that is like nothing the page states is not its title."""
+    box = f"<{region}><h1>Newsletter</h1><p>Every Friday</{region}>"
+    article = extract(f"{TITLE}{OG}<body>{NAVIGATION}<article>{BODY}</article>{box}", URL)
+    assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
+
+
 def test_headline_that_is_repeated():
     """Of two the same the row is of one, and the body holds neither."""
     page = (

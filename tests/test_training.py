@@ -496,6 +496,14 @@ def test_too_few_pages(corpus: Path):
         fit_title_model([page], [bare])
 
 
+def test_page_as_if_its_title_were_hidden(corpus: Path):
+    """What is left without the headline is an example of what is no title."""
+    page = load_corpus(corpus).pages[0]
+    one = example(parse_document(page.html()), page)
+    assert [span.text for span in one.candidates.spans] == [page.title, "Newsletter"]
+    assert [span.text for span in one.wrong.spans] == ["Newsletter"]
+
+
 def test_uncalibrated_where_folds_are_empty(corpus: Path):
     """One site has no strangers to be calibrated on: the probability is the confidence."""
     pytest.importorskip("sklearn")

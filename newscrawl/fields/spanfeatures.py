@@ -103,15 +103,20 @@ class Candidates:
 
 
 def find_candidates(
-    document: Document, metadata: Metadata, url: str | None, forest: Sequence[int]
+    document: Document,
+    metadata: Metadata,
+    url: str | None,
+    forest: Sequence[int],
+    *,
+    unseen: Collection[int] = (),
 ) -> Candidates:
     """Return the candidates of a page whose relevant content is *forest*, their style unknown.
 
-    The site's name is none.
+    The site's name is none. The text nodes *unseen* are taken for hidden.
     """
     site = Site(metadata.site_names, url)
     stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
-    rows = list(document.text_nodes())
+    rows = [row for row in document.text_nodes() if row not in unseen]
     spans = find_spans(document, rows, set(stated.values()))
     spans = [span for span in spans if not site.is_named_by(span.text)]
     page = _Page(

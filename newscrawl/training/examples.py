@@ -15,6 +15,7 @@ from newscrawl.evaluation.sheets import corpus_sheets
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.spanfeatures import Candidates, find_candidates
+from newscrawl.fields.spans import LEVELS
 from newscrawl.text import squeeze
 from newscrawl.training.labels import Labels, align
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from newscrawl.document import Document
+    from newscrawl.fields.metadata import Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ class Example:
     position: int | None
     #: the candidates for the default's title, with their style where no sheet is missing
     candidates: Candidates
+    #: and those that were left if the page did not show its title, all wrong; none where that is in
+    #: no ``h1``: the label of some pages is a headline for search engines, and their own were wrong
+    wrong: Candidates
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
@@ -64,6 +69,7 @@ class Example:
                     frozenset(labels["date_again"]),
                 ),
                 "candidates": Candidates.from_plain(plain["candidates"]),
+                "wrong": Candidates.from_plain(plain["wrong"]),
             }
         )
 
@@ -122,7 +128,30 @@ def example(document: Document, page: LabelledPage) -> Example:
         document.title,
         everything.index(labels.title[0]) if labels.title else None,
         candidates.with_style(rows, styles.style_of) if styles.complete else candidates,
+        _wrong_candidates(document, page, metadata, forest, labels),
     )
+
+
+def _wrong_candidates(
+    document: Document,
+    page: LabelledPage,
+    metadata: Metadata,
+    forest: Sequence[int],
+    labels: Labels,
+) -> Candidates:
+    heading = next(iter(_headings(document, labels.title)), None)
+    if heading is None or document.tag[heading] != "h1":
+        return Candidates([], [], {})
+    shown = {*labels.title, *labels.title_again}
+    unseen = shown.union(*map(document.text_nodes, _headings(document, shown)))
+    return find_candidates(document, metadata, page.url, forest, unseen=unseen)
+
+
+def _headings(document: Document, rows: Iterable[int]) -> set[int]:
+    """Return the headings that any of the text nodes *rows* is in."""
+    return {
+        above for row in rows for above in document.ancestors(row) if document.tag[above] in LEVELS
+    }
 
 
 def _text(document: Document, rows: Iterable[int]) -> str:

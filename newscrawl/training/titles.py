@@ -65,6 +65,8 @@ def _data(examples: Iterable[Example]) -> Data:
             if labelled or words(span.text) != title:
                 data.rows.extend((one.candidates.features[number], plain.features[number]))
                 data.truth.extend([int(labelled)] * 2)
+        data.rows.extend(one.wrong.features)
+        data.truth.extend([0] * len(one.wrong.features))
     return data
 
 
