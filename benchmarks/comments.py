@@ -1,0 +1,214 @@
+"""How much of readers' comments is left out of the body, and what that costs.
+
+On pages known to carry comments: those of the samples (``newscrawl.samples.commented``) and of the
+corpora (``comments.json``: page id -> XPath of the comments). *Removed* is the share of the words
+of the comments' text nodes that the body does not hold; *loss* what the body of the same method
+loses of the labelled one's words when comments are removed, *kept* what it holds of them then.
+
+On all labelled pages of the corpora: the share of body that ``comment_rows`` takes for comments.
+
+    python benchmarks/comments.py [--corpora DIR] [--half tune|report|all] [--pages]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from newscrawl.body.comments import comment_rows
+from newscrawl.document import parse_document
+from newscrawl.evaluation.corpora import LabelledPage, load_corpus
+from newscrawl.evaluation.metrics import bag_score, mean
+from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.samples.commented import commented_pages
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CORPORA = REPOSITORY.parent / "shared" / "corpora"
+LABELS = Path(__file__).parent / "comments.json"
+NAMES = ("news212", "fundus", "css-sites")
+METHODS = ("nce", "cardoso", "newscrawl")
+_SHORTEST = 20  # letters: shorter texts also stand elsewhere
+
+
+@dataclass(frozen=True)
+class Commented:
+    """A page that is known to carry comments."""
+
+    name: str
+    group: str
+    html: bytes
+    body: str
+    #: one text node a line
+    comments: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method made of a page."""
+
+    page: Commented
+    removed: float
+    loss: float
+    kept: float
+    f1: float
+
+
+def sample_pages(half: str) -> Iterator[Commented]:
+    """Yield the sample pages of *half*: ``tune``, ``report`` or ``all``."""
+    for page in commented_pages(None if half == "all" else half):
+        group = f"samples, {page.half}"
+        yield Commented(page.page, group, page.html, page.body, page.comments)
+
+
+def corpus_pages(folder: Path) -> Iterator[Commented]:
+    """Yield the pages of the corpora that carry comments."""
+    for name, labels in json.loads(LABELS.read_text()).items():
+        for page in load_corpus(folder / name).pages:
+            if page.id in labels:
+                html = page.html()
+                yield Commented(
+                    page.id, "corpora", html, page.body or "", comments_at(html, labels[page.id])
+                )
+
+
+def comments_at(html: bytes, path: str) -> str:
+    """Return the shown texts below the elements at XPath *path*, one a line."""
+    document = parse_document(html)
+    roots = set(document.root.xpath(path))
+    rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]
+    elements = zip(rows, document.root.iter(), strict=True)
+    texts = [
+        document.text[text]
+        for row, element in elements
+        if element in roots
+        for text in document.text_nodes(row)
+    ]
+    return "\n".join(" ".join(text.split()) for text in texts)
+
+
+def score(page: Commented, method: str) -> Found:
+    """Return what *method* makes of *page*, with comments removed and without."""
+    bodies = [
+        words(extract(page.html, method=method, options=ExtractOptions(remove_comments=on)).body)
+        for on in (False, True)
+    ]
+    gold = words(page.body)
+    recall = [bag_score(body, gold).recall for body in bodies]
+    return Found(
+        page,
+        1 - share_held(bodies[1], page.comments),
+        max(0.0, recall[0] - recall[1]),
+        recall[1],
+        bag_score(bodies[1], gold).f1,
+    )
+
+
+def share_held(body: Sequence[str], comments: str) -> float:
+    """Return the share of the words of *comments*' lines that *body* holds, a line at once."""
+    text = f" {' '.join(body)} "
+    sizes: Counter[bool] = Counter()
+    for line in comments.splitlines():
+        found = words(line)
+        sizes[f" {' '.join(found)} " in text] += len(found)
+    return sizes[True] / sizes.total() if sizes else 0.0
+
+
+def tables(pages: Sequence[Commented], *, each: bool) -> Iterator[Table]:
+    """Yield the table of groups, and with *each* that of the pages."""
+    found = {method: [score(page, method) for page in pages] for method in METHODS}
+    groups = dict.fromkeys(page.group for page in pages)
+    rows = [
+        row_of(method, group, [one for one in found[method] if one.page.group == group])
+        for group in groups
+        for method in METHODS
+    ]
+    head = ("pages", "method", "number", "removed", "under 90 %", "loss, mean", "loss, most",
+            "kept", "F1")  # fmt: skip
+    yield Table("Comment words removed", head, rows)
+    if each:
+        cells = [
+            [
+                one.page.name,
+                one.page.group,
+                *(f"{v:.3f}" for v in (one.removed, one.loss, one.kept, one.f1)),
+            ]
+            for one in found["newscrawl"]
+        ]
+        yield Table(
+            "newscrawl, page by page", ("page", "pages", "removed", "loss", "kept", "F1"), cells
+        )
+
+
+def row_of(method: str, group: str, found: Sequence[Found]) -> list[str]:
+    """Return a row of the table of groups."""
+    return [
+        group,
+        method,
+        str(len(found)),
+        f"{mean([one.removed for one in found]):.3f}",
+        str(sum(one.removed < 0.9 for one in found)),
+        f"{mean([one.loss for one in found]):.3f}",
+        f"{max(one.loss for one in found):.3f}",
+        f"{mean([one.kept for one in found]):.3f}",
+        f"{mean([one.f1 for one in found]):.3f}",
+    ]
+
+
+def precision_table(pages: Iterable[LabelledPage]) -> Table:
+    """Return how much of the labelled bodies ``comment_rows`` takes for comments."""
+    shares = {(page.corpus, page.id): share_taken(page) for page in pages if page.body}
+    rows = []
+    for name in NAMES:
+        own = [share for (corpus, _), share in shares.items() if corpus == name]
+        if own:
+            over = [str(sum(share > bound for share in own)) for bound in (0, 0.01, 0.05)]
+            rows.append([name, str(len(own)), *over, f"{max(own):.3f}"])
+    head = ("corpus", "pages", "any", "over 1 %", "over 5 %", "most")
+    return Table("Pages of whose labelled body something is taken for comments", head, rows)
+
+
+def share_taken(page: LabelledPage) -> float:
+    """Return the share of letters of *page*'s body in the rows of comments."""
+    document, body = parse_document(page.html()), letters(page.body or "")
+    taken = 0
+    for rows in comment_rows(document):
+        for row in rows:
+            text = "" if document.hidden[row] else letters(document.text[row])
+            taken += len(text) if len(text) >= _SHORTEST and text in body else 0
+    return taken / len(body) if body else 0.0
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of *text*, lower case."""
+    return re.sub(r"\W", "", text).lower()
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--half", choices=("tune", "report", "all"), default="all")
+    parser.add_argument("--pages", action="store_true", help="print each page's figures, too")
+    options = parser.parse_args()
+    pages = list(sample_pages(options.half))
+    if options.corpora.is_dir():
+        pages += corpus_pages(options.corpora)
+    print_tables(tables(pages, each=options.pages), sys.stdout)
+    if options.corpora.is_dir():
+        labelled = (page for name in NAMES for page in load_corpus(options.corpora / name).pages)
+        print_tables([precision_table(labelled)], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""Readers' comments, by what their software calls them and by how they repeat.
+
+NCE's phase 2 finds comments that resemble each other word for word, which most do not. Here a
+region is taken for comments on one of two grounds. Its elements bear the names that comment
+software gives them (``class``, ``id``, microdata of schema.org/Comment). Or it is a list of
+records of which each has an author, a date and a text, and the same words to click on ("Reply"):
+names are not needed then, since style sheets of today often have none that mean anything. A
+heading that says "Comments" lowers what is asked of such a list.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from newscrawl.document import INVISIBLE, TEXT, WIDGET
+from newscrawl.text import weighted_length
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.document import Document
+
+# Software first, then what authors of themes call it, in the languages of many newspapers.
+_NAME = re.compile(
+    r"disqus|\bdsq\b|(?:live)?fyre|viafoura|\bvf-(?:comment|conversation)|hyvor|\bisso-|vuukle"
+    r"|\bcoral(?:[-_](?:stream|thread|comment|talk)|\b)|talkback|spot-?im\b|\bspcv_|remark42"
+    r"|intensedebate|discourse-|fb-comment|u_cbox|sohucs|changyan|duoshuo|giscus|utterances"
+    r"|comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri|reacties\b|guestbook"
+    r"|leser(?:brief|meinung|post)|schema\.org/(?:user)?comments?\b"
+)
+#: names that mean comments only where the records look it
+_HINT = re.compile(
+    r"\brepl(?:y|ies)|respon[ds]|discuss|reactions?\b|r[eé]actions?|thread|forum|opinions?\b"
+    r"|\breaders?\b|\bposts?(?:list)?\b|conversation|feedback|\bcmts?\b"
+)
+# Said of an element that is no comment: a page that may have some, a number of them, a link.
+_STATE = re.compile(
+    r"(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
+    r"|links?|icon|button|btn|bubble|opinion|column|editorial)(?:$|[-_])|enable|noload"
+)
+# "Comments" as the heading over them.
+_HEADING = re.compile(
+    r"\bcomments?\b|kommenta|commentaire|comentari|comentário|commenti\b|reacties|komenta|kommentit"
+    r"|комментари|коментар|каментар|обсужден|σχόλι|yorum|hozzászól|komentář|diskus[ei]|bình luận"
+    r"|komen\b|maoni|コメント|评论|評論|留言|跟贴|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया"
+    r"|মন্তব্য|கருத்து|ความคิดเห็น|discussion|réactions|\breplies\b|talkback",
+    re.IGNORECASE,
+)
+# A year, a time, a day in numbers, or how long ago; nothing that is a price or a share.
+_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)"
+    r"|\d\s?(?:h|m|d|w|min)\b|\bago\b|\bvor\b|\bil y a\b|\bhace\b|\bhá\b|\bfa\b|geleden|назад|temu"
+    r"|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
+)
+_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_DIGITS = re.compile(r"[\d\W_]+")
+_RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+
+_SHORT = 45
+"""Weighted characters: most of an author's name, a date, a word to click on, a heading."""
+_LEAST = 15
+"""Weighted characters: least of a comment's text."""
+_REGION = 40
+"""Weighted characters: least of a region that is worth removing."""
+_ROUND = 600
+"""Weighted characters that may stand around the records of a region: heading, rules, form."""
+_PROSE = 500
+"""Weighted characters outside of links that stand before records without names: the article."""
+_SHARE = 0.7
+"""Share of a list's records that must have a part."""
+
+
+def comment_rows(document: Document) -> list[range]:
+    """Return the rows of readers' comments, headings and forms included, in document order."""
+    named, hinted = _named(document)
+    named = list(_with_surroundings(document, named))
+    return _merged([*named, *_record_regions(document, hinted, named)])
+
+
+def without_comments(document: Document, comments: Iterable[range]) -> Document:
+    """Return *document* as if its *comments* were hidden; the tree is shared."""
+    hidden = bytearray(document.hidden)
+    for rows in comments:
+        for row in rows:
+            hidden[row] = hidden[row] or INVISIBLE
+    shorn = copy.copy(document)
+    shorn.hidden = hidden
+    shorn.chars_before = _shown(document.chars_before, hidden)
+    shorn.link_chars_before = _shown(document.link_chars_before, hidden)
+    return shorn
+
+
+def _shown(before: Sequence[float], hidden: bytearray) -> list[float]:
+    sums, total = [0.0], 0.0
+    for row, mark in enumerate(hidden):
+        if not mark:
+            total += before[row + 1] - before[row]
+        sums.append(total)
+    return sums
+
+
+def _merged(found: Iterable[range]) -> list[range]:
+    merged: list[range] = []
+    for rows in sorted(found, key=lambda rows: (rows.start, -rows.stop)):
+        if not merged or rows.start >= merged[-1].stop:
+            merged.append(rows)
+    return merged
+
+
+# By name
+
+
+def _named(document: Document) -> tuple[list[range], set[int]]:
+    """Return the regions that bear a name of comments, and the rows that bear a hint."""
+    regions: list[range] = []
+    hinted: set[int] = set()
+    row = 0
+    while row < len(document):
+        stop = document.end[row]
+        if document.tag[row] == TEXT or _prose(document, row, stop) < _REGION:
+            row = stop  # the names of most elements are not worth the asking
+            continue
+        get = document.element(row).get
+        named = _meaning(get("class"), get("id"), get("itemtype"))
+        if named == "comments" and _is_region(document, row):
+            regions.append(range(row, stop))
+            row = stop
+            continue
+        if named:
+            hinted.add(row)
+        row += 1
+    return regions, hinted
+
+
+@lru_cache(maxsize=4096)
+def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
+    """Return what the names of an element say of it."""
+    tokens = " ".join(name for name in names if name).lower().split()
+    name = " ".join(token for token in tokens if not _STATE.search(token))
+    if _NAME.search(name):
+        return "comments"
+    return "hint" if _HINT.search(name) else None
+
+
+def _is_region(document: Document, row: int) -> bool:
+    """Return whether an element named after comments holds them, and not the story."""
+    tag, end = document.tag, document.end[row]
+    if tag[row] in {"html", "body", "main", "form", "a", "span"} or "h1" in tag[row:end]:
+        return tag[row] == "form"
+    prose, page = _prose(document, row, end), _prose(document, 0, len(document))
+    return prose <= page / 3 or bool(_record_lists(document, row, end))
+
+
+def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator[range]:
+    """Yield *regions*; where they are records side by side, as one, with what is around them."""
+    siblings: dict[int, list[range]] = {}
+    for region in regions:
+        siblings.setdefault(document.parent[region.start], []).append(region)
+    for records in siblings.values():
+        first, stop = records[0].start, records[-1].stop
+        inside = sum(document.chars(record.start) for record in records)
+        apart = document.chars_before[stop] - document.chars_before[first] - inside
+        if len(records) > 1 and apart <= _SHORT:
+            yield _around(document, first, stop, _heading(document, first))
+        else:
+            yield from records
+
+
+def _prose(document: Document, start: int, stop: int) -> float:
+    """Return the weighted characters outside of links in rows *start* to *stop*."""
+    chars, links = document.chars_before, document.link_chars_before
+    return chars[stop] - chars[start] - links[stop] + links[start]
+
+
+# By structure
+
+
+class _Record(NamedTuple):
+    """What one element of a list holds."""
+
+    row: int
+    #: short texts after its own text, numbers and punctuation taken out: what is to be clicked on
+    labels: frozenset[str]
+    #: the short text before its own text
+    author: str
+    #: weighted characters of the longest text outside of links
+    longest: float
+
+
+def _record_regions(
+    document: Document, hinted: set[int], known: Sequence[range]
+) -> Iterator[range]:
+    """Yield the regions of records that nothing but their structure, or a hint, tells."""
+    stop = 0
+    article = _end_of_prose(document)
+    for rows in _record_lists(document, article, len(document)):
+        first, last = rows[0], document.end[rows[-1]]
+        if first < stop or any(first in region for region in known):
+            continue
+        heading = _heading(document, first)
+        hint = any(row in hinted for row in [rows[0], *list(document.ancestors(rows[0]))[:3]])
+        if _are_comments(document, rows, heading=heading is not None, hint=hint):
+            region = _around(document, first, last, heading)
+            stop = region.stop
+            yield region
+
+
+def _end_of_prose(document: Document) -> int:
+    """Return the row at which enough prose has been shown to be the article."""
+    chars, links = document.chars_before, document.link_chars_before
+    return next(
+        (row for row in range(len(document)) if chars[row] - links[row] >= _PROSE), len(document)
+    )
+
+
+def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
+    """Return lists of elements of one tag side by side, each with a date, in rows *start* to *stop*."""
+    lists: dict[tuple[int, str], list[int]] = {}
+    seen: set[int] = set()
+    for row in _dates(document, start, stop):
+        while row > start and row not in seen:
+            seen.add(row)
+            parent = document.parent[row]
+            if parent < 0:
+                break
+            lists.setdefault((parent, document.tag[row]), []).append(row)
+            row = parent  # noqa: PLW2901  # climbs
+    found = [rows for (_, tag), rows in lists.items() if len(rows) >= 2 and tag in _RECORD_TAGS]
+    return sorted(found)
+
+
+def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
+    """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
+    text, hidden, parent = document.text, document.hidden, document.parent
+    for row in range(start, stop):
+        if text[row] and not hidden[row] and len(text[row]) <= _SHORT and _DATE.search(text[row]):
+            above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
+            if document.chars(above) <= 3 * _SHORT:
+                yield row
+
+
+def _are_comments(document: Document, rows: Sequence[int], *, heading: bool, hint: bool) -> bool:
+    """Return whether *rows* are a list of comments: the less is said, the more it must show."""
+    records = [record for row in rows if (record := _record(document, row))]
+    needed = max(2, _SHARE * len(rows))
+    if len(records) < needed:
+        return False
+    authors = {record.author for record in records if record.author}
+    signed = len(authors) >= max(2, len(rows) / 2)
+    counts = Counter(label for record in records for label in record.labels)
+    clickable = any(count >= needed for count in counts.values())
+    if heading:
+        return signed or clickable
+    return signed and clickable and len(records) > 2 - hint
+
+
+def _record(document: Document, row: int) -> _Record | None:
+    """Return what the subtree of *row* holds; None where it is no comment."""
+    texts = [
+        (place, document.text[place], weighted_length(document.text[place]))
+        for place in document.text_nodes(row)
+    ]
+    own = [place for place, text, size in texts if size >= _LEAST and not _is_link(document, place)]
+    if not own or document.link_density(row) > 0.5 or _has_headline(document, row):
+        return None
+    if any(size <= _SHORT and _PRICE.search(text) for _, text, size in texts):
+        return None
+    longest = max(own, key=document.chars)
+    order = [place for place, _, _ in texts].index(longest)
+    if not any(size <= _SHORT and _DATE.search(text) for _, text, size in texts[: order + 4]):
+        return None
+    buttons = [
+        document.text[place]
+        for place in range(longest, document.end[row])
+        if document.text[place] and document.hidden[place] in {0, WIDGET}
+    ]
+    before = [text for place, text, size in texts if place < longest and size <= _SHORT]
+    return _Record(
+        row,
+        frozenset(
+            label
+            for text in buttons[1:]
+            if len(text) <= _SHORT and (label := _DIGITS.sub("", text))
+        ),
+        author=next((text for text in before if not _DATE.search(text)), ""),
+        longest=document.chars(longest),
+    )
+
+
+def _is_link(document: Document, row: int) -> bool:
+    return document.link_chars(row) > 0
+
+
+def _has_headline(document: Document, row: int) -> bool:
+    return any(
+        document.tag[place] in _HEADINGS and document.chars(place) > _SHORT
+        for place in range(row, document.end[row])
+    )
+
+
+def _heading(document: Document, first: int) -> int | None:
+    """Return the row of the text above the records that says that they are comments."""
+    seen = 0
+    for row in range(first - 1, 0, -1):
+        if document.tag[row] != TEXT or document.hidden[row]:
+            continue
+        seen += 1
+        if document.chars(row) <= _SHORT and _HEADING.search(document.text[row]):
+            return row
+        if seen == 6:
+            break
+    return None
+
+
+def _around(document: Document, first: int, stop: int, heading: int | None) -> range:
+    """Return the rows of records *first* to *stop* with what belongs to them around."""
+    records = document.chars_before[stop] - document.chars_before[first]
+    region = range(first, stop)
+    for row in document.ancestors(first):
+        if "h1" in document.tag[row : document.end[row]] or document.tag[row] in {"body", "main"}:
+            break
+        if document.chars(row) - records > min(_ROUND, records):
+            break
+        region = range(row, document.end[row])
+    if heading is not None and heading < region.start:
+        return range(_highest(document, heading, region.start), region.stop)
+    return region
+
+
+def _highest(document: Document, row: int, stop: int) -> int:
+    """Return the highest ancestor of *row* that ends before *stop* and holds no more text."""
+    chars = document.chars(row)
+    parent = document.parent[row]
+    while document.end[parent] <= stop and document.chars(parent) <= chars + _SHORT:
+        row, parent = parent, document.parent[parent]
+    return row
