@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import add
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.document import HEAD, SCRIPT, TEXT
 from newscrawl.text import tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from newscrawl.document import Document
 
 FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
@@ -24,7 +26,8 @@ FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
 
 _LINKS = frozenset("a")
 _LINKS_AND_FORMS = _LINKS | FORM_TAGS
-HEADERS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_H1 = frozenset({"h1"})
+_HEADERS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,15 @@ _R4 = replace(CoreExParameters.PUBLISHED, remove_scripts=False)
 _R3 = replace(_R4, ignore_forms=False)
 _R2 = replace(_R3, subset=False)
 
-VARIANTS: Final = {
+VARIANTS = {
     "R1": replace(_R2, weight_text=0.0),
     "R2": _R2,
     "R3": _R3,
     "R4": _R4,
     "R5": CoreExParameters.PUBLISHED,
-    "R6": CoreExParameters.PUBLISHED,
 }
-"""The configurations of Table 1. R6 is R5 on a page that was made XHTML before."""
+"""The configurations of Table 1. R6 is R5 on a page that was made XHTML before, which
+:mod:`newscrawl.evaluation.xhtml` does."""
 
 
 def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.TODAY) -> list[int]:
@@ -179,3 +182,35 @@ def _main_content_node(
 def _ratio(text: int, links: int) -> float:
     """Return the text-to-link ratio (childRatio); 0 where there is nothing."""
     return (text - links) / text if text else 0.0
+
+
+def find_title(document: Document, forest: Sequence[int]) -> int | None:
+    """Return the row of the header that is the title of *forest*, None where there is none.
+
+    The first ``h1`` in the core content, else the last one before it, else the last header of
+    another rank before it. Today's reading of section 6.1: see :func:`recover_title`.
+    """
+    if not forest:
+        return None
+    inside = (row for tree in forest for row in range(tree, document.end[tree]))
+    before = range(forest[0] - 1, -1, -1)
+    for rows, headers in ((inside, _H1), (before, _H1), (before, _HEADERS)):
+        for row in rows:
+            if document.tag[row] in headers and document.chars(row):
+                return row
+    return None
+
+
+def recover_title(document: Document, forest: Sequence[int]) -> int | None:
+    """Return the first header among the previous siblings of the parent of S (section 6.1).
+
+    "First" is taken as closest. On today's pages few have one there.
+    """
+    parent = document.parent[forest[0]] if forest else -1
+    if parent <= 0:
+        return None
+    siblings = list(document.children(document.parent[parent]))
+    for row in reversed(siblings[: siblings.index(parent)]):
+        if document.tag[row] in _HEADERS and document.chars(row):
+            return row
+    return None

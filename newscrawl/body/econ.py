@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.body.render import BLOCK_LEVEL
 from newscrawl.document import TEXT
@@ -29,8 +29,8 @@ BIG_TAGS = frozenset(
 
 _MARKS = ".,，．。、､｡،۔।॥"
 """Period and comma of Latin, CJK, Arabic and Devanagari scripts, and those of their width."""
-_MARK: Final = re.compile(f"[{_MARKS}]")
-_MARK_BEFORE_NO_DIGIT: Final = re.compile(rf"[{_MARKS}](?!\d)")
+_MARK = re.compile(f"[{_MARKS}]")
+_MARK_BEFORE_NO_DIGIT = re.compile(rf"[{_MARKS}](?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
