@@ -8,24 +8,38 @@ makes no second walk.
 
 from __future__ import annotations
 
-import re
+import logging
+import os
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from newscrawl import rows
 from newscrawl.encoding import to_utf8
 from newscrawl.guard import drop_surplus_attributes
-from newscrawl.text import squeeze, weighted_length
+from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
+from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Iterator
 
-TEXT = "#text"
-"""Tag of the rows that are text nodes (the DOM's ``nodeName``)."""
+__all__ = [
+    "COMPILED",
+    "HEAD",
+    "INVISIBLE",
+    "MOST_BYTES",
+    "MOST_DEPTH",
+    "SCRIPT",
+    "TEXT",
+    "WIDGET",
+    "Document",
+    "DocumentError",
+    "parse_document",
+]
+
+logger = logging.getLogger(__name__)
 
 MOST_BYTES = 32 * 1024 * 1024
 """Size of the largest page that is parsed."""
@@ -33,19 +47,7 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
-#: why a row's text does not count: values of ``Document.hidden``
-SCRIPT, WIDGET, INVISIBLE, HEAD = 1, 2, 3, 4
-
-_MARKS = {
-    **dict.fromkeys(("script", "style", "noscript", "template", "svg", "math", "iframe"), SCRIPT),
-    **dict.fromkeys(("select", "option", "button", "textarea", "datalist", "input"), WIDGET),
-    **dict.fromkeys(("dialog", "object", "video", "audio", "canvas"), INVISIBLE),
-    "head": HEAD,
-}
 _IMAGES = frozenset(("svg", "math"))
-# Three queries cost half of their union, which must be sorted.
-_HIDING = tuple(etree.XPath(f"//@{name}") for name in ("hidden", "aria-hidden", "style"))
-_DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
 
@@ -54,18 +56,22 @@ class DocumentError(ValueError):
     """The bytes hold no page: empty, binary, or too large."""
 
 
-@dataclass(slots=True, eq=False)
-class Rows:
-    """The arrays of a document, one entry a row; see :class:`Document`."""
+def _fastest_flatten() -> Callable[..., rows.Rows]:
+    """Return the compiled pass; the Python one where there is none for this Python and lxml."""
+    if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
+        return rows.flatten
+    try:
+        from newscrawl import _rows  # noqa: PLC0415  # not there without a compiler
+    except (ImportError, TypeError, ValueError) as reason:  # other structures: the latter two
+        logger.debug("Pages are walked in Python: %s", reason)
+        return rows.flatten
+    return _rows.flatten
 
-    tag: list[str] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
-    hidden: bytearray = field(default_factory=bytearray)
-    text_rows: list[int] = field(default_factory=list)
-    chars_before: list[float] = field(default_factory=list)
-    link_chars_before: list[float] = field(default_factory=list)
+
+flatten = _fastest_flatten()
+COMPILED = flatten is not rows.flatten
+"""Whether pages are walked by the compiled pass. The environment variable
+``NEWSCRAWL_NO_EXTENSIONS`` turns it off."""
 
 
 class Document:
@@ -83,22 +89,22 @@ class Document:
         self.encoding = encoding
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``
         self.flags = flags
-        rows = flatten(root, _invisible_elements(root), scripts=scripts)
+        columns = flatten(root, scripts=scripts)
         #: tag of an element, :data:`TEXT` of a text node
-        self.tag = rows.tag
+        self.tag = columns.tag
         #: row of the parent, -1 for the root
-        self.parent = rows.parent
+        self.parent = columns.parent
         #: row after the last of the subtree
-        self.end = rows.end
+        self.end = columns.end
         #: text of a text node, white space stripped at the ends; "" for an element
-        self.text = rows.text
+        self.text = columns.text
         #: 0, or why the row's text does not count: SCRIPT, WIDGET, INVISIBLE, HEAD
-        self.hidden = rows.hidden
+        self.hidden = columns.hidden
         #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
-        self.chars_before = rows.chars_before
+        self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements
-        self.link_chars_before = rows.link_chars_before
-        self._text_rows = rows.text_rows
+        self.link_chars_before = columns.link_chars_before
+        self._text_rows = columns.text_rows
         # Found on demand, with their siblings: having all costs as much as NCE does.
         self._elements = {0: root}
 
@@ -274,96 +280,3 @@ class _ShallowBuilder:
 
     def close(self) -> etree._Element:
         return self._builder.close()
-
-
-def _invisible_elements(root: etree._Element) -> AbstractSet[etree._Element]:
-    """Return the elements that an attribute of their own hides."""
-    values: list[list[Any]] = [query(root) for query in _HIDING]  # type: ignore[misc]
-    hidden, aria_hidden, style = values
-    found = {value.getparent() for value in hidden}
-    found.update(value.getparent() for value in aria_hidden if value == "true")
-    found.update(value.getparent() for value in style if _DISPLAY_NONE.search(value))
-    return found
-
-
-def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its time
-    root: etree._Element, invisible: AbstractSet[etree._Element], *, scripts: bool = False
-) -> Rows:
-    """Return the rows of the tree under *root*; the text of *invisible* elements is marked.
-
-    The text of scripts and the like has rows only with *scripts*: it is half of a page's bytes,
-    and reading it costs 0.3 of a parse.
-
-    One pass without recursion: preorder comes from ``iter()``, the ends of subtrees from
-    counting children down.
-    """
-    rows = Rows()
-    tag, parent, end, text, hidden, text_rows, chars_before, link_chars_before = (
-        rows.tag, rows.parent, rows.end, rows.text, rows.hidden, rows.text_rows,
-        rows.chars_before, rows.link_chars_before,
-    )  # fmt: skip
-    marks = _MARKS.get
-    chars = link_chars = 0.0
-    row = 0
-    open_row, mark, in_link, left = -1, 0, False, 1  # of the innermost open element
-    stack: list[tuple[etree._Element, int, int, bool, int]] = []
-    for child in root.iter():
-        left -= 1
-        element, name, me = child, child.tag, row
-        own_mark = marks(name, 0)
-        if own_mark != SCRIPT:
-            own_mark = mark or own_mark or (INVISIBLE if element in invisible else 0)
-        own_link = in_link or name == "a"
-        tag.append(name)
-        parent.append(open_row)
-        end.append(0)
-        text.append("")
-        hidden.append(own_mark)
-        chars_before.append(chars)
-        link_chars_before.append(link_chars)
-        row += 1
-        content = None if own_mark == SCRIPT and not scripts else element.text
-        if content and not content.isspace():
-            text_rows.append(row)
-            tag.append(TEXT)
-            parent.append(me)
-            text.append(content := content.strip())
-            hidden.append(own_mark)
-            chars_before.append(chars)
-            link_chars_before.append(link_chars)
-            row += 1
-            end.append(row)
-            if not own_mark:
-                length = len(content) if content.isascii() else weighted_length(content)
-                chars += length
-                if own_link:
-                    link_chars += length
-        if children := len(element):
-            stack.append((element, open_row, mark, in_link, left))
-            open_row, mark, in_link, left = me, own_mark, own_link, children
-            continue
-        end[me] = row
-        while True:
-            content = element.tail
-            if content and not content.isspace():
-                text_rows.append(row)
-                tag.append(TEXT)
-                parent.append(open_row)
-                text.append(content := content.strip())
-                hidden.append(mark)
-                chars_before.append(chars)
-                link_chars_before.append(link_chars)
-                row += 1
-                end.append(row)
-                if not mark:
-                    length = len(content) if content.isascii() else weighted_length(content)
-                    chars += length
-                    if in_link:
-                        link_chars += length
-            if left or not stack:
-                break
-            end[open_row] = row
-            element, open_row, mark, in_link, left = stack.pop()
-    chars_before.append(chars)
-    link_chars_before.append(link_chars)
-    return rows

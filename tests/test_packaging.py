@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from configparser import ConfigParser
@@ -44,7 +45,7 @@ def run(*command: object, cwd: Path, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the checkout, so that builds leave nothing in ours and take nothing old."""
-    built = ("build", "dist", "*.egg-info", "_build", "__pycache__", ".*_cache")
+    built = ("build", "dist", "*.egg-info", "_build", "__pycache__", ".*_cache", "*.so", "*.pyd")
     ignored = shutil.ignore_patterns(".git", ".venv", ".hypothesis", ".scrapy", *built)
     copy = tmp_path_factory.mktemp("checkout") / "newscrawl"
     return shutil.copytree(repository, copy, symlinks=True, ignore=ignored)
@@ -79,10 +80,18 @@ def package_files(checkout: Path) -> set[str]:
 
 
 def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
-    """Every module, the marker of typing, the samples' pages and the licence; nothing else."""
-    names = set(zipfile.ZipFile(wheel).namelist())
+    """Every module, the marker of typing, the samples' pages and the licence; nothing else.
+
+    The compiled module in place of its source, where there is a compiler.
+    """
+    names = {
+        name
+        for name in zipfile.ZipFile(wheel).namelist()
+        if not re.fullmatch(r"newscrawl/_rows\.[\w.-]+\.(so|pyd)", name)
+    }
     info = next(name for name in names if name.endswith(".dist-info/METADATA")).split("/")[0]
-    assert {name for name in names if not name.startswith(info)} == package_files(checkout)
+    files = {name for name in package_files(checkout) if not name.endswith(".pyx")}
+    assert {name for name in names if not name.startswith(info)} == files
     assert "newscrawl/py.typed" in names
     assert any(re.fullmatch(r"newscrawl/samples/.+\.html", name) for name in names)
     assert any(re.fullmatch(r"newscrawl/samples/.+\.css", name) for name in names)
@@ -121,6 +130,27 @@ def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
     assert {"extract", "evaluate"} <= set(groups["scrapy.commands"])
     commands = {target.partition(":")[0] for target in groups["scrapy.commands"].values()}
     assert {f"{name.replace('.', '/')}.py" for name in commands} <= package_files(checkout)
+
+
+@pytest.mark.parametrize("compiler", ["", "/bin/false"], ids=["as it is", "broken"])
+def test_build_with_and_without_compiler(checkout: Path, tmp_path: Path, compiler: str):
+    """The compiled module is there where a compiler is; without it all is well, too."""
+    if find_spec("Cython") is None or os.name == "nt":
+        pytest.skip("Cython is not in this environment, or the compiler is not named by CC")
+    shutil.copytree(checkout, tmp_path / "source", symlinks=True)
+    run(
+        *(sys.executable, "setup.py", "build", "--build-base", "made"),
+        cwd=tmp_path / "source",
+        **({"CC": compiler} if compiler else {}),
+    )
+    (built,) = (tmp_path / "source/made").glob("lib*")
+    code = "import newscrawl.document as d; print(d.__file__, d.COMPILED)"
+    libraries = f"{built}{os.pathsep}{sysconfig.get_path('purelib')}"
+    alone = (sys.executable, "-S", "-c", code)  # without what finds an editable installation
+    path, compiled = run(*alone, cwd=tmp_path, PYTHONPATH=libraries).split()
+    assert path.startswith(str(built))
+    has_compiler = not compiler and shutil.which(sysconfig.get_config_var("CC").split()[0])
+    assert compiled == str(bool(has_compiler))
 
 
 def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):

@@ -1,0 +1,161 @@
+"""The pass over the tree: the compiled one against the one in Python."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from lxml import etree
+
+from newscrawl import rows
+from newscrawl.document import DocumentError, parse_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+compiled = pytest.importorskip("newscrawl._rows", reason="the compiled pass is not built")
+
+
+def assert_same_rows(root: etree._Element) -> None:
+    for scripts in (False, True):
+        mine, reference = (
+            flatten(root, scripts=scripts) for flatten in (compiled.flatten, rows.flatten)
+        )
+        assert mine == reference
+        assert [type(chars) for chars in mine.chars_before] == [float] * (len(mine.tag) + 1)
+
+
+TAGS = st.sampled_from(
+    ["div", "p", "a", "b", "table", "td", "script", "style", "noscript", "template", "svg",
+     "svg:text", "math", "title", "select", "option", "textarea", "button", "iframe", "object",
+     "dialog", "br", "li", "pre", "head", "html", "body", "frameset", "x-made-up", "émoji"]
+)  # fmt: skip
+ATTRIBUTES = st.sampled_from(
+    ["", " hidden", " HIDDEN=until-found", " aria-hidden=true", " aria-hidden=TRUE",
+     " aria-hidden='true '", " style='display:none'", " style='DİSPLAY : NONE'",
+     " style='color:red; Diſplay\u3000:\u00a0none'", " style='display:&#110;one'", " style",
+     " xlink:hidden=1", " style=''", " hiddens=1", " class=a style='x:y' hidden=''"]
+)  # fmt: skip
+TEXTS = st.one_of(
+    st.text(max_size=12),
+    st.text(" \t\n\f\r\x0b\x1c\x1f\x85\u00a0\u2003\u200b\u3000\ufeffx", max_size=6),
+    st.text("日本語ひカ한글ᄀ𠀀é’a ", max_size=8),
+    st.sampled_from(
+        ["&nbsp;", "&#xD800;", "&#0;", "&unknown;", "&#x3000;日", "<![CDATA[in]]>", "\0", "\ud800",
+         "<!-- c -->", "<?pi target?>", "<!DOCTYPE x [<!ENTITY e 'v'>]>", "&e;", "<", "</"]
+    ),
+)  # fmt: skip
+OPEN = st.builds("<{}{}>".format, TAGS, ATTRIBUTES)
+MARKUP = st.lists(st.one_of(OPEN, OPEN, TAGS.map("</{}>".format), TEXTS), max_size=40).map("".join)
+
+
+@given(MARKUP)
+@example("<p>a<br>\u00a0<br> b</p></html> after <html><p>late</html> \u3000")
+@example("<noscript>one<p>two</p>three</noscript>four")
+@example("<a href=x>one<b>two<a href=y>three</a>four</b></a>five")
+def test_compiled_rows_are_those_of_the_reference(page: str) -> None:
+    """Whatever the markup, text and attributes, every column is the same."""
+    try:
+        document = parse_document(page)
+    except DocumentError:
+        return
+    assert_same_rows(document.root)
+    for element in document.root.iter():
+        assert_same_rows(element)  # the tail of a root is no part of its tree
+
+
+@given(st.binary(max_size=200))
+def test_bytes_of_no_encoding(page: bytes) -> None:
+    """Bytes that are no text make the same rows, too."""
+    assert_same_rows(parse_document(b"<p>" + b"text " * 40 + page).root)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p>" + b"<div>" * 100_000 + b"bottom",
+        b"<p>" + "word 日本 ".encode() * 1_000_000,
+        b"<p>" + b"<b>x</b> " * 100_000,
+        b"".join(b"<x%d a%d=1>" % (n, n) for n in range(5000)),
+        b"<p>" + b"&#x110000;&#xFFFE;&#1;" * 1000,
+    ],
+    ids=["deep", "long text", "many siblings", "many names", "no characters"],
+)
+def test_pages_out_of_measure(page: bytes) -> None:
+    """Depth, length and number are bounded by memory alone."""
+    assert_same_rows(parse_document(page).root)
+
+
+def test_deep_chain() -> None:
+    """Neither pass recurses."""
+    root = last = etree.Element("html")
+    for _ in range(20_000):  # making it takes the square of this
+        last = etree.SubElement(last, "div")
+    last.text = "bottom"
+    assert_same_rows(root)
+
+
+def test_nodes_that_no_page_has() -> None:
+    """In a tree of another making comments, instructions and entities have no row."""
+    xml = """<!DOCTYPE r [<!ENTITY e "value">]><r xmlns:s="urn:x">one<!-- c -->two<?pi x?>
+        <s:script>three</s:script>&e;<![CDATA[four]]> five<b s:hidden="1">six</b></r>"""
+    root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, strip_cdata=False))
+    found = compiled.flatten(root)
+    assert found.tag == [
+        "r", "#text", "#text", "{urn:x}script", "#text", "#text", "b", "#text",
+    ]  # fmt: skip
+    assert [text for text in found.text if text] == ["one", "two", "three", "four five", "six"]
+    assert not any(found.hidden)
+    etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
+    assert_same_rows(root)
+
+
+def test_other_objects_are_refused() -> None:
+    """What is no element has no node."""
+    for other in (None, "html", etree.ElementTree(etree.Element("html"))):
+        with pytest.raises(TypeError):
+            compiled.flatten(other)
+
+
+@pytest.mark.parametrize(
+    ("before", "environment"),
+    [
+        ("", {"NEWSCRAWL_NO_EXTENSIONS": "1"}),
+        ("from lxml import etree; etree.LIBXML_VERSION = (2, 9, 14)", {}),
+        ("import sys; sys.modules['newscrawl._rows'] = None", {}),
+    ],
+    ids=["turned off", "another libxml2", "not built"],
+)
+def test_python_where_the_compiled_pass_is_not_to_be_used(
+    before: str, environment: dict[str, str]
+) -> None:
+    """Without it, or with another lxml than it was built for, pages are walked in Python."""
+    code = f"""if True:
+        {before}
+        from newscrawl.document import COMPILED, parse_document
+        print(COMPILED, parse_document("<p>text").subtree_text(0))"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["False", "text"]
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
+def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
+    """Every page of the corpora has the same rows in both."""
+    pages = sorted((corpus_dir / corpus / "pages").glob("*.html.gz"))
+    assert pages
+    for path in pages:
+        assert_same_rows(parse_document(gzip.decompress(path.read_bytes())).root)
