@@ -38,7 +38,7 @@ peers: .venv-peers/installed
 	.venv-peers/bin/python -m pip install --quiet --editable '.[peers]'
 	touch $@
 
-$(VENV)/installed: pyproject.toml setup.py
+$(VENV)/installed: pyproject.toml setup.py newscrawl/_rows.pyx
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
