@@ -79,8 +79,8 @@ NOTES: Mapping[str, str] = {
     "Our style": "Difference of the pages' F1, models fitted to all three corpora.",
     "Effect of style sheets on the title": (
         "The default learns from each page with its style and as if that were unknown, and treats "
-        "the style of pages that miss a sheet as unknown. Fitted to all three corpora, scored on "
-        "the pages with all sheets."
+        "the style of pages that miss a sheet as unknown, were it one of fonts alone, as some of "
+        "css-sites do. Fitted to all three corpora, scored on these pages."
     ),
     "Text nodes of": "Of the nodes evaluated, for each attribute that tells style.",
     "Table 3": (
