@@ -38,6 +38,10 @@ cdef int INVISIBLE = rows.INVISIBLE
 cdef dict MARKS = rows.MARKS
 cdef object hides = rows.DISPLAY_NONE.search
 
+# The numbers of rows as objects, shared by all pages: making and freeing them costs as much as the
+# walk. Larger ones are made anew, so that one large page does not bind memory.
+cdef list NUMBERS = list(range(1 << 14))
+
 cdef enum:
     NAMES = 256
 
@@ -72,8 +76,8 @@ cdef class Columns:
     cdef int append(self, str text, Py_ssize_t parent, int mark) except -1:
         """Append a row, all but its tag."""
         self.row += 1
-        self.parent.append(parent)
-        self.end.append(self.row)
+        self.parent.append(_number(parent))
+        self.end.append(_number(self.row))
         self.text.append(text)
         self.hidden.append(mark)
         self.chars_before.append(self.chars_now)
@@ -82,7 +86,7 @@ cdef class Columns:
 
     cdef int append_text(self, str text, Py_ssize_t parent, int mark, bint link) except -1:
         cdef double length
-        self.text_rows.append(self.row)
+        self.text_rows.append(_number(self.row))
         self.tag.append(TEXT)
         self.append(text, parent, mark)
         if not mark:
@@ -147,7 +151,7 @@ def flatten(_Element root not None, *, bint scripts=False):
                 node = node.next
         while node != top and node.next is NULL:
             node = node.parent
-            columns.end[open_row] = columns.row
+            columns.end[open_row] = _number(columns.row)
             if link_row == open_row:
                 link_row = -1
             open_row = columns.parent[open_row]
@@ -167,6 +171,10 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.chars_before,
         columns.link_chars_before,
     )
+
+
+cdef inline object _number(Py_ssize_t row):
+    return NUMBERS[row] if 0 <= row < (1 << 14) else row
 
 
 cdef inline bint _is_text(xmlNode* node) noexcept:
@@ -215,15 +223,19 @@ cdef str _stripped(xmlNode* node):
 cdef bint _is_invisible(xmlNode* node) except -1:
     """Return whether an attribute of its own hides *node*."""
     cdef xmlAttr* attribute = node.properties
-    cdef const char* name
     while attribute is not NULL:
-        name = <const char*> attribute.name
-        if attribute.ns is NULL:
-            if strcmp(name, "hidden") == 0:
-                return True
-            if strcmp(name, "aria-hidden") == 0 and _joined(attribute.children) == "true":
-                return True
-            if strcmp(name, "style") == 0 and hides(_joined(attribute.children)) is not None:
-                return True
+        if attribute.ns is NULL and _hides(attribute):
+            return True
         attribute = attribute.next
+    return False
+
+
+cdef bint _hides(xmlAttr* attribute) except -1:
+    cdef const char* name = <const char*> attribute.name
+    if name[0] == c"h":
+        return strcmp(name, "hidden") == 0
+    if name[0] == c"a":
+        return strcmp(name, "aria-hidden") == 0 and _joined(attribute.children) == "true"
+    if name[0] == c"s":
+        return strcmp(name, "style") == 0 and hides(_joined(attribute.children)) is not None
     return False
