@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.css.keys import END, ancestor_name
-from newscrawl.css.matcher import Match, Matcher, RuleIndex, StyleTree
+from newscrawl.css.matcher import Known, Match, Matcher, RuleIndex, StyleTree
 from newscrawl.css.selectors import Selector, compile_selector
 from newscrawl.document import TEXT, parse_document
 
@@ -93,7 +93,7 @@ def expected(tree: StyleTree, sheet: list[str], row: int) -> list[str]:
 def test_the_index_finds_what_trying_all_finds():
     """Filing, filters and sharing change nothing."""
     tree = tree_of(PAGE)
-    matcher = Matcher(tree, [index_of(SHEET)])
+    matcher = Matcher(tree, Known([index_of(SHEET)]))
     fresh = tree_of(PAGE)
     for row in elements(tree):
         assert rules(matcher, row) == expected(fresh, SHEET, row)
@@ -103,7 +103,7 @@ def test_the_index_finds_what_trying_all_finds():
 def test_any_order_of_questions(order: list[int], sheet: list[str]):
     """What is asked first, and which rules are there, makes no difference to the answer."""
     tree, fresh = tree_of(PAGE), tree_of(PAGE)
-    matcher = Matcher(tree, [index_of(sheet[:5]), index_of(sheet[5:])])
+    matcher = Matcher(tree, Known([index_of(sheet[:5]), index_of(sheet[5:])]))
     rows = elements(tree)
     for place in order:
         row = rows[place]
@@ -117,7 +117,7 @@ def test_an_index_serves_many_pages():
     index = index_of(SHEET)
     for html in (PAGE, PAGE.replace("lead", "other"), "<!DOCTYPE html><p>x<b>y"):
         tree, fresh = tree_of(html), tree_of(html)
-        matcher = Matcher(tree, [index])
+        matcher = Matcher(tree, Known([index]))
         for row in elements(tree):
             assert rules(matcher, row) == expected(fresh, SHEET, row)
 
@@ -125,7 +125,7 @@ def test_an_index_serves_many_pages():
 def test_specificity_of_the_selector_that_matched():
     """Each selector of a list has its own."""
     tree = tree_of("<!DOCTYPE html><p class=x id=y>text")
-    matcher = Matcher(tree, [index_of(["p, .x, #y, .nope"])])
+    matcher = Matcher(tree, Known([index_of(["p, .x, #y, .nope"])]))
     found = matcher.matches(elements(tree)[-1])
     assert sorted(match.specificity for match in found) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
     assert found[0] == Match(found[0].specificity, "p, .x, #y, .nope")
@@ -147,14 +147,14 @@ def test_specificity_of_the_selector_that_matched():
 def test_one_invalid_selector_voids_the_rule(rule: str, applies: bool):
     """A rule is valid with all its selectors, or not at all; a pseudo-element does no harm."""
     tree = tree_of("<!DOCTYPE html><p>text")
-    matcher = Matcher(tree, [index_of([rule])])
+    matcher = Matcher(tree, Known([index_of([rule])]))
     assert bool(matcher.matches(elements(tree)[-1])) is applies
 
 
 def test_a_class_that_ends_like_a_pseudo_class():
     """``.a\\:hover`` is a class."""
     tree = tree_of("<!DOCTYPE html><p class='a:hover'>text")
-    matcher = Matcher(tree, [index_of([r".a\:hover", ".a:hover"])])
+    matcher = Matcher(tree, Known([index_of([r".a\:hover", ".a:hover"])]))
     assert rules(matcher, elements(tree)[-1]) == [r".a\:hover"]
 
 
@@ -163,11 +163,11 @@ def test_like_elements_share():
     items = "<li class=on data-id=1>a<li class=on data-id=2>b<li class=off data-id=3>c"
     tree = tree_of(f"<!DOCTYPE html><ul>{items}")
     a, b, c = elements(tree)[-3:]
-    matcher = Matcher(tree, [index_of(["li", "ul li", ".on, .off"])])
+    matcher = Matcher(tree, Known([index_of(["li", "ul li", ".on, .off"])]))
     assert matcher.matches(a) is matcher.matches(b)
     assert matcher.matches(a) is not matcher.matches(c)
     assert tree.chain(a) == tree.chain(b) != tree.chain(c)
-    structural = Matcher(tree, [index_of(["li", "li:first-child", "[data-id='3']"])])
+    structural = Matcher(tree, Known([index_of(["li", "li:first-child", "[data-id='3']"])]))
     assert structural.matches(a) is not structural.matches(b)
     assert len(structural.matches(c)) == 2
 
@@ -175,7 +175,7 @@ def test_like_elements_share():
 def test_only_what_is_asked_for_is_read():
     """A node's own branch is read, no other."""
     tree = tree_of("<!DOCTYPE html><div><p>one</p></div>" + "<section><p>x</p></section>" * 50)
-    matcher = Matcher(tree, [index_of(["div p", "section p", "body > div"])])
+    matcher = Matcher(tree, Known([index_of(["div p", "section p", "body > div"])]))
     row = tree.tag.index("p")
     assert rules(matcher, row) == ["div p"]
     assert set(tree.names) == {row, *tree.document.ancestors(row)}
@@ -187,8 +187,8 @@ def test_quirks_mode():
     row = elements(tree)[-1]
     sheet = [".LEAD", "#top.lead", "[class=lead]", ":not(.LEAD)"]
     with pytest.raises(ValueError, match="quirks mode"):
-        Matcher(tree, [index_of(sheet)])
-    matcher = Matcher(tree, [index_of(sheet, quirks=True)])
+        Matcher(tree, Known([index_of(sheet)]))
+    matcher = Matcher(tree, Known([index_of(sheet, quirks=True)]))
     assert rules(matcher, row) == ["#top.lead", ".LEAD"]
 
 
@@ -249,7 +249,7 @@ def test_hostile_sheets_are_bounded(name: str):
     html, sheet = HOSTILE[name]
     tree = tree_of(html)
     start = time.process_time()
-    matcher = Matcher(tree, [index_of(sheet)])
+    matcher = Matcher(tree, Known([index_of(sheet)]))
     for row in elements(tree):
         matcher.matches(row)
     assert time.process_time() - start < 12
@@ -260,12 +260,12 @@ def test_giving_up_is_told():
     rows = "".join(f"<p class=n{n}>x" for n in range(2000))
     index = index_of([f":not(.x{k}):not([y{k}='1'] *)" for k in range(4000)] + ["p"])
     tree = tree_of(f"<!DOCTYPE html>{rows}")
-    matcher = Matcher(tree, [index])
+    matcher = Matcher(tree, Known([index]))
     for row in elements(tree):
         matcher.matches(row)
     assert tree.exhausted
     other = tree_of("<!DOCTYPE html><p>x")
-    assert "p" in rules(Matcher(other, [index]), elements(other)[-1])
+    assert "p" in rules(Matcher(other, Known([index])), elements(other)[-1])
     assert not other.exhausted
 
 
@@ -274,7 +274,7 @@ def test_ancestors_with_too_many_names():
     classes = " ".join(f"c{n}" for n in range(3000))
     html = "".join(f"<div class='{classes} e{n}'>" for n in range(400))
     tree = tree_of(f"<!DOCTYPE html>{html}<p>x")
-    matcher = Matcher(tree, [index_of([".e0 .e399 p", ".e399 .e0 p", ".e7 p"])])
+    matcher = Matcher(tree, Known([index_of([".e0 .e399 p", ".e399 .e0 p", ".e7 p"])]))
     row = elements(tree)[-1]
     assert tree.ancestor_names(row) is None
     assert rules(matcher, row) == [".e0 .e399 p", ".e7 p"]
@@ -286,7 +286,7 @@ def test_selectors_compiled_later_are_known_to_all():
         "<!DOCTYPE html><p class='t u'>0<div class=a><p class='t u'>1<p class='t v'>2</div>"
         "<div class=b><p class='t v'>3<p class='t u'>4</div>"
     )
-    matcher = Matcher(tree, [index_of([".a .t", ".b .t", ".a.b .t"]), index_of([".a > .u"])])
+    matcher = Matcher(tree, Known([index_of([".a .t", ".b .t", ".a.b .t"]), index_of([".a > .u"])]))
     found = [rules(matcher, row) for row in elements(tree) if tree.tag[row] == "p"]
     assert found == [[], [".a .t", ".a > .u"], [".a .t"], [".b .t"], [".b .t"]]
 

@@ -59,7 +59,7 @@ class ComputedStyle:
 class Computed:
     """The computed values of an element, with what only its children's depend on."""
 
-    __slots__ = ("dark", "families", "size", "style", "variables")
+    __slots__ = ("children", "dark", "families", "size", "style", "variables")
 
     def __init__(
         self,
@@ -75,6 +75,8 @@ class Computed:
         self.families = families
         self.variables = variables
         self.dark = dark
+        #: of elements below that nothing but rules of sheets tells of, by the id of what is declared
+        self.children: dict[int, Computed] = {}
 
 
 INITIAL_STYLE = ComputedStyle(

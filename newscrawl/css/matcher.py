@@ -1,8 +1,9 @@
 """Which rules apply to an element: an index of rules, and its use on one page.
 
 :class:`RuleIndex` files rules under a name that their subject must have, and compiles a selector
-when an element has that name; it outlives the page. :class:`Matcher` finds the rules of elements of
-one page and finds them once for elements that no selector can tell apart.
+when an element has that name; it outlives the page, as does what is :class:`Known` of the names of
+elements. :class:`Matcher` finds the rules of elements of one page and finds them once for elements
+that no selector can tell apart.
 """
 
 from __future__ import annotations
@@ -191,18 +192,34 @@ class _Candidates(NamedTuple, Generic[P]):
     drafts: tuple[_Filed[P], ...] = ()
 
 
+class Known(Generic[P]):
+    """What is known of any page with the rules of *indexes*."""
+
+    def __init__(self, indexes: Iterable[RuleIndex[P]]) -> None:
+        self.indexes = tuple(indexes)
+        self.of_name: dict[str, _Filed[P]] = {}
+        self.of_names: dict[frozenset[str], _Candidates[P]] = {}
+        self._shared: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
+
+    @property
+    def size(self) -> int:
+        """How much that is."""
+        return len(self.of_name) + len(self.of_names) + len(self._shared)
+
+    def share(self, matches: Sequence[Match[P]]) -> tuple[Match[P], ...]:
+        """Return *matches* as a tuple, the same for the same ones."""
+        return self._shared.setdefault(tuple(map(id, matches)), tuple(matches))
+
+
 class Matcher(Generic[P]):
     """The rules that apply to the elements of one page."""
 
-    def __init__(self, tree: StyleTree, indexes: Iterable[RuleIndex[P]]) -> None:
+    def __init__(self, tree: StyleTree, known: Known[P]) -> None:
         self._tree = tree
-        self._indexes = tuple(indexes)
-        if any(index.quirks != tree.quirks for index in self._indexes):
+        self._known = known
+        if any(index.quirks != tree.quirks for index in known.indexes):
             raise ValueError("a page in quirks mode needs an index in quirks mode, and only that")
-        self._of_name: dict[str, _Filed[P]] = {}
-        self._of_names: dict[frozenset[str], _Candidates[P]] = {}
         self._of_chain: dict[int, _Candidates[P]] = {}
-        self._shared: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
 
     def matches(self, row: int) -> tuple[Match[P], ...]:
         """Return the rules that apply to the element of *row*, in no order.
@@ -219,15 +236,12 @@ class Matcher(Generic[P]):
             return candidates.sure
         tree.steps += len(candidates.open)
         more = [entry.match for entry in candidates.open if entry.matches(row, tree)]
-        return self._share([*candidates.sure, *more]) if more else candidates.sure
+        return self._known.share([*candidates.sure, *more]) if more else candidates.sure
 
     def shares(self, chain: int) -> bool:
         """Return whether the elements of a chain, once one was matched, have the same rules."""
         candidates = self._of_chain.get(chain)
         return candidates is not None and not candidates.open
-
-    def _share(self, matches: list[Match[P]]) -> tuple[Match[P], ...]:
-        return self._shared.setdefault(tuple(map(id, matches)), tuple(matches))
 
     def _sift(self, row: int) -> _Candidates[P]:
         """Return the candidates of all elements that have the chain of *row*."""
@@ -250,31 +264,31 @@ class Matcher(Generic[P]):
             for entry in left
             if entry.decided_by <= decided or (not entry.fragile and entry.matches(row, tree))
         ]
-        return _Candidates(self._share(sure), tuple([entry for entry in left if entry.fragile]))
+        return _Candidates(
+            self._known.share(sure), tuple([entry for entry in left if entry.fragile])
+        )
 
     def _candidates(self, row: int) -> _Candidates[P]:
         """Return the candidates of all elements that have the names of *row*, and its ancestors."""
         names = self._tree.names[row]
-        candidates = self._of_names.get(names)
-        if candidates is None:
-            candidates = self._of_names[names] = self._judged(names)
+        candidates = self._known.of_names.get(names) or self._judged(names)
         if candidates.drafts and self._complete(candidates.drafts, row):
-            candidates = self._of_names[names] = self._judged(names)
+            candidates = self._judged(names)
         return candidates
 
     def _complete(self, drafts: Iterable[_Filed[P]], row: int) -> bool:
         """Compile what may match below the ancestors of *row*; return whether there is any."""
-        tree = self._tree
+        tree, known = self._tree, self._known
         above = tree.ancestor_names(row)
         found = False
         for filed in drafts:
             tree.steps += len(filed.drafts)
             if above is None or not above.isdisjoint(filed.drafts):
                 found = True
-                for index in self._indexes:
+                for index in known.indexes:
                     if filed.name in index.buckets:
                         index.complete(filed.name, above, tree)
-                self._of_name[filed.name] = self._filed(filed.name)
+                self._filed(filed.name)
         return found
 
     def _judged(self, names: frozenset[str]) -> _Candidates[P]:
@@ -282,29 +296,32 @@ class Matcher(Generic[P]):
         sure: list[Match[P]] = []
         left: list[_Entry[P]] = []
         drafts: list[_Filed[P]] = []
-        known = self._of_name
+        tree, known = self._tree, self._known
         for name in (*names, "*"):
-            found = known.get(name)
-            if found is None:
-                found = known[name] = self._filed(name)
-            if found.sure:
-                sure += found.sure
-            if found.open:
-                left += [entry for entry in found.open if entry.names <= names]
-            if found.drafts:
-                drafts.append(found)
-            self._tree.steps += len(found.sure) + len(found.open)
+            filed = known.of_name.get(name) or self._filed(name)
+            if filed.sure:
+                sure += filed.sure
+            if filed.open:
+                left += [entry for entry in filed.open if entry.names <= names]
+            if filed.drafts:
+                drafts.append(filed)
+            tree.steps += len(filed.sure) + len(filed.open)
         sure += [entry.match for entry in left if entry.decided_by == NAMES]
         undecided = tuple([entry for entry in left if entry.decided_by != NAMES])
-        return _Candidates(self._share(sure), undecided, tuple(drafts))
+        found = _Candidates(known.share(sure), undecided, tuple(drafts))
+        if not tree.exhausted:
+            known.of_names[names] = found
+        return found
 
     def _filed(self, name: str) -> _Filed[P]:
         """Return what the sheets have filed under *name*."""
         found: _Filed[P] = _Filed(name, [], [], {})
-        for index in self._indexes:
+        for index in self._known.indexes:
             if name in index.buckets:
                 bucket = index.read(name, self._tree)
                 found.sure.extend(bucket.sure)
                 found.open.extend(bucket.open)
                 found.drafts.update(bucket.drafts)
+        if not self._tree.exhausted:
+            self._known.of_name[name] = found
         return found

@@ -10,27 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from newscrawl.css.cascade import (
-    AUTHOR,
     HINTS,
-    IMPORTANT_AUTHOR,
     IMPORTANT_STYLE,
-    IMPORTANT_UA,
     STYLE,
-    UA,
     Declared,
-    Layers,
     Level,
     Pairs,
     decide,
 )
 from newscrawl.css.colors import parse_legacy_color
-from newscrawl.css.computed import Computed, ComputedStyle, Page, compute, initial
+from newscrawl.css.computed import Computed, ComputedStyle, Page, compute
 from newscrawl.css.declarations import parse_declarations
 from newscrawl.css.matcher import Match, Matcher, StyleTree
-from newscrawl.css.rules import Block, FiledRules, filed_rules, ua_rules, valid_pairs
-from newscrawl.css.sources import Source, Sources, collect
+from newscrawl.css.rules import Block, valid_pairs
+from newscrawl.css.sources import collect
+from newscrawl.css.stack import stack_of
 from newscrawl.css.ua import Hints, presentational_hints
-from newscrawl.css.variables import Scope
 from newscrawl.document import TEXT
 
 if TYPE_CHECKING:
@@ -46,28 +41,6 @@ _TELLING = frozenset(("[style", "[hidden", "[popover", "font", "body", "table"))
 """Names of elements that may say something of their style themselves."""
 
 _NOTHING: tuple[None, Hints] = (None, ())
-
-
-class _Place:
-    """The place of a sheet's rules in the cascade of a page."""
-
-    __slots__ = ("important", "normal", "number", "ranks")
-
-    def __init__(self, number: int, ranks: Mapping[str | None, int], *, ua: bool = False) -> None:
-        self.number = number
-        #: layer of the sheet -> its place among the page's
-        self.ranks = ranks
-        self.normal, self.important = (UA, IMPORTANT_UA) if ua else (AUTHOR, IMPORTANT_AUTHOR)
-
-    def levels(self, match: Match[Block]) -> list[tuple[Level, Pairs]]:
-        """Return what a rule says, each importance at its level of the cascade."""
-        block, specificity = match.payload, match.specificity
-        normal, important = block.pairs
-        rank, number, rule = self.ranks[block.layer], self.number, block.number
-        levels = [(Level(self.normal, rank, specificity, number, rule), normal)] if normal else []
-        if important:
-            levels.append((Level(self.important, -rank, specificity, number, rule), important))
-        return levels
 
 
 class Stylesheets:
@@ -91,17 +64,15 @@ class Stylesheets:
         sources = collect(document.root, sheets or {}, base_url, store)
         #: URLs of sheets that apply and were not given
         self.missing = sources.missing
-        self._places: dict[FiledRules, _Place] = {}
-        self._file(sources)
-        self._matcher = Matcher(self._tree, self._places)
+        self._stack = stack_of(sources, quirks=self._tree.quirks)
+        self._matcher = Matcher(self._tree, self._stack.known)
         self._body = document.tag.index("body") if "body" in document.tag else 0
         link = document.element(self._body).get("link", "")
         self._page = Page(self._tree.quirks, parse_legacy_color(link))
-        self._levels: dict[int, list[tuple[Level, Pairs]]] = {}
         self._of_chain: dict[tuple[int, int], Computed] = {}
-        self._declared: dict[tuple[int, str | None, Hints], Declared] = {}
-        self._shared: dict[tuple[int, int], Computed] = {}
-        self._computed: dict[int, Computed] = {-1: initial(_scope(sources))}
+        self._own: dict[tuple[int, str | None, Hints], Declared] = {}
+        self._of_own: dict[tuple[int, int], Computed] = {}
+        self._computed: dict[int, Computed] = {-1: self._stack.initial(self._page)}
 
     @property
     def complete(self) -> bool:
@@ -122,22 +93,6 @@ class Stylesheets:
             found = computed[below] = self._compute(below, found)
         return found.style
 
-    def _file(self, sources: Sources) -> None:
-        """Give every sheet its place in the cascade, and find the rules filed before."""
-        quirks, layers = self._tree.quirks, Layers()
-        for path in sources.layers:
-            layers.add(path)
-        self._places[ua_rules(quirks=quirks)] = _Place(0, {None: layers.rank(())}, ua=True)
-        copies: dict[tuple[int, tuple[str, ...]], int] = {}
-        for number, source in enumerate(sources.sheets, 1):
-            # Of two equal sheets the later counts, unless they are in different layers.
-            copy = copies.setdefault((id(source.sheet), source.layer), len(copies))
-            if source.kept:
-                rules = filed_rules(source.sheet, quirks=quirks, copy=copy if source.layer else 0)
-            else:
-                rules = FiledRules(source.sheet, quirks=quirks)
-            self._places[rules] = _Place(number, _ranks(source, layers))
-
     def _compute(self, row: int, parent: Computed) -> Computed:
         tree, matcher = self._tree, self._matcher
         chain = tree.chain(row)
@@ -156,17 +111,34 @@ class Stylesheets:
         self, parent: Computed, matches: Matches, style: str | None, hints: Hints
     ) -> Computed:
         # The matcher keeps its tuples: an id stays that of one set of rules.
+        if style is None and not hints:
+            return self._of_sheets(parent, matches)
         rules = (id(matches), style, hints)
-        declared = self._declared.get(rules)
+        declared = self._own.get(rules)
         if declared is None:
-            declared = self._declared[rules] = self._decide(matches, style, hints)
+            declared = self._own[rules] = self._decide(matches, style, hints)
         key = (id(parent), id(declared))
-        computed = self._shared.get(key)
+        computed = self._of_own.get(key)
         if computed is None:
-            root = self._computed.get(0)
-            rem = root.size.pixels if root else None
-            computed = self._shared[key] = compute(declared, parent, self._page, rem)
+            computed = self._of_own[key] = self._below(parent, declared)
         return computed
+
+    def _of_sheets(self, parent: Computed, matches: Matches) -> Computed:
+        stack = self._stack
+        declared = stack.declared.get(id(matches))
+        if declared is None:
+            declared = stack.declared[id(matches)] = self._decide(matches)
+        computed = parent.children.get(id(declared))
+        if computed is None:
+            computed = self._below(parent, declared)
+            if computed is not parent:
+                parent.children[id(declared)] = computed
+                stack.computed += 1
+        return computed
+
+    def _below(self, parent: Computed, declared: Declared) -> Computed:
+        root = self._computed.get(0)
+        return compute(declared, parent, self._page, root.size.pixels if root else None)
 
     def _attributes(self, row: int) -> tuple[str | None, Hints]:
         """Return what the attributes of an element say of its style."""
@@ -177,31 +149,11 @@ class Stylesheets:
             hints = (("color", self.style_of(self._body).color), *hints)
         return element.get("style"), hints
 
-    def _decide(self, matches: Matches, style: str | None, hints: Hints) -> Declared:
+    def _decide(self, matches: Matches, style: str | None = None, hints: Hints = ()) -> Declared:
         blocks: list[tuple[Level, Pairs]] = [(Level(HINTS, 0), hints)] if hints else []
         for match in matches:
-            levels = self._levels.get(id(match))
-            if levels is None:
-                levels = self._places[match.payload.sheet].levels(match)
-                self._levels[id(match)] = levels
-            blocks += levels
+            blocks += self._stack.levels(match)
         if style:
             normal, important = valid_pairs(parse_declarations(style), quirks=self._tree.quirks)
             blocks += [(Level(STYLE, 0), normal), (Level(IMPORTANT_STYLE, 0), important)]
         return decide(blocks)
-
-
-def _ranks(source: Source, layers: Layers) -> dict[str | None, int]:
-    """Return the places of the layers of a sheet."""
-    names: list[str | None] = [None, *source.sheet.layers]
-    return {name: layers.rank(source.path(name)) for name in names}
-
-
-def _scope(sources: Sources) -> Scope:
-    return Scope(
-        {
-            name: (initial_value, inherits)
-            for source in sources.sheets
-            for name, initial_value, inherits in source.sheet.properties
-        }
-    )
