@@ -352,7 +352,9 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
 
 
 def test_the_command_prints_json_alone(folder: Path) -> None:
-    done = _evaluate(folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-")
+    done = _evaluate(
+        folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-"
+    )
     report = json.loads(done.stdout)
     assert report["half"] == "test"
     assert [page["half"] for page in report["pages"]] == ["test"]
@@ -382,7 +384,9 @@ def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], mess
 def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
-    report = build_report("nce", "test", [corpus], outcomes, nce=measure(corpus.pages, workers=0))
+    report = build_report(
+        "nce", "test", [corpus], outcomes, as_published=measure(corpus.pages, workers=0)
+    )
     for table in tables_of(report, by_site=True):
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 

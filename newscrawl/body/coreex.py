@@ -82,7 +82,7 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
     They are S of the main content node, or that node alone; a text node may be one. Empty where
     the page has no text outside of links.
     """
-    counts = _count(document, parameters)
+    counts = count_terminals(document, parameters)
     row = _main_content_node(document, counts, parameters)
     if row is None:
         return []
@@ -95,7 +95,7 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
     ]
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
     """The words and links before each row: textCnt and linkCnt are differences."""
 
     words: list[int]
@@ -108,8 +108,8 @@ class _Counts(NamedTuple):
         return _ratio(self.words[end] - self.words[first], self.links[end] - self.links[first])
 
 
-def _count(document: Document, parameters: CoreExParameters) -> _Counts:
-    """Count the terminal nodes: text nodes, and links.
+def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
+    """Return the counts of the terminal nodes: text nodes, and links.
 
     A link is an ``a`` that holds anything: one word and one link, however long (Figure 4). In
     scripts that write no spaces a character is a word.
@@ -126,7 +126,7 @@ def _count(document: Document, parameters: CoreExParameters) -> _Counts:
         if text and not skipped[row]:
             words[row] = len(tokens(text))
     longest = max(words)
-    return _Counts(
+    return Counts(
         list(accumulate(map(add, words, links), initial=0)),
         list(accumulate(links, initial=0)),
         longest,
@@ -146,7 +146,7 @@ def _is_small(document: Document, form: int, parameters: CoreExParameters) -> bo
 
 
 def _main_content_node(
-    document: Document, counts: _Counts, parameters: CoreExParameters
+    document: Document, counts: Counts, parameters: CoreExParameters
 ) -> int | None:
     """Return the row with the highest score, None where all have none.
 

@@ -30,12 +30,10 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
     return corpora
 
 
-def require_sklearn() -> None:
-    """Raise ``UsageError`` where scikit-learn, which fitting needs, is not installed."""
-    if find_spec("sklearn") is None:
-        raise UsageError(
-            "this needs scikit-learn: pip install 'newscrawl[train]'", print_help=False
-        )
+def require(module: str, name: str) -> None:
+    """Raise ``UsageError`` where the *module* of the package *name*, of an extra, is missing."""
+    if find_spec(module) is None:
+        raise UsageError(f"this needs {name}: pip install 'newscrawl[train]'", print_help=False)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from newscrawl.commands._corpora import load_corpora, progress, require_sklearn, save_text
+from newscrawl.commands._corpora import load_corpora, progress, require, save_text
 from newscrawl.extraction import DEFAULT_METHOD, LEARNED, METHODS
 
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ class Command(ScrapyCommand):
             help="processes to use, 0 for none but this (default: %(default)s)",
         )
         parser.add_argument(
+            "--page",
+            metavar="FILE",
+            help="write what the method's paper prints, and ours, to FILE: a page in Markdown",
+        )
+        parser.add_argument(
             "--json",
             metavar="FILE",
             help="write all figures to FILE; '-': to standard output, in place of the tables",
@@ -105,7 +110,10 @@ class Command(ScrapyCommand):
         pages = [page for corpus in corpora for page in _choose(corpus, opts)]
         if not pages:
             raise UsageError("no labelled page to score", print_help=False)
-        _write(_report(corpora, pages, opts), opts)
+        report = _report(corpora, pages, opts)
+        if opts.page:
+            _write_page(report, args, opts)
+        _write(report, opts)
 
 
 def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
@@ -114,12 +122,20 @@ def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     for name in ("worst", "limit", "workers"):
         if (value := getattr(opts, name)) is not None and value < 0:
             raise UsageError(f"--{name} must not be negative", print_help=False)
+    from newscrawl.evaluation.papers import paper_of  # noqa: PLC0415
+    from newscrawl.evaluation.score import CLEANED  # noqa: PLC0415
+
+    known_methods = {*METHODS, *CLEANED}
     for method in filter(None, (opts.method, opts.against)):
-        if method not in METHODS:
-            known = ", ".join(sorted(METHODS))
+        if method not in known_methods:
+            known = ", ".join(sorted(known_methods))
             raise UsageError(f"unknown method {method!r}; there are: {known}", print_help=False)
         if method in LEARNED and not opts.models:
-            require_sklearn()
+            require("sklearn", "scikit-learn")
+        if method in CLEANED:
+            require("html5lib", "html5lib")
+    if opts.page and not paper_of(opts.method):
+        raise UsageError(f"no paper prints figures of method {opts.method}", print_help=False)
 
 
 def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
@@ -130,9 +146,10 @@ def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
 def _report(
     corpora: Sequence[Corpus], pages: Sequence[LabelledPage], opts: argparse.Namespace
 ) -> dict[str, Any]:
-    from newscrawl.evaluation.nce_paper import measure  # noqa: PLC0415
+    from newscrawl.evaluation.papers import paper_of  # noqa: PLC0415
     from newscrawl.evaluation.report import build_report  # noqa: PLC0415
 
+    paper = paper_of(opts.method)
     return build_report(
         opts.method,
         opts.half,
@@ -140,7 +157,7 @@ def _report(
         _score(pages, opts.method, opts),
         others=_score(pages, opts.against, opts) if opts.against else (),
         against=opts.against,
-        nce=_watched(measure, pages, "as in the paper", opts) if opts.method == "nce" else (),
+        as_published=_watched(paper.measure, pages, "as in the paper", opts) if paper else (),
         worst=opts.worst,
     )
 
@@ -200,6 +217,15 @@ def _unseeing(pages: Sequence[LabelledPage], method: str, folder: Path) -> Path:
             print_help=False,
         )
     return folder
+
+
+def _write_page(report: dict[str, Any], corpora: Sequence[str], opts: argparse.Namespace) -> None:
+    from newscrawl.evaluation.papers import document, paper_of  # noqa: PLC0415
+    from newscrawl.evaluation.report import paper_tables  # noqa: PLC0415
+
+    command = f"scrapy evaluate {' '.join(corpora)} --method {opts.method} --page {opts.page}"
+    if paper := paper_of(opts.method):
+        save_text(Path(opts.page), document(paper, command, paper_tables(report)))
 
 
 def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from newscrawl.commands._corpora import load_corpora, progress, require_sklearn, save_text
+from newscrawl.commands._corpora import load_corpora, progress, require, save_text
 
 if TYPE_CHECKING:
     import argparse
@@ -102,4 +102,4 @@ def _check(opts: argparse.Namespace) -> None:
         raise UsageError(f"no folder {opts.out}", print_help=False)
     if opts.workers < 0:
         raise UsageError("--workers must not be negative", print_help=False)
-    require_sklearn()
+    require("sklearn", "scikit-learn")

@@ -43,6 +43,8 @@ class LabelledPage:
     #: publication, a day or an instant
     date: Day | datetime | None = None
     body: str | None = None
+    #: names, as many as are labelled
+    authors: tuple[str, ...] = ()
     #: two extractors agree with each other and not with the label
     body_suspect: bool = False
     #: the labelled day matches nothing on the page: to be scored apart
@@ -83,7 +85,8 @@ class LabelledPage:
         moments = {
             name: parse_iso(plain[name]) if plain[name] else None for name in ("date", "fetched_at")
         }
-        return cls(**{**plain, "path": Path(plain["path"]), **moments})
+        path, authors = Path(plain["path"]), tuple(plain["authors"])
+        return cls(**{**plain, "path": path, "authors": authors, **moments})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +170,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         title=_text(row, "title"),
         date=parse_iso(written) if written else None,
         body=_text(row, "body"),
+        authors=_authors(row.get("authors")),
         body_suspect=row["id"] in suspects,
         date_doubtful=bool(row.get("date_doubtful")),
         fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
@@ -183,6 +187,12 @@ def _text(row: dict[str, Any], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name!r} is not a string")
     return value or None
+
+
+def _authors(value: str | list[str] | None) -> tuple[str, ...]:
+    """Return the names of a list, or of a string that separates them by commas."""
+    names = value.split(",") if isinstance(value, str) else value or []
+    return tuple(name.strip() for name in names if name.strip())
 
 
 def _body_suspects(path: Path, corpus: str) -> frozenset[str]:

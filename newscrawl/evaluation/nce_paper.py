@@ -13,6 +13,7 @@ from newscrawl.evaluation.metrics import ZERO, Score, bag_score, by_site, mean
 from newscrawl.evaluation.run import map_pages
 from newscrawl.evaluation.score import relevant_output
 from newscrawl.evaluation.summary import means_of
+from newscrawl.evaluation.tables import Table, figure, share
 from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.text import words
 
@@ -176,3 +177,48 @@ def summarise_nce(outcomes: Sequence[Outcome[NcePage]]) -> dict[str, Any]:
         "titles_retrieved": mean([value.title_retrieved for value in values]),
         "titles_of_phase_3": mean([value.title_of_phase_3 for value in values]),
     }
+
+
+PUBLISHED = {
+    "pages": "324 of 22 sites",
+    "relevant_share": "36.6 %",
+    "titles_retrieved": "95 %",
+    "separator_exists": "97 % of 141",
+    "site_precision": "88.5 %",
+    "site_recall": "96.0 %",
+    "site_f1": "90.7 %",
+    "phase_2_better": "8 %",
+}
+_MEANS = {
+    "precision": "P", "recall": "R", "f1": "F1",
+    "site_precision": "site P", "site_recall": "site R", "site_f1": "site F1",
+}  # fmt: skip
+
+
+def nce_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
+    """Yield the table of the paper's figures and ours; *columns* are summaries by corpus."""
+    rows = [
+        _row("pages", "pages", columns, str),
+        _row("relevant content in the page", "relevant_share", columns, share),
+        _row("titles retrieved", "titles_retrieved", columns, share),
+        _row("titles retrieved by phase 3 alone", "titles_of_phase_3", columns, share),
+        _row("a separator with F1 >= .9 exists", "separator_exists", columns, share),
+        _row("F1 of the best separator", "separator_f1", columns, figure),
+    ]
+    for key, label in (("with_phase_2", "with"), ("without_phase_2", "without")):
+        for part, shown in _MEANS.items():
+            published = PUBLISHED.get(part, "") if label == "with" else ""
+            cells = (share(column[key][part]) for column in columns.values())
+            rows.append([f"relevant content {label} phase 2: {shown}", published, *cells])
+    rows += [
+        _row(f"pages that phase 2 makes {word}", f"phase_2_{word}", columns, str)
+        for word in ("better", "worse")
+    ]
+    yield Table("As in the NCE paper", ("", "paper", *columns), rows)
+
+
+def _row(
+    label: str, key: str, columns: Mapping[str, Mapping[str, Any]], show: Callable[[Any], str]
+) -> list[str]:
+    cells = (show(column[key]) for column in columns.values())
+    return [label, PUBLISHED.get(key, ""), *cells]

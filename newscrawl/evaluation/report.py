@@ -12,7 +12,7 @@ from newscrawl.evaluation.field_tables import (
     reliability_table,
     title_table,
 )
-from newscrawl.evaluation.nce_paper import summarise_nce
+from newscrawl.evaluation.papers import paper_of
 from newscrawl.evaluation.summary import (
     compare_methods,
     language_rows,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from newscrawl.evaluation.corpora import Corpus
-    from newscrawl.evaluation.nce_paper import NcePage
     from newscrawl.evaluation.run import Outcome, T
     from newscrawl.evaluation.score import PageScores
 
@@ -46,13 +45,13 @@ def build_report(
     *,
     others: Sequence[Outcome[PageScores]] = (),
     against: str | None = None,
-    nce: Sequence[Outcome[NcePage]] = (),
+    as_published: Sequence[Outcome[Any]] = (),
     worst: int = 10,
 ) -> dict[str, Any]:
     """Return everything that was measured as plain JSON values.
 
     *outcomes* are those of *method*, *others* those of the method *against* on the same pages;
-    *nce* those of what the NCE paper measures.
+    *as_published* those of what the method's paper measures.
     """
     return {
         "method": method,
@@ -65,15 +64,20 @@ def build_report(
                 "by_site": site_rows(own),
                 "by_language": language_rows(own),
                 "comparison": compare_methods(own, _of(corpus, others)) if others else None,
-                "nce": summarise_nce(_of(corpus, nce)) if nce else None,
+                "paper": _as_in_paper(method, _of(corpus, as_published)),
             }
             for corpus in corpora
         },
         "together": summarise(outcomes),
+        "paper": _as_in_paper(method, as_published),
         "worst": worst_pages(outcomes, worst),
         "failures": [
             _failure(name, outcome)
-            for name, group in ((method, outcomes), (against, others), ("as in the paper", nce))
+            for name, group in (
+                (method, outcomes),
+                (against, others),
+                ("as in the paper", as_published),
+            )
             for outcome in group
             if outcome.error is not None
         ],
@@ -83,6 +87,11 @@ def build_report(
 
 def _of(corpus: Corpus, outcomes: Sequence[Outcome[T]]) -> list[Outcome[T]]:
     return [outcome for outcome in outcomes if outcome.page.corpus == corpus.name]
+
+
+def _as_in_paper(method: str, outcomes: Sequence[Outcome[Any]]) -> dict[str, Any] | None:
+    paper = paper_of(method)
+    return paper.summarise(outcomes) if paper and outcomes else None
 
 
 def _failure(method: str | None, outcome: Outcome[Any]) -> dict[str, Any]:
@@ -101,7 +110,7 @@ def tables_of(
     if len(report["corpora"]) > 1:
         yield from _field_tables(TOGETHER, report, report["together"])
     yield reliability_table(TOGETHER, report["together"])
-    yield _nce_table(report)
+    yield from paper_tables(report)
     yield _comparison_table(report)
     for name, corpus in report["corpora"].items():
         if by_site:
@@ -110,6 +119,17 @@ def tables_of(
             yield language_table(name, corpus["by_language"])
     yield _worst_table(report)
     yield _failure_table(report)
+
+
+def paper_tables(report: Mapping[str, Any]) -> Iterator[Table]:
+    """Yield the tables of the method's paper, with its figures and ours, where there is one."""
+    columns = {
+        name: corpus["paper"] for name, corpus in report["corpora"].items() if corpus["paper"]
+    }
+    if len(columns) > 1:
+        columns[TOGETHER] = report["paper"]
+    if columns and (paper := paper_of(report["method"])):
+        yield from paper.tables(columns)
 
 
 def _field_tables(
@@ -163,31 +183,6 @@ def _score_row(labels: tuple[str, ...], means: Mapping[str, float]) -> list[str]
     return [*labels, str(means["pages"]), *(figure(means[part]) for part in MEANS), *shares]
 
 
-def _nce_table(report: Mapping[str, Any]) -> Table:
-    shown = {name: corpus["nce"] for name, corpus in report["corpora"].items() if corpus["nce"]}
-    rows = [
-        ["pages", *(str(nce["pages"]) for nce in shown.values())],
-        ["relevant content in the page", *_shares(shown, "relevant_share")],
-        ["titles retrieved", *_shares(shown, "titles_retrieved")],
-        ["titles retrieved by phase 3 alone", *_shares(shown, "titles_of_phase_3")],
-        ["a separator with F1 >= .9 exists", *_shares(shown, "separator_exists")],
-        ["F1 of the best separator", *(figure(nce["separator_f1"]) for nce in shown.values())],
-    ]
-    for key, label in (("with_phase_2", "with"), ("without_phase_2", "without")):
-        for part, column in zip(MEANS, MEAN_COLUMNS, strict=True):
-            cells = (figure(nce[key][part]) for nce in shown.values())
-            rows.append([f"relevant content {label} phase 2: {column}", *cells])
-    rows += [
-        [f"pages that phase 2 makes {word}", *(str(nce[f"phase_2_{word}"]) for nce in shown.values())]
-        for word in ("better", "worse")
-    ]  # fmt: skip
-    return Table("As in the NCE paper", ("", *shown), rows if shown else [])
-
-
-def _shares(columns: Mapping[str, Mapping[str, float]], key: str) -> Iterator[str]:
-    return (share(column[key]) for column in columns.values())
-
-
 def _comparison_table(report: Mapping[str, Any]) -> Table:
     rows = [
         [name, FIELD_NAMES[field], str(result["pages"]), f"{result['difference']:+.3f}",
@@ -202,7 +197,7 @@ def _comparison_table(report: Mapping[str, Any]) -> Table:
 
 
 def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
-    shares = (corpus["nce"] or {}).get("relevant_share_by_site", {})
+    shares = (corpus["paper"] or {}).get("relevant_share_by_site", {})
     rows = [
         [row["site"], str(row["pages"]),
          *(_mean_of(row["relevant"], part) for part in ("precision", "recall", "f1")),

@@ -19,6 +19,7 @@ from newscrawl.evaluation.metrics import (
 )
 from newscrawl.evaluation.sheets import corpus_sheets
 from newscrawl.evaluation.titles import Gold, TitleMatch, title_matches
+from newscrawl.evaluation.xhtml import clean_xhtml
 from newscrawl.extraction import STYLED, ExtractOptions, extract
 from newscrawl.text import words
 
@@ -83,6 +84,10 @@ class PageScores:
         return cls(zeros, None if page.date is None else NO_DAY, titles)
 
 
+CLEANED = {"coreex:R6": "coreex:R5"}
+"""Names of methods that are others on pages made clean XHTML before."""
+
+
 def score_page(
     html: bytes, *, page: dict[str, Any], method: str, models: str | None = None
 ) -> dict[str, Any]:
@@ -92,15 +97,17 @@ def score_page(
     Raises whatever the extraction raises.
     """
     labelled = LabelledPage.from_plain(page)
+    source = clean_xhtml(html) if method in CLEANED else html
+    method = CLEANED.get(method, method)
     article = extract(
-        html,
+        source,
         labelled.url,
         fetched_at=labelled.fetched_at,
         stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )
-    document = parse_document(html)
+    document = parse_document(source)
     scores: Scores = {}
     _add_bag_scores(scores, labelled, article)
     _add_node_scores(scores, labelled, article, document)

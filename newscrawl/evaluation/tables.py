@@ -27,6 +27,14 @@ def print_tables(tables: Iterable[Table], stream: TextIO) -> None:
             show(table, stream)
 
 
+def markdown(table: Table, *, level: int = 2) -> str:
+    """Return *table* in Markdown, under a heading of that *level*."""
+    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
+    return f"{'#' * level} {table.title}\n\n" + "".join(
+        f"| {' | '.join(line)} |\n" for line in lines
+    )
+
+
 def figure(value: float) -> str:
     """Return *value* to three places."""
     return f"{value:.3f}"

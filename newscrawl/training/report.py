@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from newscrawl.evaluation.tables import Table
+from newscrawl.evaluation.tables import Table, markdown
 from newscrawl.fields import cardoso, headline
 from newscrawl.training.bundle import fit_bundle
 from newscrawl.training.crossvalidation import (
@@ -169,12 +169,7 @@ def _model_table(models: Bundle, folder: Path) -> Table:
 
 def card(tables: Iterable[Table]) -> str:
     """Return *tables* in Markdown."""
-    return "\n".join(_markdown(table) for table in tables if table.rows)
-
-
-def _markdown(table: Table) -> str:
-    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
-    return f"### {table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return "\n".join(markdown(table, level=3) for table in tables if table.rows)
 
 
 def _corpora(examples: Examples) -> list[str]:
