@@ -142,13 +142,11 @@ class Document:
         return self.link_chars(row) / chars if chars else 0.0
 
     def text_nodes(self, row: int = 0) -> Iterator[int]:
-        """Yield the rows of shown text nodes in the subtree of *row*, in document order."""
-        rows, last = self._text_rows, self.end[row]
-        for place in range(bisect_left(rows, row), len(rows)):
-            if rows[place] >= last:
-                break
-            if not self.hidden[rows[place]]:
-                yield rows[place]
+        """Return the rows of shown text nodes in the subtree of *row*, in document order."""
+        rows, hidden = self._text_rows, self.hidden
+        first = bisect_left(rows, row)
+        last = bisect_left(rows, self.end[row], first)
+        return (text_row for text_row in rows[first:last] if not hidden[text_row])
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
