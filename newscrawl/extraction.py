@@ -26,6 +26,7 @@ from newscrawl.fields.evidence import DateEvidence, gather
 from newscrawl.fields.headline import find_headline, load_title_model
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, Stated, read_metadata, stated_body
+from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
 from newscrawl.fields.spanfeatures import find_candidates
 from newscrawl.fields.title import CONFIDENCE as TITLE_CONFIDENCE
 from newscrawl.fields.title import Headline, choose_title, stated_title, title_rows
@@ -336,6 +337,8 @@ def extract(
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
+    if article.paywalled is None and shows_paywall(document, body.forest):
+        article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", SHOWN_CONFIDENCE)
     article.kind, confidence = page_kind(document, dated=article.date is not None)
     article.evidence["kind"] = Evidence("page-shape", confidence)
     article.style_complete = None if stylesheets is None else page.styles.complete

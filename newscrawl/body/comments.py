@@ -16,6 +16,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from newscrawl.body.records import marked_lists, prose
 from newscrawl.document import INVISIBLE, TEXT, WIDGET
 from newscrawl.text import weighted_length
 
@@ -82,26 +83,30 @@ def comment_rows(document: Document) -> list[range]:
     return _merged([*named, *_record_regions(document, hinted, named)])
 
 
-def without_comments(document: Document, comments: Iterable[range]) -> Document:
+def without_comments(document: Document, comments: Sequence[range]) -> Document:
     """Return *document* as if its *comments* were hidden; the tree is shared."""
+    if not comments:
+        return document
     hidden = bytearray(document.hidden)
     for rows in comments:
         for row in rows:
             hidden[row] = hidden[row] or INVISIBLE
     shorn = copy.copy(document)
     shorn.hidden = hidden
-    shorn.chars_before = _shown(document.chars_before, hidden)
-    shorn.link_chars_before = _shown(document.link_chars_before, hidden)
+    shorn.chars_before = _shown(document.chars_before, comments)
+    shorn.link_chars_before = _shown(document.link_chars_before, comments)
     return shorn
 
 
-def _shown(before: Sequence[float], hidden: bytearray) -> list[float]:
-    sums, total = [0.0], 0.0
-    for row, mark in enumerate(hidden):
-        if not mark:
-            total += before[row + 1] - before[row]
-        sums.append(total)
-    return sums
+def _shown(before: Sequence[float], comments: Sequence[range]) -> list[float]:
+    """Return the sums *before* each row with what is in *comments* taken out."""
+    sums: list[float] = []
+    removed = 0.0
+    for rows in comments:
+        sums += [total - removed for total in before[len(sums) : rows.start]]
+        sums += [before[rows.start] - removed] * len(rows)
+        removed += before[rows.stop] - before[rows.start]
+    return sums + [total - removed for total in before[len(sums) :]]
 
 
 def _merged(found: Iterable[range]) -> list[range]:
@@ -122,7 +127,7 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
     row = 0
     while row < len(document):
         stop = document.end[row]
-        if document.tag[row] == TEXT or _prose(document, row, stop) < _REGION:
+        if document.tag[row] == TEXT or prose(document, row, stop) < _REGION:
             row = stop  # the names of most elements are not worth the asking
             continue
         get = document.element(row).get
@@ -152,8 +157,8 @@ def _is_region(document: Document, row: int) -> bool:
     tag, end = document.tag, document.end[row]
     if tag[row] in {"html", "body", "main", "form", "a", "span"} or "h1" in tag[row:end]:
         return tag[row] == "form"
-    prose, page = _prose(document, row, end), _prose(document, 0, len(document))
-    return prose <= page / 3 or bool(_record_lists(document, row, end))
+    own, page = prose(document, row, end), prose(document, 0, len(document))
+    return own <= page / 3 or bool(_record_lists(document, row, end))
 
 
 def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator[range]:
@@ -169,12 +174,6 @@ def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator
             yield _around(document, first, stop, _heading(document, first))
         else:
             yield from records
-
-
-def _prose(document: Document, start: int, stop: int) -> float:
-    """Return the weighted characters outside of links in rows *start* to *stop*."""
-    chars, links = document.chars_before, document.link_chars_before
-    return chars[stop] - chars[start] - links[stop] + links[start]
 
 
 # By structure
@@ -220,18 +219,11 @@ def _end_of_prose(document: Document) -> int:
 
 def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
     """Return lists of elements of one tag side by side, each with a date, in rows *start* to *stop*."""
-    lists: dict[tuple[int, str], list[int]] = {}
-    seen: set[int] = set()
-    for row in _dates(document, start, stop):
-        while row > start and row not in seen:
-            seen.add(row)
-            parent = document.parent[row]
-            if parent < 0:
-                break
-            lists.setdefault((parent, document.tag[row]), []).append(row)
-            row = parent  # noqa: PLW2901  # climbs
-    found = [rows for (_, tag), rows in lists.items() if len(rows) >= 2 and tag in _RECORD_TAGS]
-    return sorted(found)
+    return [
+        rows
+        for rows in marked_lists(document, _dates(document, start, stop), _RECORD_TAGS)
+        if rows[0] > start
+    ]
 
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:

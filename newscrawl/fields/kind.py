@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp, log1p
 from typing import TYPE_CHECKING, Literal
 
 from newscrawl.document import TEXT
+from newscrawl.fields.series import series_kind
 
 if TYPE_CHECKING:
     from newscrawl.document import Document
@@ -37,6 +39,9 @@ UNDATED_CONFIDENCE = 0.9
 """How far an undated page is believed to be no article: 0 of the 679 articles of news212 and fundus
 are undated in this sense; 11 have no stated date and do not call themselves articles."""
 
+SERIES_CONFIDENCE = 0.9
+"""How far a page is believed to be a live blog or a gallery by its structure."""
+
 _ARTICLE_TYPE = re.compile(
     r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|Article|BlogPosting|LiveBlogPosting|Report)"'
 )
@@ -53,6 +58,10 @@ _LINK_DENSITY = -2.09
 _DECLARED = 1.5
 _ARTICLE_DATA = 3.0
 _LIST_DATA = -1.0
+
+# Probability and how often the kind is right, on half the sites of news212 and fundus: 334 articles
+# and the same pages without them.
+_CALIBRATION = ((0.5, 0.55), (0.65, 0.77), (0.8, 0.88), (0.92, 0.955), (1.0, 0.991))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +85,27 @@ class PageShape:
 def page_kind(document: Document, *, dated: bool = True) -> tuple[ArticleKind, float]:
     """Return what *document* is, and the confidence in it, 0.5..1.
 
-    ``article``, or ``live`` or ``gallery`` where JSON-LD says so; otherwise ``index``. A page of
-    prose for which nothing states a date (not *dated*), which does not call itself an article
+    ``article``, or ``live`` or ``gallery`` where JSON-LD says so or the page is such a series
+    (:mod:`~newscrawl.fields.series`); otherwise ``index``. A page of prose for which nothing states a date (not *dated*), which does not call itself an article
     and shows no date either, is ``other``: an imprint, a privacy statement.
     """
     shape = measure_shape(document)
     probability = article_probability(shape)
+    if (probability < 0.5 or not shape.special) and (series := series_kind(document)):
+        return series, SERIES_CONFIDENCE
     if probability < 0.5:
-        return "index", 1 - probability
+        return "index", calibrated(1 - probability)
     if not (dated or shape.declared > 0 or shape.article_data or _shows_date(document)):
         return "other", UNDATED_CONFIDENCE
-    return shape.special or "article", probability
+    return shape.special or "article", calibrated(probability)
+
+
+def calibrated(probability: float) -> float:
+    """Return how often a kind is right that the shape gives that *probability*, 0.5..1."""
+    for (low, before), (high, after) in pairwise(_CALIBRATION):
+        if probability <= high:
+            return before + (after - before) * (probability - low) / (high - low)
+    return _CALIBRATION[-1][1]
 
 
 def _shows_date(document: Document) -> bool:
