@@ -28,6 +28,10 @@ docs: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
 
+# The tables of the papers for today's corpora, and what style costs: half an hour.
+results: $(VENV)/installed
+	$(BIN)/python -m benchmarks.cardoso --out docs/results
+
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
 peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(ARGS)

@@ -22,6 +22,7 @@ FLOORS = {
     "items": 0,
     "encoding": 0,
     "guard": 0,
+    "rows": 0,
     "document": 1,
     "forest": 1,
     "css": 2,

@@ -13,6 +13,8 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
+from newscrawl.crawl.addresses import written_address
+from newscrawl.crawl.sheets import ASKING, SheetFetcher, SheetRefusedError
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
@@ -130,6 +132,16 @@ def faulty_web() -> dict[str, Answer]:
             link("https:///c.css"),
             link("//a..b/d.css"),
         ),
+        "private.example/p.html": page(
+            1,
+            link("http://127.0.0.1/0.css"),
+            link("http://[::1]/0.css"),
+            link("http://169.254.169.254/latest/meta-data"),
+            link("http://0x7f.1/0.css"),
+            link("http://[::ffff:10.0.0.1]/0.css"),
+            link("/moved.css"),
+        ),
+        "private.example/moved.css": redirect("http://192.168.1.1/0.css"),
         "print.example/p.html": page(1, link("/print.css", "media=print")),
         "plain.example/p.html": page(1),
         "unstyled.example/p.html?unstyled": page(1, link("/0.css")),
@@ -218,6 +230,43 @@ def test_only_http_is_fetched(faulty: Recorded):
     """Other schemes are refused, and counted; a URL that is none, too."""
     assert faulty.counts()["refused_count/scheme"] == 2
     assert faulty.counts()["refused_count/url"] == 3
+
+
+def test_private_addresses_are_refused(faulty: Recorded):
+    """A page of the open web leads to no address inside, written out or redirected to."""
+    assert faulty.counts()["refused_count/address"] == 6
+    assert faulty.complete("private") is False
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("2130706433", "127.0.0.1"),
+        ("0x7f000001", "127.0.0.1"),
+        ("127.1", "127.0.0.1"),
+        ("[fe80::1%25eth0]", "fe80::1"),
+        ("paper.example", None),
+        ("a..b", None),
+        ("1.example", None),
+    ],
+)
+def test_written_addresses(host: str, address: str | None):
+    """An address is known in every form in which resolvers take it."""
+    assert written_address(host) == address
+
+
+def test_names_that_lead_inside():
+    """A name is judged by where it leads; a page inside may have its sheets inside."""
+
+    async def run() -> None:
+        fetcher = SheetFetcher(get_crawler())
+        inside = Request("http://localhost/a.css", meta={ASKING: "http://127.0.0.1:8000/1.html"})
+        await fetcher.admit(inside)
+        with pytest.raises(SheetRefusedError):
+            await fetcher.admit(inside.replace(meta={ASKING: "http://93.184.216.34/1.html"}))
+
+    asyncio.run(run())
 
 
 def test_sheets_of_a_page_are_bounded(faulty: Recorded):

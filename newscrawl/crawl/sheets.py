@@ -16,6 +16,7 @@ from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.project import data_path
 from w3lib.encoding import http_content_type_encoding
 
+from newscrawl.crawl.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.outcomes import failure_reason
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import WorkerPool
@@ -36,6 +37,8 @@ TASK = "newscrawl.crawl.tasks:parse_stylesheet"
 #: meta key: :data:`SHEET` marks requests for style sheets, False a page that needs none
 META = "newscrawl_css"
 SHEET = "sheet"
+#: meta key of such requests: URL of the page, or sheet, that asks
+ASKING = "newscrawl_css_asking"
 
 #: Sheets of which the crawl remembers that it has them, or that it cannot have them.
 REMEMBERED = 20_000
@@ -158,6 +161,7 @@ class SheetFetcher:
         self._running: set[SheetTask] = set()
         self._turns = asyncio.Semaphore(self.options.requests)
         self._hosts: dict[str, _Host] = {}
+        self._global: dict[str, bool] = {}
         self._referers = crawler.settings.getbool("REFERER_ENABLED")
         crawler.signals.connect(self.close, signals.spider_closed)
 
@@ -181,6 +185,32 @@ class SheetFetcher:
             arrived = await self._arrived(self._imports(found, arrived), deadline)
             found |= self._affordable(found, arrived)
         return {url: sheet.hash for url, sheet in found.items()}
+
+    async def admit(self, request: Request) -> None:
+        """Raise :class:`SheetRefusedError` for a sheet that its page must not lead us to.
+
+        That is one at an address that is not of the public internet, where the page's is: as in
+        browsers (Private Network Access). Redirects pass here, too.
+        """
+        host, page = urlsplit(request.url).hostname, urlsplit(request.meta[ASKING]).hostname
+        if not host or host == page:
+            return
+        proxied = "proxy" in request.meta
+        if not await self._is_global(host, proxied=proxied) and await self._is_global(
+            page or "", proxied=proxied
+        ):
+            raise SheetRefusedError("address")
+
+    async def _is_global(self, host: str, *, proxied: bool) -> bool:
+        """Return whether *host* is not known to be private; names are a proxy's to resolve."""
+        known = self._global.get(host)
+        if known is None:
+            written = written_address(host)
+            if written is None and proxied:
+                return True
+            addresses = [written] if written else await addresses_of(host)
+            known = self._global[host] = all_global(addresses)
+        return known
 
     async def close(self) -> None:
         """End what is still under way."""
@@ -295,6 +325,7 @@ class SheetFetcher:
             headers=headers,
             meta={
                 META: SHEET,
+                ASKING: referrer.url,
                 "allow_offsite": True,  # sheets are on other domains than pages
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,

@@ -43,6 +43,11 @@ class StylesheetMiddleware:
             raise NotConfigured("NEWSCRAWL_CSS_ENABLED is False")
         return cls(crawler)
 
+    async def process_request(self, request: Request) -> None:
+        """Refuse requests for sheets that their page must not lead to."""
+        if request.meta.get(META) == SHEET:
+            await self.sheets.admit(request)
+
     def process_response(self, request: Request, response: Response) -> Response:
         """Start the sheets of *response*, which is returned as it is."""
         if _wants_sheets(request, response):
