@@ -15,6 +15,7 @@ from newscrawl.crawl.outcomes import SiteStats
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool, WorkerTaskError
 from newscrawl.css.links import sheet_urls
+from newscrawl.document import COMPILED
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines.fill import ItemFiller
@@ -104,6 +105,7 @@ class NewsExtractPipeline:
 
     def open_spider(self) -> None:
         """Find the middleware that fetches style sheets; without it styles are not asked for."""
+        self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         self._sheets = middleware.sheets if middleware else None
 
