@@ -115,21 +115,21 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
     scripts that write no spaces a character is a word.
     """
     tag, end = document.tag, document.end
-    words, links = [0] * len(tag), bytearray(len(tag))
+    links = bytearray(len(tag))
     skipped = _skipped(document, parameters)
     terminals = _LINKS_AND_FORMS if parameters.ignore_forms else _LINKS
     for row in [row for row, name in enumerate(tag) if name in terminals]:
         if not skipped[row] and (tag[row] == "a" or _is_small(document, row, parameters)):
             links[row] = tag[row] == "a" and end[row] > row + 1
             skipped[row : end[row]] = b"\1" * (end[row] - row)
-    for row, text in enumerate(document.text):
-        if text and not skipped[row]:
-            words[row] = len(tokens(text))
-    longest = max(words)
+    words = [
+        len(tokens(text)) if text and not skip else 0
+        for text, skip in zip(document.text, skipped, strict=True)
+    ]
     return Counts(
         list(accumulate(map(add, words, links), initial=0)),
         list(accumulate(links, initial=0)),
-        longest,
+        max(words),
     )
 
 
