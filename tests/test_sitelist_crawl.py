@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.crawl.outcomes import site_counts
+from newscrawl.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.crawls import Crawl, crawl_sites, total
 from tests.servers import LoopbackServer, Request, pages, response
@@ -176,6 +177,12 @@ def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
     assert {path for path, number in asked.items() if number > 1} <= {
         "/error", "/target", "/loop", "/ping", "/pong"
     }  # fmt: skip
+
+
+def test_stat_of_the_compiled_pass(faults: tuple[Crawl, Web]):
+    """The stats say how pages were walked."""
+    crawl, _ = faults
+    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
 
 
 def test_log_holds_no_exception(faults: tuple[Crawl, Web]):
