@@ -16,6 +16,7 @@ from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.coreex import find_title as title_of_core_content
 from newscrawl.body.econ import EconParameters, econ
 from newscrawl.body.nce import Fallback, NceParameters, nce
+from newscrawl.body.parts import DEFAULT_PARTS, Part, rows_left_out, with_captions
 from newscrawl.body.render import render
 from newscrawl.css.style import Stylesheets
 from newscrawl.document import Document, parse_document
@@ -56,6 +57,8 @@ class ExtractOptions:
     remove_comments: bool = True
     #: leave captions, boxes, bylines, dates and blocks of links out of the body
     remove_boilerplate: bool = True
+    #: of captions, lists, quotes and tables, those that belong to the body
+    parts: frozenset[Part] = DEFAULT_PARTS
     #: bodies with fewer characters are taken for no body
     min_body_chars: int = 0
     #: where parsed style sheets are kept, the blocks in pages included
@@ -391,6 +394,12 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
     if title is not None:
         article.title, article.evidence["title"] = title.text, title.evidence
         skipped = title_rows(document, body.forest, title)
+    captions = "captions" in options.parts
     if options.remove_boilerplate and not body.whole:
-        skipped |= boilerplate(document, body.forest, min(skipped, default=None))
+        first = min(skipped, default=None)
+        skipped |= boilerplate(document, body.forest, first, captions=captions)
+    skipped |= rows_left_out(document, body.forest, options.parts)
+    if captions:
+        start = title.row if title is not None else None
+        body = body._replace(forest=with_captions(document, body.forest, start))
     _fill_body(article, document, body, skipped)

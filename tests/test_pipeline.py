@@ -22,6 +22,7 @@ from newscrawl.crawl.workers import WorkerPool
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.zyte import to_zyte
+from newscrawl.samples.kindpages import kind_pages
 from tests.servers import pages
 
 URL = "http://tagesbote.test:8080/2026/03/14/1-muehle.html"
@@ -249,6 +250,30 @@ def test_text_and_declared_encoding() -> None:
         assert_is_the_article(article)
 
 
+def test_parts_of_the_body() -> None:
+    """A crawl leaves lists out where the settings do."""
+    listed = HTML.replace(b"</p>", b"</p><ul><li>Listenpunkt</li></ul>", 4)
+    for parts, kept in ((["lists"], True), ("quotes,tables", False)):
+        (article,) = process({"url": URL, "html": listed}, NEWSCRAWL_BODY_PARTS=parts).items
+        assert ("Listenpunkt" in article.body) == kept
+
+
+def test_kinds_are_dropped() -> None:
+    """Pages that are no articles give none; those of other kinds on demand only."""
+    made = kind_pages("tune")
+    items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
+    kept = [page.kind for page in made if page.kind not in {"index", "other"}]
+    results = process(*items, NEWSCRAWL_MIN_BODY=0)
+    found = [result.kind for result in results.items if isinstance(result, Article)]
+    assert sorted(found) == sorted(kept)
+    assert results.counts("newscrawl/extract/dropped_count/") == {
+        "not_article": len(made) - len(kept)
+    }
+    items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
+    only = process(*items, NEWSCRAWL_MIN_BODY=0, NEWSCRAWL_KEEP=["live"])
+    assert sum(isinstance(result, Article) for result in only.items) == kept.count("live")
+
+
 def test_named_reasons() -> None:
     """What is no article is dropped with its reason, without its page in the log."""
     index = b"<html><body>" + b"<p><a href=/a>A headline that leads elsewhere</a></p>" * 80
@@ -311,6 +336,11 @@ def test_failures_among_neighbours(
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        (
+            "NEWSCRAWL_BODY_PARTS",
+            "images",
+            "'images' is not one of captions, lists, quotes, tables",
+        ),
         ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
         (
             "NEWSCRAWL_OUTPUT",

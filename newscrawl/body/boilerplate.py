@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from newscrawl.body.parts import CAPTION_TAGS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -35,12 +37,15 @@ _FLOWING = frozenset({"blockquote", "dd", "li", "p", "td"})
 _BYLINE = 60
 
 
-def boilerplate(document: Document, forest: Iterable[int], title: int | None) -> frozenset[int]:
+def boilerplate(
+    document: Document, forest: Iterable[int], title: int | None, *, captions: bool = False
+) -> frozenset[int]:
     """Return the rows in *forest* whose subtrees are no text of the article.
 
-    Figures, asides, navigation and footers; blocks that are nearly all links; date lines; what
-    stands before the row *title*, and between it and the date line.
+    Figures, unless *captions* are wanted; asides, navigation and footers; blocks that are nearly
+    all links; date lines; what stands before the row *title*, and between it and the date line.
     """
+    beside = _ASIDE - CAPTION_TAGS if captions else _ASIDE
     rows: set[int] = set()
     for row in _rows(document, forest):
         tag = document.tag[row]
@@ -48,7 +53,7 @@ def boilerplate(document: Document, forest: Iterable[int], title: int | None) ->
             line = _line(document, row)
             if document.tag[document.parent[line]] not in _FLOWING:
                 rows.add(line)
-        elif tag in _ASIDE or (tag in _BLOCKS and _is_apart(document, row)):
+        elif tag in beside or (tag in _BLOCKS and _is_apart(document, row)):
             rows.add(row)
     if title is not None:
         end = _end_of_head(document, forest, title)

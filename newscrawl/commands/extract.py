@@ -14,8 +14,9 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from w3lib.encoding import http_content_type_encoding
 from w3lib.url import is_url
 
+from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
 from newscrawl.document import MOST_BYTES, DocumentError
-from newscrawl.extraction import DEFAULT_METHOD, UnknownMethodError, extract
+from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
 
 if TYPE_CHECKING:
     import argparse
@@ -93,6 +94,13 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="extraction method (default: %(default)s)"
         )
+        parser.add_argument(
+            "--parts",
+            metavar="LIST",
+            default=",".join(sorted(DEFAULT_PARTS)),
+            help=f"of {', '.join(PARTS)}, those that belong to the body (default: %(default)s)",
+        )
+        parser.add_argument("--comments", action="store_true", help="keep readers' comments")
         parser.add_argument("--url", help="URL that the page in FILE was fetched from")
         parser.add_argument(
             "--encoding", help="charset of the page, in place of the one that the server names"
@@ -110,9 +118,13 @@ class Command(ScrapyCommand):
         try:
             page = self._fetch(args[0]) if self.crawler_process else _read(args[0], opts.url)
             article = extract(
-                page.html, page.url, encoding=opts.encoding or page.encoding, method=opts.method
+                page.html,
+                page.url,
+                encoding=opts.encoding or page.encoding,
+                method=opts.method,
+                options=_options(opts),
             )
-        except UnknownMethodError as error:
+        except (UnknownMethodError, UnknownPartError) as error:
             raise UsageError(str(error), print_help=False) from error
         except (_FetchError, OSError, DocumentError) as error:
             sys.stderr.write(f"scrapy extract: {args[0]}: {error}\n")
@@ -130,6 +142,11 @@ class Command(ScrapyCommand):
         if isinstance(result, Page):
             return result
         raise _FetchError(_reason(result)) from result
+
+
+def _options(opts: argparse.Namespace) -> ExtractOptions:
+    parts = parse_parts(opts.parts.split(","))
+    return ExtractOptions(parts=parts, remove_comments=not opts.comments)
 
 
 class _FetchError(Exception):

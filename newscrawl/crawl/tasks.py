@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.body.parts import DEFAULT_PARTS, parse_parts
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.css.store import SheetStore, sheet_hash
@@ -15,7 +16,7 @@ from newscrawl.fields.structured_date import parse_date
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from newscrawl.css.sheet import Sheet
     from newscrawl.items import Article
@@ -31,6 +32,7 @@ def extract_page(
     encoding: str | None = None,
     fetched_at: str | None = None,
     method: str = DEFAULT_METHOD,
+    parts: Iterable[str] = DEFAULT_PARTS,
     hints: Mapping[str, str] | None = None,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
@@ -38,7 +40,7 @@ def extract_page(
 ) -> dict[str, Any]:
     """Return the article of a page as :meth:`~newscrawl.items.Article.to_dict` gives it.
 
-    *fetched_at* is ISO 8601. *hints* (``title``, ``date``, ``language``) fill what the page leaves
+    *fetched_at* is ISO 8601. *parts* belong to the body (:mod:`newscrawl.body.parts`). *hints* (``title``, ``date``, ``language``) fill what the page leaves
     open. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
     None where styles are not asked for. Raises as :func:`~newscrawl.extraction.extract` does.
     """
@@ -50,7 +52,7 @@ def extract_page(
         fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
         stylesheets=_parsed(stylesheets, known),
         method=method,
-        options=ExtractOptions(sheet_store=known),
+        options=ExtractOptions(parts=parse_parts(parts), sheet_store=known),
     )
     _fill_from_hints(article, hints or {})
     return article.to_dict()

@@ -154,6 +154,7 @@ class NewsExtractPipeline:
             encoding=page.encoding,
             fetched_at=page.fetched_at.isoformat(),
             method=self._options.method,
+            parts=self._options.body_parts,
             hints=page.hints,
             **await self._styles(page),
         )

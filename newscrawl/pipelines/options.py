@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
+from newscrawl.body.parts import PARTS
 from newscrawl.extraction import METHODS
 from newscrawl.items import Article, ArticleKind
 from newscrawl.pipelines.zyte import require_zyte
@@ -24,6 +25,7 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 class PipelineOptions:
     """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/settings.rst`` has each."""
 
+    body_parts: list[str]
     encoding_field: str
     fetched_at_field: str
     fields: dict[str, str | None]
@@ -43,6 +45,7 @@ class PipelineOptions:
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
             for field in fields(cls)
         }
+        _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
         _check("NEWSCRAWL_KEEP", values["keep"], get_args(ArticleKind))

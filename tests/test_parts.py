@@ -1,0 +1,106 @@
+"""Captions, lists, quotes and tables: in the body, or not, as the user wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.body.parts import DEFAULT_PARTS, PARTS, Part, UnknownPartError, parse_parts
+from newscrawl.crawl.tasks import extract_page
+from newscrawl.extraction import ExtractOptions, extract
+from tests.test_command_extract import scrapy_extract
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
+STORY = "".join(f"<p>{SENTENCE * 3}No. {number}.</p>" for number in range(9))
+PIECES: dict[Part, str] = {
+    "captions": "<figure><img src=a.png><figcaption>The councillors, resting.</figcaption></figure>",
+    "lists": "<ul><li>no new bridge</li><li>no new school</li></ul>",
+    "quotes": "<blockquote><p>We shall think about it next year, the mayor said.</p></blockquote>",
+    "tables": "<table><tr><th>Yes</th><td>eleven</td></tr><tr><th>No</th><td>three</td></tr></table>",
+}
+WORDS = {
+    "captions": "The councillors, resting.",
+    "lists": "no new school",
+    "quotes": "We shall think about it",
+    "tables": "eleven",
+}
+PAGE = (
+    "<title>Council does nothing at all</title><h1>Council does nothing at all</h1><div>"
+    + STORY
+    + "<h2>What follows</h2>"
+    + "".join(f"{piece}<p>{SENTENCE}</p>" for piece in PIECES.values())
+    + "</div>"
+)
+
+
+def body_of(page: str, *parts: Part) -> str:
+    return extract(page, options=ExtractOptions(parts=frozenset(parts))).body
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_part_is_kept_or_left_out(part: Part):
+    """one part alone, and all but it; the rest of the text is the same"""
+    alone, others = body_of(PAGE, part), body_of(PAGE, *(other for other in PARTS if other != part))
+    for other, text in WORDS.items():
+        assert (text in alone) == (other == part)
+        assert (text in others) == (other != part)
+    for body in (alone, others):
+        assert body.count(SENTENCE.strip()) == 9 * 3 + len(PIECES)
+        assert "What follows" in body
+
+
+def test_default_is_the_text():
+    """headings, lists, quotes and tables; no captions"""
+    body = extract(PAGE).body
+    assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<table><tr><td>{}</td></tr></table>",
+        "<ul><li>{}</li></ul>",
+        "<blockquote>{}</blockquote>",
+    ],
+)
+def test_layout_stays(layout: str):
+    """what holds the story is no part of it"""
+    assert body_of(f"<h1>Council</h1><div>{layout.format(STORY)}</div>").count("No.") == 9
+
+
+def test_caption_of_the_first_picture():
+    """between headline and text, where it is in no tree of the body"""
+    page = f"<h1>Council does nothing</h1>{PIECES['captions']}<div>{STORY}</div><p>Bye.</p>"
+    assert body_of(page, "captions").startswith(WORDS["captions"])
+    assert WORDS["captions"] not in body_of(page)
+
+
+def test_names_of_parts():
+    """white space is nothing, an unknown name an error"""
+    assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
+    assert parse_parts([]) == frozenset()
+    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, lists, quotes"):
+        parse_parts(["images"])
+
+
+def test_parts_of_a_crawl():
+    """a worker is told their names"""
+    plain = extract_page(PAGE.encode(), parts=["captions"])
+    assert WORDS["captions"] in plain["body"]
+    assert WORDS["lists"] not in plain["body"]
+
+
+@pytest.mark.slow
+def test_parts_on_the_command_line(tmp_path: Path):
+    """scrapy extract --parts"""
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    ran = scrapy_extract(tmp_path, "page.html", "--parts", "captions,tables", "--text")
+    text = ran.stdout.decode()
+    assert [part for part in PARTS if WORDS[part] in text] == ["captions", "tables"]
+    wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
+    assert wrong.returncode == 2
+    assert b"no part 'images'" in wrong.stderr + wrong.stdout
