@@ -51,11 +51,15 @@ _HEADING = re.compile(
     r"|মন্তব্য|கருத்து|ความคิดเห็น|discussion|réactions|\breplies\b|talkback",
     re.IGNORECASE,
 )
-# A year, a time, a day in numbers, or how long ago; nothing that is a price or a share.
+_DIGIT = re.compile(r"\d")
+# A year, a time, a day in numbers; nothing that is a price or a share.
 _DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)"
-    r"|\d\s?(?:h|m|d|w|min)\b|\bago\b|\bvor\b|\bil y a\b|\bhace\b|\bhá\b|\bfa\b|geleden|назад|temu"
-    r"|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
+    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
+)
+# How long ago. Each begins with a letter: places where none can begin are passed over at once.
+_AGO = re.compile(
+    "|".join(rf"{words}\b(?<=\b{words})" for words in ("ago", "vor", "il y a", "hace", "há", "fa"))
+    + "|geleden|назад|temu|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
 )
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
 _DIGITS = re.compile(r"[\d\W_]+")
@@ -230,10 +234,14 @@ def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
     text, hidden, parent = document.text, document.hidden, document.parent
     for row in range(start, stop):
-        if text[row] and not hidden[row] and len(text[row]) <= _SHORT and _DATE.search(text[row]):
+        if text[row] and not hidden[row] and len(text[row]) <= _SHORT and _tells_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * _SHORT:
                 yield row
+
+
+def _tells_date(text: str) -> bool:
+    return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
 
 
 def _are_comments(document: Document, rows: Sequence[int], *, heading: bool, hint: bool) -> bool:
@@ -264,7 +272,7 @@ def _record(document: Document, row: int) -> _Record | None:
         return None
     longest = max(own, key=document.chars)
     order = [place for place, _, _ in texts].index(longest)
-    if not any(size <= _SHORT and _DATE.search(text) for _, text, size in texts[: order + 4]):
+    if not any(size <= _SHORT and _tells_date(text) for _, text, size in texts[: order + 4]):
         return None
     buttons = [
         document.text[place]
@@ -279,7 +287,7 @@ def _record(document: Document, row: int) -> _Record | None:
             for text in buttons[1:]
             if len(text) <= _SHORT and (label := _DIGITS.sub("", text))
         ),
-        author=next((text for text in before if not _DATE.search(text)), ""),
+        author=next((text for text in before if not _tells_date(text)), ""),
         longest=document.chars(longest),
     )
 

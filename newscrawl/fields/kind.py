@@ -14,7 +14,6 @@ from itertools import pairwise
 from math import exp, log1p
 from typing import TYPE_CHECKING, Literal
 
-from newscrawl.document import TEXT
 from newscrawl.fields.series import series_kind
 
 if TYPE_CHECKING:
@@ -166,8 +165,8 @@ def _blocks(document: Document) -> dict[int, float]:
     tag, parent = document.tag, document.parent
     chars, link_chars = document.chars_before, document.link_chars_before
     blocks: dict[int, float] = defaultdict(float)
-    for row in range(len(document)):
-        if tag[row] == TEXT and link_chars[row] == link_chars[row + 1]:
+    for row in document.text_nodes():
+        if link_chars[row] == link_chars[row + 1]:
             block = parent[row]
             while tag[block] in _INLINE and parent[block] >= 0:
                 block = parent[block]

@@ -25,6 +25,8 @@ _COUNTER = re.compile(
     r"^\D{0,8}(\d{1,3})\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?(\d{1,3})\D{0,4}$"
 )
 
+_DIGIT = re.compile(r"\d")
+
 _LONGEST = 28
 LEAST_ENTRIES = 5
 LEAST_SLIDES = 5
@@ -84,7 +86,8 @@ def _are_most(document: Document, rows: Sequence[int], page: float) -> bool:
 
 
 def _matching(document: Document, pattern: re.Pattern[str]) -> Iterator[int]:
-    """Yield the rows of short shown texts that *pattern* matches."""
-    for row, text in enumerate(document.text):
-        if text and len(text) <= _LONGEST and not document.hidden[row] and pattern.match(text):
+    """Yield the rows of short shown texts with a number that *pattern* matches."""
+    for row in document.text_nodes():
+        text = document.text[row]
+        if len(text) <= _LONGEST and _DIGIT.search(text) and pattern.match(text):
             yield row
