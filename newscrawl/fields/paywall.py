@@ -35,6 +35,8 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 SHOWN_CONFIDENCE = 0.8
+"""Set by hand: right on the 8 made stubs, wrong on none of the 679 pages of the corpora, of which
+none is a stub that its structured data does not call so."""
 
 _SHORTEST, _LONGEST = 10, 200
 """Characters of a text that asks for a subscription."""
