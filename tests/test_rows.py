@@ -19,7 +19,9 @@ from newscrawl.document import DocumentError, parse_document
 if TYPE_CHECKING:
     from pathlib import Path
 
-compiled = pytest.importorskip("newscrawl._rows", reason="the compiled pass is not built")
+compiled = pytest.importorskip(
+    "newscrawl._rows", reason="the compiled pass is not built", exc_type=ImportError
+)
 
 
 def assert_same_rows(root: etree._Element) -> None:
