@@ -72,12 +72,12 @@ class Found(NamedTuple):
     node: Score
     #: whether each part that the page's nodes hold was recalled
     parts: dict[str, bool]
+    #: whether the title was, the header of section 6.1 added; None where no node holds it
+    title_recovered: bool | None
+    #: whether it was with the header added that we would add
+    title_found: bool | None
     #: CPU time as a multiple of parsing the page with lxml
     cost: float
-    #: the same, the header of section 6.1 added; None where the title is in no node
-    title_recovered: bool | None
-    #: the same with the header that we would add
-    title_found: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,9 @@ class CoreExPage:
 def failed(_: LabelledPage) -> CoreExPage:
     """Return what a page that gave nothing is worth."""
     zero = Score(0.0, 0.0, 0.0)
-    nothing = Found(zero, zero, dict.fromkeys(PARTS, False), 0.0, None, None)
+    nothing = Found(
+        zero, zero, dict.fromkeys(PARTS, False), title_recovered=False, title_found=False, cost=0.0
+    )
     return CoreExPage(dict.fromkeys(variants(), nothing))
 
 
@@ -162,7 +164,7 @@ def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> Found:
         part: recalled for part in PARTS if (recalled := gold.recalls(part, output)) is not None
     }
     return Found(
-        gold.weighted_score(output), node_score(output, gold.rows), parts, cost, recovered, found
+        gold.weighted_score(output), node_score(output, gold.rows), parts, recovered, found, cost
     )
 
 

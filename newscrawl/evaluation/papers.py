@@ -39,17 +39,20 @@ _COREEX = f"""\
 # CoreEx
 
 What Prasad and Paepcke print of CoreEx (2008), measured on 1,120 pages of 27 sources, and what it
-finds today. R1 to R6 have the paper's constants (weight_text .01, threshold .9), *today* is method
-`coreex`: weight_text {CoreExParameters.TODAY.weight_text}, hidden text and forms left
-out, but no form that holds half of the page. R6 is R5 on a page that html5lib made clean; the paper
-used TagSoup.
+finds today. R1 to R6 have the paper's constants (weight_text .01, threshold .9); *today* is method
+`coreex`, with weight_text {CoreExParameters.TODAY.weight_text} and two readings that the paper leaves open: hidden text
+does not count, and a form that holds half of the page does. R6 is R5 on a page that html5lib made
+clean, where the paper used TagSoup.
 
-The core content is the title, the date, the byline and the body: the text nodes that the aligner
-of the training finds for title and date, the short node that names an author, nearest to the
-title, and the nodes that at least half of the body's words were taken from. Text-based figures
-weigh a node by its words (section 3.3). Figures are means over pages, those of a page with nothing
-found being 0. A part is recalled when the output holds {coreex_paper.RECALLED} of its words. Copyright lines,
-of which the paper recalls 20 %, are not labelled here.
+The core content is title, date, byline and body: the text nodes that the aligner of the training
+finds for title and date, the short node nearest to the title that names an author, and the nodes
+that at least half of the body's words were taken from. Text-based figures weigh a node by its words
+(section 3.3); they are means over pages, a page with nothing found being 0. A part is recalled when
+the output holds {coreex_paper.RECALLED} of its words. Copyright lines, of which the paper recalls 20 %, are not
+labelled here.
+
+Scripts were few in 2008; today those of a page hold far more words than its text, and R1 to R4,
+which count them, find little else.
 """
 
 _ECON = f"""\
@@ -57,13 +60,13 @@ _ECON = f"""\
 
 What Guo and others print of ECON and of CoreEx, on pages of 30 Chinese sites judged by hand, and
 what both find today. `econ:literal` is the paper to the letter, `coreex:R5` CoreEx as published;
-`econ` and `coreex` are the readings that work best today.
+`econ` and `coreex` are the readings and constants that work best today.
 
-*Correctly*: at least {econ_paper.ENTIRE} of the words of the body, and at least {econ_paper.ONLY} of the words
-extracted are the body's or the title's. *Wrongly*: the first without the second. *Missed*: the
-rest. A short-page has a body of less than {econ_paper.SHORT} weighted characters. A pieces-page has a body of
-at least {econ_paper.LEAST_PIECES} text nodes, {econ_paper.BROKEN} of them in an inline element or beside one. The language is
-that which the page states.
+*Correctly*: the output holds {econ_paper.ENTIRE} of the words of the body, and {econ_paper.ONLY} of its words are the
+body's or the title's. *Wrongly*: the first without the second. *Missed*: the rest. A short-page has
+a body of less than {econ_paper.SHORT} weighted characters. A pieces-page has a body of at least {econ_paper.LEAST_PIECES} text
+nodes, {econ_paper.BROKEN} of them in an inline element or beside one. The language is that which the page
+states.
 """
 
 PAPERS: Mapping[str, Paper] = {
