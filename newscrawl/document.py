@@ -199,8 +199,8 @@ def parse_document(
 
     *encoding* is the charset of the HTTP header, if there was one; see
     :mod:`newscrawl.encoding` for how far it is believed. With *scripts* the text of script,
-    style, noscript, template and svg has rows, too, marked ``SCRIPT``: CoreEx R1 to R4 and the
-    literal ECON count it. Raises :class:`DocumentError` for what is no page.
+    style, noscript, template and svg has rows, too, marked ``SCRIPT``: CoreEx R1 to R4 count it.
+    Raises :class:`DocumentError` for what is no page.
     """
     flags: list[str] = []
     if isinstance(html, str):

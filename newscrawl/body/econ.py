@@ -93,6 +93,7 @@ def _read(document: Document, parameters: EconParameters) -> tuple[list[int], by
 
     The first as their number before each row: sums and differences of punc-nums are only ever
     tested for 0, so it is enough which punc-nums are above 0. The second as 1 for a father's row.
+    Text of scripts, which condition 1 of big-nodes leaves out, counts for no other node either.
     """
     search = (_MARK if parameters.decimal_marks else _MARK_BEFORE_NO_DIGIT).search
     parent, text, in_links = document.parent, document.text, document.link_chars_before
