@@ -8,7 +8,8 @@ import pytest
 
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, Part, UnknownPartError, parse_parts
 from newscrawl.crawl.tasks import extract_page
-from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.samples.commented import commented_pages
 from tests.test_command_extract import scrapy_extract
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ PAGE = (
 )
 
 
-def body_of(page: str, *parts: Part) -> str:
-    return extract(page, options=ExtractOptions(parts=frozenset(parts))).body
+def body_of(page: str, *parts: Part, method: str = "nce") -> str:
+    return extract(page, method=method, options=ExtractOptions(parts=frozenset(parts))).body
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -55,8 +56,22 @@ def test_part_is_kept_or_left_out(part: Part):
 
 def test_default_is_the_text():
     """headings, lists, quotes and tables; no captions"""
-    body = extract(PAGE).body
+    body = extract(PAGE, method="nce").body
     assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
+
+
+def test_default_method_obeys():
+    """what it takes for text is left out on demand, captions are put back"""
+    page = next(page for page in commented_pages() if page.page == "coral.en.html")
+    first, _, rest = page.html.decode().partition("</p>\n<p>")
+    items = "".join(f"<li>{SENTENCE}Item {number} of it.</li>" for number in range(3))
+    html = f"{first}</p>{PIECES['captions']}<ul>{items}</ul><p>{rest}"
+    without = body_of(html, "captions", method=DEFAULT_METHOD)
+    assert "of it." not in without
+    assert WORDS["captions"] in without
+    assert WORDS["captions"] not in body_of(html, "lists", method=DEFAULT_METHOD)
+    for paragraph in page.body.split("\n\n"):
+        assert paragraph in without
 
 
 @pytest.mark.parametrize(
@@ -89,7 +104,7 @@ def test_names_of_parts():
 
 def test_parts_of_a_crawl():
     """a worker is told their names"""
-    plain = extract_page(PAGE.encode(), parts=["captions"])
+    plain = extract_page(PAGE.encode(), parts=["captions"], method="nce")
     assert WORDS["captions"] in plain["body"]
     assert WORDS["lists"] not in plain["body"]
 
@@ -98,7 +113,9 @@ def test_parts_of_a_crawl():
 def test_parts_on_the_command_line(tmp_path: Path):
     """scrapy extract --parts"""
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
-    ran = scrapy_extract(tmp_path, "page.html", "--parts", "captions,tables", "--text")
+    ran = scrapy_extract(
+        tmp_path, "page.html", "--parts", "captions,tables", "--text", "--method", "nce"
+    )
     text = ran.stdout.decode()
     assert [part for part in PARTS if WORDS[part] in text] == ["captions", "tables"]
     wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")

@@ -100,7 +100,6 @@ class Command(ScrapyCommand):
             default=",".join(sorted(DEFAULT_PARTS)),
             help=f"of {', '.join(PARTS)}, those that belong to the body (default: %(default)s)",
         )
-        parser.add_argument("--comments", action="store_true", help="keep readers' comments")
         parser.add_argument("--url", help="URL that the page in FILE was fetched from")
         parser.add_argument(
             "--encoding", help="charset of the page, in place of the one that the server names"
@@ -122,7 +121,7 @@ class Command(ScrapyCommand):
                 page.url,
                 encoding=opts.encoding or page.encoding,
                 method=opts.method,
-                options=_options(opts),
+                options=ExtractOptions(parts=parse_parts(opts.parts.split(","))),
             )
         except (UnknownMethodError, UnknownPartError) as error:
             raise UsageError(str(error), print_help=False) from error
@@ -142,11 +141,6 @@ class Command(ScrapyCommand):
         if isinstance(result, Page):
             return result
         raise _FetchError(_reason(result)) from result
-
-
-def _options(opts: argparse.Namespace) -> ExtractOptions:
-    parts = parse_parts(opts.parts.split(","))
-    return ExtractOptions(parts=parts, remove_comments=not opts.comments)
 
 
 class _FetchError(Exception):
