@@ -32,6 +32,13 @@ BUILT_FOR = (LIBXML_VERSION // 10000, LIBXML_VERSION // 100 % 100)
 if etree.LIBXML_VERSION[:2] != BUILT_FOR:
     raise ImportError(f"built for libxml2 {BUILT_FOR}, lxml has {etree.LIBXML_VERSION}")
 
+COLUMNS = (
+    "tag", "parent", "end", "depth", "text", "hidden", "text_rows",
+    "chars_before", "link_chars_before",
+)
+if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
+    raise ImportError(f"built for other columns: {COLUMNS}")
+
 cdef str TEXT = rows.TEXT
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
@@ -56,19 +63,19 @@ cdef struct Name:
 cdef class Columns:
     """The columns of :class:`~newscrawl.rows.Rows` while they grow."""
 
-    cdef list tag, parent, end, text, text_rows, chars_before, link_chars_before
+    cdef list tag, parent, end, depth, text, text_rows, chars_before, link_chars_before
     cdef bytearray hidden
-    cdef Py_ssize_t row
+    cdef Py_ssize_t row, open_elements
     cdef double chars, link_chars
     # the sums as objects: most rows share theirs with the row before
     cdef object chars_now, link_chars_now
     cdef Name[NAMES] names
 
     def __cinit__(self):
-        self.tag, self.parent, self.end, self.text = [], [], [], []
+        self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
         self.text_rows, self.chars_before, self.link_chars_before = [], [], []
         self.hidden = bytearray()
-        self.row = 0
+        self.row = self.open_elements = 0
         self.chars = self.link_chars = 0
         self.chars_now = self.link_chars_now = 0.0
         memset(self.names, 0, sizeof(self.names))
@@ -78,6 +85,7 @@ cdef class Columns:
         self.row += 1
         self.parent.append(_number(parent))
         self.end.append(_number(self.row))
+        self.depth.append(_number(self.open_elements))
         self.text.append(text)
         self.hidden.append(mark)
         self.chars_before.append(self.chars_now)
@@ -139,6 +147,7 @@ def flatten(_Element root not None, *, bint scripts=False):
             columns.append("", open_row, own_mark)
             if node.children is not NULL:
                 node, open_row, mark = node.children, me, own_mark
+                columns.open_elements += 1
                 continue
             if link_row == me:
                 link_row = -1
@@ -151,6 +160,7 @@ def flatten(_Element root not None, *, bint scripts=False):
                 node = node.next
         while node != top and node.next is NULL:
             node = node.parent
+            columns.open_elements -= 1
             columns.end[open_row] = _number(columns.row)
             if link_row == open_row:
                 link_row = -1
@@ -165,6 +175,7 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.tag,
         columns.parent,
         columns.end,
+        columns.depth,
         columns.text,
         columns.hidden,
         columns.text_rows,

@@ -96,6 +96,8 @@ class Document:
         self.parent = columns.parent
         #: row after the last of the subtree
         self.end = columns.end
+        #: distance from the root
+        self.depth = columns.depth
         #: text of a text node, white space stripped at the ends; "" for an element
         self.text = columns.text
         #: 0, or why the row's text does not count: SCRIPT, WIDGET, INVISIBLE, HEAD
@@ -167,14 +169,6 @@ class Document:
         end = self.end[row]
         shown = zip(self.text[row:end], self.hidden[row:end], strict=True)
         return " ".join([text for text, hidden in shown if text and not hidden])
-
-    @cached_property
-    def depth(self) -> list[int]:
-        """Distance of each row from the root."""
-        depth: list[int] = []
-        for parent in self.parent:
-            depth.append(depth[parent] + 1 if parent >= 0 else 0)
-        return depth
 
     @cached_property
     def title_row(self) -> int | None:

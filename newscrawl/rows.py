@@ -46,6 +46,7 @@ class Rows:
     tag: list[str] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     end: list[int] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     hidden: bytearray = field(default_factory=bytearray)
     text_rows: list[int] = field(default_factory=list)
@@ -66,8 +67,8 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     counting children down.
     """
     rows = Rows()
-    tag, parent, end, text, hidden, text_rows, chars_before, link_chars_before = (
-        rows.tag, rows.parent, rows.end, rows.text, rows.hidden, rows.text_rows,
+    tag, parent, end, depth, text, hidden, text_rows, chars_before, link_chars_before = (
+        rows.tag, rows.parent, rows.end, rows.depth, rows.text, rows.hidden, rows.text_rows,
         rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
     marks = MARKS.get
@@ -86,6 +87,7 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         tag.append(name)
         parent.append(open_row)
         end.append(0)
+        depth.append(len(stack))
         text.append("")
         hidden.append(own_mark)
         chars_before.append(chars)
@@ -96,6 +98,7 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
             text_rows.append(row)
             tag.append(TEXT)
             parent.append(me)
+            depth.append(len(stack) + 1)
             text.append(content := content.strip())
             hidden.append(own_mark)
             chars_before.append(chars)
@@ -118,6 +121,7 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
                 text_rows.append(row)
                 tag.append(TEXT)
                 parent.append(open_row)
+                depth.append(len(stack))
                 text.append(content := content.strip())
                 hidden.append(mark)
                 chars_before.append(chars)

@@ -152,6 +152,26 @@ def test_python_where_the_compiled_pass_is_not_to_be_used(
     assert done.stdout.split() == ["False", "text"]
 
 
+def test_module_of_another_version_is_refused() -> None:
+    """A compiled module that was built before a column was added does not fill the wrong ones."""
+    code = """if True:
+        from dataclasses import make_dataclass
+        from newscrawl import rows
+        rows.Rows = make_dataclass("Rows", ["tag", "another"])
+        try:
+            import newscrawl._rows
+        except ImportError as error:
+            print(error)"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NEWSCRAWL_NO_EXTENSIONS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("built for other columns")
+
+
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
