@@ -1,0 +1,79 @@
+"""What decides whether two stories are near-duplicates, and the defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+SketchName = Literal["fracminhash", "spotsigs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Parameters of sketches, comparison and clustering.
+
+    An index is bound to the first five; the others may differ each time that it is opened.
+    """
+
+    #: ``fracminhash``: word shingles; ``spotsigs``: shingles at stop words (Theobald et al. 2008)
+    sketch: SketchName = "fracminhash"
+    #: words of a shingle; in scripts without spaces, characters
+    shingle: int = 5
+    #: one shingle in so many is kept of a long text; a power of two
+    scale: int = 4
+    #: hashes that a text may have before fewer than all are kept
+    short: int = 200
+    #: seed of the hashes
+    seed: int = 0
+    #: least share of the smaller sketch that is in the other one
+    containment: float = 0.3
+    #: least share of all hashes of both that are in both
+    jaccard: float = 0.04
+    #: least hashes that two sketches share
+    least_shared: int = 3
+    #: words below which the numbers of two texts must agree, too
+    number_words: int = 150
+    #: least share of the numbers of the text with fewer of them that are in the other text
+    numbers: float = 0.5
+    #: what lies further apart is not compared; None: everything is
+    window: timedelta | None = timedelta(hours=72)
+    #: pages of a site, other than versions of one story, on which a shingle is boilerplate;
+    #: 0: never
+    site_pages: int = 3
+    #: two pages of one site with this Jaccard are versions of one story, whatever they share
+    version_jaccard: float = 0.5
+    #: least share of the pairs between two clusters that match where they become one
+    majority: float = 0.5
+    #: stories that stay in the index, out of the window too
+    retain: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for parameters that make no sense."""
+        if self.sketch not in {"fracminhash", "spotsigs"}:
+            raise ValueError(f"unknown sketch {self.sketch!r}: fracminhash or spotsigs")
+        if self.scale < 1 or self.scale & (self.scale - 1):
+            raise ValueError(f"scale must be a power of two, not {self.scale}")
+        for name in ("shingle", "short", "least_shared"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("containment", "jaccard", "numbers", "version_jaccard", "majority"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
+
+    @property
+    def fingerprint(self) -> str:
+        """What sketches must have in common to be comparable."""
+        return f"{self.sketch} {self.shingle} 1/{self.scale} {self.short} {self.seed}"
+
+    @classmethod
+    def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:
+        """Return the options tuned for a sketch, with *changes*."""
+        return cls(sketch=sketch, **{**TUNED[sketch], **changes})
+
+
+TUNED: dict[SketchName, dict[str, Any]] = {
+    "fracminhash": {},
+    "spotsigs": {"containment": 0.34, "jaccard": 0.08, "scale": 1},
+}
+"""What differs from the defaults for a sketch."""

@@ -1,0 +1,141 @@
+"""Sketches: what is kept of a text, and how two of them compare.
+
+FracMinHash (Irber et al. 2022; Broder 1997, "mod m" sketches) keeps the hashes below a fraction of
+their range: unlike MinHash it estimates containment, and a trimmed copy is found in the whole one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from newscrawl.neardup.shingles import mix, shingle_hashes, story_words, word_hash
+from newscrawl.neardup.spotsigs import spots
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from newscrawl.neardup.options import Options
+
+NUMBERS: Final = 48
+"""Numbers that are kept of a text."""
+
+ANCHORS: Final = 8
+"""Anchors of a sketch: one of them at least is shared by 99.6 % of pairs with a Jaccard of 0.5."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+class Similarity(NamedTuple):
+    """How much two sketches have in common."""
+
+    #: hashes in both
+    shared: int
+    #: ``shared`` to the hashes of the smaller one
+    containment: float
+    #: ``shared`` to the hashes of either
+    jaccard: float
+
+
+NOTHING: Final = Similarity(0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """The hashes that are kept of a text."""
+
+    #: sorted, distinct, all below 2**32 / ``scale``
+    hashes: NDArray[np.uint32]
+    #: one hash in so many was kept
+    scale: int
+    #: words of the text
+    words: int
+    #: hashes of its numbers, sorted, distinct
+    numbers: NDArray[np.uint16]
+
+    def without(self, hashes: NDArray[np.uint32]) -> Sketch:
+        """Return the sketch less some hashes."""
+        if not hashes.size or not self.hashes.size:
+            return self
+        kept = self.hashes[np.isin(self.hashes, hashes, invert=True)]
+        return replace(self, hashes=kept)
+
+
+def sketch(text: str, options: Options) -> Sketch:
+    """Return the sketch of *text*: all hashes of a short one, a fraction of a long one's."""
+    words = story_words(text)
+    if options.sketch == "spotsigs":
+        hashes = shingle_hashes(list(spots(words)), 1, options.seed)
+    else:
+        hashes = shingle_hashes(words, options.shingle, options.seed)
+    scale = 1
+    while scale < options.scale and hashes.size > options.short * scale:
+        scale *= 2
+    return Sketch(_below(hashes, scale), scale, len(words), number_hashes(text))
+
+
+def number_hashes(text: str) -> NDArray[np.uint16]:
+    """Return hashes of the numbers of *text*, of the :data:`NUMBERS` first."""
+    found = list(dict.fromkeys(_NUMBER.findall(text)))[:NUMBERS]
+    return np.unique(np.array([word_hash(number) & 0xFFFF for number in found], np.uint16))
+
+
+def _below(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
+    """Return those of sorted *hashes* that a sketch of this scale keeps."""
+    return hashes if scale == 1 else hashes[: np.searchsorted(hashes, 2**32 // scale)]
+
+
+def compare(one: Sketch, other: Sketch) -> Similarity:
+    """Return how much two sketches have in common, at the coarser one's scale."""
+    scale = max(one.scale, other.scale)
+    left, right = _below(one.hashes, scale), _below(other.hashes, scale)
+    smaller = min(left.size, right.size)
+    if not smaller:
+        return NOTHING
+    shared = np.intersect1d(left, right, assume_unique=True).size
+    return Similarity(shared, shared / smaller, shared / (left.size + right.size - shared))
+
+
+def numbers_agree(one: Sketch, other: Sketch, options: Options) -> bool:
+    """Return False for texts of one template about different things: their numbers differ."""
+    fewer = min(one.numbers.size, other.numbers.size)
+    if min(one.words, other.words) >= options.number_words or fewer < 2:
+        return True
+    shared = np.intersect1d(one.numbers, other.numbers, assume_unique=True).size
+    return bool(shared >= options.numbers * fewer)
+
+
+def match(one: Sketch, other: Sketch, options: Options) -> Similarity | None:
+    """Return the similarity of near-duplicates, None for other pairs."""
+    found = compare(one, other)
+    if (
+        found.shared < options.least_shared
+        or found.containment < options.containment
+        or found.jaccard < options.jaccard
+        or not numbers_agree(one, other, options)
+    ):
+        return None
+    return found
+
+
+def versions(one: Sketch, other: Sketch, options: Options) -> bool:
+    """Return True for two pages of one site that are versions of one story."""
+    found = compare(one, other)
+    return found.jaccard >= options.version_jaccard and numbers_agree(one, other, options)
+
+
+def anchors(made: Sketch, site: int) -> NDArray[np.uint32]:
+    """Return what the versions of a story on one site share: least hashes, salted with the site.
+
+    One-permutation hashing (Li, Owen, Zhang 2012): the least hash of each of :data:`ANCHORS`
+    classes is the same in two sketches with a probability of their Jaccard. Boilerplate counts as
+    all else does, so that two versions are found where everything they share is boilerplate.
+    """
+    # Sorted hashes: the first of a class is its least.
+    classes, first = np.unique(made.hashes % ANCHORS, return_index=True)
+    least = made.hashes[first].astype(np.uint64)
+    salt = classes.astype(np.uint64) << np.uint64(32) | np.uint64(site) << np.uint64(40)
+    return (mix(least | salt) >> np.uint64(32)).astype(np.uint32)

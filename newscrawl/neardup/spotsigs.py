@@ -1,0 +1,39 @@
+"""SpotSigs: the words that follow stop words (Theobald, Siddharth, Paepcke 2008, section 3).
+
+Running text is full of stop words, menus and lists are not: a text without boilerplate by
+construction, for the languages whose stop words are known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ANTECEDENTS: Final = frozenset(
+    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"]
+    + ["have", "has", "had", "can", "will", "said"]
+)
+"""Where a spot begins."""
+
+CHAIN: Final = 2
+"""Words of a spot after its antecedent."""
+
+_SKIPPED: Final = ANTECEDENTS | frozenset(
+    ["of", "to", "in", "and", "or", "for", "on", "at", "by", "with", "from", "as", "it"]
+)
+
+
+def spots(words: Sequence[str]) -> Iterator[str]:
+    """Yield the spot signatures of a text: an antecedent and the next words of content."""
+    content = [(place, word) for place, word in enumerate(words) if word not in _SKIPPED]
+    following = 0
+    for place, word in enumerate(words):
+        if word not in ANTECEDENTS:
+            continue
+        while following < len(content) and content[following][0] < place:
+            following += 1
+        chain = content[following : following + CHAIN]
+        if len(chain) == CHAIN:
+            yield " ".join((word, *(near for _, near in chain)))
