@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ANTECEDENTS: Final = frozenset(
-    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"]
-    + ["have", "has", "had", "can", "will", "said"]
+    {"a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"}
+    | {"have", "has", "had", "can", "will", "said"}
 )
 """Where a spot begins."""
 
 CHAIN: Final = 2
 """Words of a spot after its antecedent."""
 
-_SKIPPED: Final = ANTECEDENTS | frozenset(
-    ["of", "to", "in", "and", "or", "for", "on", "at", "by", "with", "from", "as", "it"]
-)
+_SKIPPED: Final = ANTECEDENTS | {
+    *("of", "to", "in", "and", "or", "for", "on", "at", "by", "with", "from", "as", "it")
+}
 
 
 def spots(words: Sequence[str]) -> Iterator[str]:
