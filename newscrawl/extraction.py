@@ -9,7 +9,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl import clock
+from newscrawl.body.blocks import forest_of_blocks
 from newscrawl.body.boilerplate import boilerplate
+from newscrawl.body.choice import BodyModel, body_candidates, choose_blocks, load_body_model
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
@@ -17,6 +19,7 @@ from newscrawl.body.coreex import find_title as title_of_core_content
 from newscrawl.body.econ import EconParameters, econ
 from newscrawl.body.nce import Fallback, NceParameters, nce
 from newscrawl.body.parts import DEFAULT_PARTS, Part, rows_left_out, with_captions
+from newscrawl.body.regions import reveal
 from newscrawl.body.render import render
 from newscrawl.css.style import Stylesheets
 from newscrawl.document import Document, parse_document
@@ -24,7 +27,7 @@ from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import DateEvidence, gather
-from newscrawl.fields.headline import find_headline, load_title_model
+from newscrawl.fields.headline import TitleModel, find_headline, load_title_model
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, Stated, read_metadata, stated_body
 from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
@@ -103,8 +106,10 @@ class Body(NamedTuple):
     alone: bool = False
     #: the method's date of modification, where it is alone
     modified: Dating | None = None
-    #: True: the body is the forest with all that is in it, as published
+    #: True: the body is the forest with all that is in it: as published, or as chosen
     whole: bool = False
+    #: the region that dates are told from, where it is not the forest
+    region: list[int] | None = None
     #: the body's text, of a method that does not find it in the page's nodes
     text: str | None = None
 
@@ -131,16 +136,47 @@ def _nce(page: Page, options: ExtractOptions) -> Body:
     return body._replace(title=title)
 
 
+class _DefaultModels(NamedTuple):
+    """The models of the default method."""
+
+    title: TitleModel
+    body: BodyModel
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """The sites whose pages they were trained on."""
+        return self.title.sites | self.body.sites
+
+
+def _load_default_models(folder: Path | None) -> _DefaultModels:
+    return _DefaultModels(load_title_model(folder), load_body_model(folder))
+
+
 def _newscrawl(page: Page, options: ExtractOptions) -> Body:
-    """Find the body by NCE, the title by the ensemble."""
+    """Find the region by NCE, the title by an ensemble, and the body by one that chooses blocks."""
     document = page.document
+    models = _load_default_models(options.models)
     body = _nce_body(page, options)
     candidates = find_candidates(document, page.metadata, page.url, body.forest)
     if page.sheets is not None and page.styles.complete:
-        rows = evaluated_rows(document, body.forest)
-        candidates = candidates.with_style(rows, page.styles.style_of)
-    model = load_title_model(options.models)
-    return body._replace(title=find_headline(document, candidates, model, body.title))
+        evaluated = evaluated_rows(document, body.forest)
+        candidates = candidates.with_style(evaluated, page.styles.style_of)
+    title = find_headline(document, candidates, models.title, body.title)
+    if not options.remove_boilerplate:
+        return body._replace(title=title)
+    choice = choose_blocks(body_candidates(document, body.forest), models.body)
+    confidence = models.body.forest.calibrated(choice.expected)
+    rows = set(choice.rows)
+    if not options.remove_comments:
+        for comments in comment_rows(document):
+            rows.update(row for row in document.text_nodes() if row in comments)
+    return Body(
+        forest_of_blocks(document, sorted(rows)),
+        Evidence("blocks", confidence),
+        title,
+        whole=True,
+        region=body.forest,
+    )
 
 
 def _nce_body(page: Page, options: ExtractOptions) -> Body:
@@ -271,11 +307,14 @@ METHODS: dict[str, Method] = {
 DEFAULT_METHOD = "newscrawl"
 
 LEARNED: dict[str, Callable[[Path | None], Trained]] = {
-    "newscrawl": load_title_model,
+    "newscrawl": _load_default_models,
     "cardoso": cardoso.load_models,
 }
 """Those that have models, which are to be scored on sites that they have not seen, and what loads
 the models of a folder."""
+
+REVEALED = frozenset({"newscrawl"})
+"""Those for which an article is shown that the page hides until its reader has paid."""
 
 COMMENTS_HIDDEN = frozenset({"newscrawl"})
 """Those for which readers' comments are hidden before anything is looked for: neither the body
@@ -317,6 +356,8 @@ def extract(
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
     document = parse_document(html, encoding, scripts=method in SCRIPTED)
+    if method in REVEALED:
+        document = reveal(document)
     if options.remove_comments and method in COMMENTS_HIDDEN:
         document = without_comments(document, comment_rows(document))
     metadata = read_metadata(document.root, url, fetched_at)
@@ -376,7 +417,7 @@ def _fill_dates(article: Article, page: Page, body: Body) -> None:
     published = gather(
         page.document,
         page.metadata,
-        body.forest,
+        body.forest if body.region is None else body.region,
         body.title.row if body.title else None,
         url=page.url,
         fetched_at=page.fetched_at,

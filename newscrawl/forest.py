@@ -14,7 +14,8 @@ from array import array
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import exp
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -37,9 +38,14 @@ _DTYPES = {
     "value": np.float32,
     "offset": np.int32,
 }
+_MOST_ODDS = 500.0  # the exponential function has its limits
 # Zip files have no earlier time; the real one would make every file differ.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
+
+Link = Literal["mean", "logistic"]
+"""How the values of a row's leaves make a probability: their mean, as in a random forest, or the
+logistic function of their sum, as in gradient boosting."""
 
 FEW = 8
 """Most rows that are walked one by one: up to here numpy's calls cost more than the steps."""
@@ -58,7 +64,7 @@ class Tree(NamedTuple):
     threshold: NDArray[Any]
     left: NDArray[Any]
     right: NDArray[Any]
-    #: probability of class 1 in a leaf, 0..1
+    #: probability of class 1 in a leaf, 0..1; log-odds to be added, with link ``logistic``
     value: NDArray[Any]
 
 
@@ -82,6 +88,9 @@ class Forest:
     #: (probability, how often a row of that probability is of class 1), in increasing order;
     #: empty: as predicted
     calibration: tuple[tuple[float, float], ...] = ()
+    link: Link = "mean"
+    #: log-odds that the leaves' are added to
+    base: float = 0.0
 
     @property
     def schema_hash(self) -> str:
@@ -95,7 +104,13 @@ class Forest:
 
     @classmethod
     def of_trees(
-        cls, trees: Sequence[Tree], feature_names: Iterable[str], sites: Iterable[str] = ()
+        cls,
+        trees: Sequence[Tree],
+        feature_names: Iterable[str],
+        sites: Iterable[str] = (),
+        *,
+        link: Link = "mean",
+        base: float = 0.0,
     ) -> Forest:
         """Return the ensemble of *trees*. Raises :class:`ModelError` for trees that are none."""
         sizes = [len(tree.feature) for tree in trees]
@@ -112,6 +127,8 @@ class Forest:
             (right + shift).astype(np.int32),
             value.astype(np.float32),
             offset,
+            link=link,
+            base=base,
         )
         _check(forest)
         return forest
@@ -152,13 +169,15 @@ class Forest:
                 calibration=tuple(
                     (float(low), float(high)) for low, high in about.get("calibration", ())
                 ),
+                link=about.get("link", "mean"),
+                base=float(about.get("base", 0.0)),
             )
         if about["schema"] != forest.schema_hash:
             raise ValueError("its hash is not that of its features")
         return forest
 
     def predict(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """Return the probability of class 1 for each of *rows*: the mean over all trees.
+        """Return the probability of class 1 for each of *rows*, by all trees and the link.
 
         A row holds one finite number a feature. The same as ``predict_proba(rows)[:, 1]`` of the
         scikit-learn ensemble that the trees were taken from, but for rounding (1e-6).
@@ -166,13 +185,19 @@ class Forest:
         if not len(rows):
             return []
         if len(rows) <= FEW and all(len(row) == len(self.feature_names) for row in rows):
-            return [_walk(_arrays(self), row) for row in rows]
+            return [self._linked(_walk(_arrays(self), row)) for row in rows]
         table = np.asarray(rows, dtype=np.float32)
         if table.shape != (len(rows), len(self.feature_names)):
             raise ValueError(f"rows of {len(self.feature_names)} features expected")
         leaves = self._leaves(table).reshape(len(rows), self.trees)
-        means: list[float] = self.value[leaves].mean(axis=1, dtype=np.float64).tolist()
-        return means
+        sums: list[float] = self.value[leaves].sum(axis=1, dtype=np.float64).tolist()
+        return list(map(self._linked, sums))
+
+    def _linked(self, total: float) -> float:
+        """Return the probability that the *total* of the leaves' values stands for."""
+        if self.link == "mean":
+            return total / self.trees
+        return 1 / (1 + exp(-max(-_MOST_ODDS, self.base + total)))
 
     def calibrated(self, probability: float) -> float:
         """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""
@@ -198,13 +223,15 @@ class Forest:
 
     def save(self, path: Path) -> None:
         """Write the ensemble to *path*: the same bytes for the same ensemble."""
-        about = {
+        about: dict[str, Any] = {
             "format": _FORMAT,
             "features": self.feature_names,
             "schema": self.schema_hash,
             "sites": self.sites,
             "calibration": self.calibration,
         }
+        if self.link != "mean":
+            about |= {"link": self.link, "base": self.base}
         arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
         arrays |= {name: getattr(self, name) for name in _DTYPES}
         data = BytesIO()
@@ -238,7 +265,7 @@ def _arrays(forest: Forest) -> _Arrays:
 
 
 def _walk(forest: _Arrays, row: Sequence[float]) -> float:
-    """Return the mean over the trees for a row."""
+    """Return the sum over the trees for a row."""
     features, thresholds, lefts, rights, leaves, roots = forest
     values = array("f", row)  # rounded as in the table
     total = 0.0
@@ -247,7 +274,7 @@ def _walk(forest: _Arrays, row: Sequence[float]) -> float:
         while (feature := features[place]) != LEAF:
             place = (lefts if values[feature] <= thresholds[place] else rights)[place]
         total += leaves[place]
-    return total / len(roots)
+    return total
 
 
 def schema_hash(feature_names: Iterable[str]) -> str:
@@ -266,7 +293,11 @@ def _check(forest: Forest) -> None:
         raise ModelError("trees that do not add up")
     if (forest.feature < LEAF).any() or (forest.feature >= len(forest.feature_names)).any():
         raise ModelError("features without a name")
-    if not ((forest.value >= 0) & (forest.value <= 1)).all():
+    if forest.link not in get_args(Link):
+        raise ModelError(f"link {forest.link!r}")
+    if not np.isfinite([*forest.value, forest.base]).all():
+        raise ModelError("values that are no numbers")
+    if forest.link == "mean" and not ((forest.value >= 0) & (forest.value <= 1)).all():
         raise ModelError("probabilities outside 0..1")
     curve = np.asarray(forest.calibration, dtype=np.float64).reshape(-1, 2)
     if not ((curve >= 0) & (curve <= 1)).all() or (np.diff(curve, axis=0) < 0).any():

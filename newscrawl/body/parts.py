@@ -47,12 +47,15 @@ def rows_left_out(
     """
     unwanted = {tag for part, tags in _TAGS.items() if part not in parts for tag in tags}
     most = _LAYOUT * sum(document.chars(tree) for tree in forest)
-    return frozenset(
-        row
-        for tree in forest
-        for row in range(tree, document.end[tree])
-        if document.tag[row] in unwanted and document.chars(row) <= most
-    )
+    if not unwanted:
+        return frozenset()
+
+    def is_unwanted(row: int) -> bool:
+        return document.tag[row] in unwanted and document.chars(row) <= most
+
+    inside = {row for tree in forest for row in range(tree, document.end[tree]) if is_unwanted(row)}
+    around = {tree for tree in forest if any(map(is_unwanted, document.ancestors(tree)))}
+    return frozenset(inside | around)
 
 
 def with_captions(document: Document, forest: Sequence[int], start: int | None) -> list[int]:

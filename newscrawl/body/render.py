@@ -37,13 +37,14 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     squeezed. Subtrees and text nodes whose row is in *skip*, and hidden text, are left out.
     """
     flow = _Flow()
+    texts = {row for row in skip if document.tag[row] == TEXT}
     last = -1
     for root in forest:
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
             flow.mark(_PARAGRAPH)
         last = root
         if document.tag[root] != TEXT:
-            _write_tree(flow, document, root, skip)
+            _write_tree(flow, document, root, skip, texts)
             # Its text, if there is any, is a row of its own; a space between siblings is not.
             tail = document.element(root).tail
             flow.write(" " if tail and tail.isspace() else None)
@@ -83,10 +84,11 @@ class _Flow:
         return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs if paragraph)
 
 
-def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
-    """Write the subtree of *root*, an element; without its tail."""
+def _write_tree(
+    flow: _Flow, document: Document, root: int, skip: AbstractSet[int], texts: AbstractSet[int]
+) -> None:
+    """Write the subtree of *root*, an element; without its tail. *texts* are text nodes of *skip*."""
     tag, end, hidden, element = document.tag, document.end, document.hidden, document.element
-    texts = {row for row in skip if tag[row] == TEXT}
     open_rows: list[int] = []
     row = root
     while row < end[root] or open_rows:

@@ -1,4 +1,4 @@
-"""``scrapy train``: fit the classifiers of title and date to labelled pages.
+"""``scrapy train``: fit the classifiers of title, date and body to labelled pages.
 
 What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
 """
@@ -35,15 +35,15 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return what the command does, in a line."""
-        return "Fit the classifiers of title and date to folders of labelled pages"
+        return "Fit the classifiers of title, date and body to folders of labelled pages"
 
     def long_desc(self) -> str:
         """Return what the command does."""
         return (
-            "Find the labelled title and day of each page of each CORPUS, a folder with "
-            "truth.jsonl and pages/, among its text nodes, fit two random forests, print what "
-            "they score on pages they were not fitted to, and write them to DIR. The same pages "
-            "give the same bytes. Needs scikit-learn: pip install 'newscrawl[train]'"
+            "Find the labelled title, day and body of each page of each CORPUS, a folder with "
+            "truth.jsonl and pages/, among its text nodes and blocks, fit ensembles of trees, print "
+            "what they score on pages they were not fitted to, and write them to DIR. The same "
+            "pages give the same bytes. Needs scikit-learn: pip install 'newscrawl[train]'"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -67,12 +67,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Fit models to the corpora in *args*."""
         _check(opts)
-        pages = [
-            page
-            for corpus in load_corpora(args)
-            for page in corpus.pages
-            if page.title is not None or page.date is not None
-        ]
+        pages = [page for corpus in load_corpora(args) for page in corpus.pages if page.labelled]
         _train(pages, opts)
 
 

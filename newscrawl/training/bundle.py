@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.training.bodies import Labelled, fit_body_model
 from newscrawl.training.fit import fit_models
 from newscrawl.training.folds import FOLDS, site_names
 from newscrawl.training.titles import fit_title_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from newscrawl.body.choice import BodyModel
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Models
     from newscrawl.fields.headline import TitleModel
@@ -23,17 +25,32 @@ class Bundle(NamedTuple):
 
     cardoso: Models
     title: TitleModel
+    body: BodyModel
 
     def save(self, folder: Path) -> None:
         """Write all models to *folder*. Raises ``OSError``."""
         self.cardoso.save(folder)
         self.title.save(folder)
+        self.body.save(folder)
 
 
 def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bundle:
     """Return the models fitted to *examples*, those of *pages*: the same for the same."""
     sites = {name for page in pages for name in site_names(page)}
-    return Bundle(fit_models(examples, sites), fit_title_model(pages, examples))
+    return Bundle(
+        fit_models(examples, sites),
+        fit_title_model(pages, examples),
+        fit_body_model(with_bodies(pages, examples)),
+    )
+
+
+def with_bodies(pages: Iterable[LabelledPage], examples: Iterable[Example]) -> list[Labelled]:
+    """Return those of *pages* whose body is labelled, with what is learned from it."""
+    return [
+        Labelled(page, one.body)
+        for page, one in zip(pages, examples, strict=True)
+        if one.body is not None
+    ]
 
 
 def fold_bundles(

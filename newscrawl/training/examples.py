@@ -17,6 +17,7 @@ from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.spanfeatures import Candidates, find_candidates
 from newscrawl.fields.spans import LEVELS
 from newscrawl.text import squeeze
+from newscrawl.training.bodies import BodyExample, body_example
 from newscrawl.training.labels import Labels, align
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Example:
     #: and those that were left if the page did not show its title, all wrong; none where that is in
     #: no ``h1``: the label of some pages is a headline for search engines, and their own were wrong
     wrong: Candidates
+    #: the candidates for the default's body; None where that is not labelled
+    body: BodyExample | None = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
@@ -57,7 +60,7 @@ class Example:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Example:
         """Return the example that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
-        labels = plain["labels"]
+        labels, body = plain["labels"], plain["body"]
         return cls(
             **{
                 **plain,
@@ -69,6 +72,7 @@ class Example:
                     frozenset(labels["date_again"]),
                 ),
                 "candidates": Candidates.from_plain(plain["candidates"]),
+                "body": None if body is None else BodyExample.from_plain(body),
                 "wrong": Candidates.from_plain(plain["wrong"]),
             }
         )
@@ -129,6 +133,8 @@ def example(document: Document, page: LabelledPage) -> Example:
         everything.index(labels.title[0]) if labels.title else None,
         candidates.with_style(rows, styles.style_of) if styles.complete else candidates,
         _wrong_candidates(document, page, metadata, forest, labels),
+        # Last, since it shows what the page hides.
+        body_example(document, page.body) if page.body else None,
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from newscrawl.body import choice
 from newscrawl.evaluation.tables import Table, markdown
 from newscrawl.fields import cardoso, headline
-from newscrawl.training.bundle import fit_bundle
+from newscrawl.training.bodyreport import body_tables
+from newscrawl.training.bundle import fit_bundle, with_bodies
 from newscrawl.training.crossvalidation import (
     Scores,
     date_scores,
@@ -70,6 +72,7 @@ def train(examples: Examples, out: Path, *, validate: bool = True) -> Iterator[T
     if validate:
         yield from result_tables(examples, cross_validate(examples))
         yield from title_tables(examples)
+        yield from body_tables(with_bodies(examples.pages, examples.examples))
     models = fit_bundle(examples.pages, examples.examples)
     models.save(out)
     yield _model_table(models, out)
@@ -159,6 +162,7 @@ def _model_table(models: Bundle, folder: Path) -> Table:
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
         headline.FILE: models.title.forest,
+        choice.FILE: models.body.forest,
     }
     rows = []
     for name, model in forests.items():

@@ -1,0 +1,422 @@
+"""What is known of a block: the features that the learned choice tells blocks by.
+
+In the spirit of the papers: how much text and how many links (NCE, CoreEx), which punctuation
+(ECON), how much long linkless text the parent holds against the page's best, which algorithm takes
+the block, how often a pattern of markup repeats. None depends on the language. They are computed
+for candidates alone, a column at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from itertools import accumulate, pairwise
+from math import log2
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from newscrawl.body.markup import FLAGS, Markup
+from newscrawl.document import TEXT
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from newscrawl.body.blocks import Blocks
+    from newscrawl.document import Document
+
+K = TypeVar("K", bound="Hashable")
+
+Columns = dict[str, list[float]]
+"""Features by name, one number a candidate."""
+
+LONG = 80
+"""Least weighted characters of a long block."""
+FEW_LINKS = 0.25
+"""Most link density of a linkless one."""
+
+_GROUPS = (
+    "p", "blockquote", "pre", "div", "section article main", "body html", "li",
+    "td th tr table tbody", "h2", "h3", "h4 h5 h6", "h1", "dd dt dl", "figcaption caption figure",
+    "ul ol", "header hgroup", "footer aside nav", "address",
+)  # fmt: skip
+_TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
+HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
+QUOTE = _TAG["blockquote"]
+"""Values of the features ``tag`` and ``parent_tag``."""
+_WITHIN = ("article", "li", "section")
+_STRONG = frozenset({"b", "strong"})
+_EMPHASIS = frozenset({"em", "i", "cite"})
+_IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
+_SUBHEADINGS = frozenset({"h2", "h3"})
+
+_STOPS = re.compile("[.!?…。！？؟۔।॥]")
+_ENDS = re.compile("""[.!?…。！？؟۔।॥]["'”’»)\\]」』]*$""")
+_ODD = re.compile("[©®|•»›→▶►@#/]")
+_DESCRIPTIONS = frozenset({"description", "og:description"})
+_MOST_DESCRIBED = 600
+_FEW = 4
+_MOST_NAMED = 300  # characters: longer blocks are no titles
+
+
+class Context(NamedTuple):
+    """The candidates of a page, and what their features share."""
+
+    document: Document
+    #: row of the article's heading
+    heading: int | None
+    #: number of blocks on the page
+    blocks: int
+    #: places of the candidates among them
+    places: Sequence[int]
+    #: row of each candidate's block-level element
+    owner: list[int]
+    #: row of that element's parent
+    parent: list[int]
+    #: rows of each candidate's text nodes
+    rows: list[list[int]]
+    #: weighted characters
+    chars: list[float]
+    link_density: list[float]
+    #: weighted characters of long linkless candidates, 0 for others
+    long: list[float]
+
+
+def block_features(
+    document: Document,
+    blocks: Blocks,
+    places: Sequence[int],
+    votes: Mapping[str, bytearray],
+    heading: int | None,
+) -> Columns:
+    """Return the features of the candidates at *places* in *blocks*.
+
+    *votes* says of each row whether an algorithm takes it, by the algorithm's name. *heading* is
+    the row of the article's.
+    """
+    context = _context(document, blocks, places, heading)
+    return (
+        _text_columns(context)
+        | _markup_columns(context)
+        | _vote_columns(context, votes)
+        | _parent_columns(context)
+        | _pattern_columns(context)
+        | _place_columns(context)
+        | _neighbour_columns(context)
+    )
+
+
+def _context(
+    document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
+) -> Context:
+    before, links = document.chars_before, document.link_chars_before
+    owner = [blocks.owner[place] for place in places]
+    rows = [blocks.rows[place] for place in places]
+    spans = [(mine[0], mine[-1] + 1) for mine in rows]
+    chars = [before[end] - before[first] or 1.0 for first, end in spans]
+    density = [
+        (links[end] - links[first]) / size for (first, end), size in zip(spans, chars, strict=True)
+    ]
+    return Context(
+        document,
+        heading,
+        len(blocks),
+        places,
+        owner,
+        [max(document.parent[row], 0) for row in owner],
+        rows,
+        chars,
+        density,
+        [
+            size if size >= LONG and share < FEW_LINKS else 0.0
+            for size, share in zip(chars, density, strict=True)
+        ],
+    )
+
+
+def _text_columns(context: Context) -> Columns:
+    text = context.document.text
+    texts = [" ".join([text[row] for row in rows]) for rows in context.rows]
+    stops = [float(len(_STOPS.findall(text))) for text in texts]
+    title = frozenset(words(context.document.title))
+    seen = Counter(texts)
+    return {
+        "chars": [log2(1 + size) for size in context.chars],
+        "link_density": context.link_density,
+        "nodes": [float(len(rows)) for rows in context.rows],
+        "stops": stops,
+        "stop_rate": [100 * n / size for n, size in zip(stops, context.chars, strict=True)],
+        "ends": [_ending(text) for text in texts],
+        "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
+        "upper": [_upper(text[:200]) for text in texts],
+        "in_title": [_share_in(title, text) for text in texts],
+        "described": _described(context.document, texts),
+        "again": [float(seen[text] > 1) for text in texts],
+    }
+
+
+def _described(document: Document, texts: Sequence[str]) -> list[float]:
+    """Return the share of each text's trigrams of words that the page's description holds."""
+    known = set(_trigrams(_description(document)))
+    if not known:
+        return [-1.0] * len(texts)
+    shares = []
+    for text in texts:
+        own = _trigrams(text) if len(text) <= _MOST_DESCRIBED else []
+        shares.append(sum(trigram in known for trigram in own) / (len(own) or 1))
+    return shares
+
+
+def _trigrams(text: str) -> list[tuple[str, str, str]]:
+    bag = words(text)
+    return list(zip(bag, bag[1:], bag[2:], strict=False))
+
+
+def _description(document: Document) -> str:
+    """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
+    texts = []
+    for row in [row for row, tag in enumerate(document.tag) if tag == "meta"]:
+        element = document.element(row)
+        if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS:
+            texts.append(element.get("content", "")[:_MOST_DESCRIBED])
+    return " ".join(texts[:_FEW])
+
+
+def _ending(text: str) -> float:
+    if _ENDS.search(text[-8:]):
+        return 2.0
+    return 1.0 if text.endswith((":", "：")) else 0.0
+
+
+def _upper(text: str) -> float:
+    """Return the share of capital letters, 0 in scripts without."""
+    upper = sum(map(str.isupper, text))
+    return upper / (upper + sum(map(str.islower, text)) or 1)
+
+
+def _share_in(title: frozenset[str], text: str) -> float:
+    if len(text) > _MOST_NAMED:
+        return 0.0
+    bag = words(text)
+    return sum(word in title for word in bag) / len(bag) if bag else 0.0
+
+
+def _markup_columns(context: Context) -> Columns:
+    document, tag = context.document, context.document.tag
+    markup = Markup(document)
+    near = [
+        markup.flags(row) | markup.flags(above)
+        for row, above in zip(context.owner, context.parent, strict=True)
+    ]
+    inside = [markup.inherited(row) for row in context.owner]
+    columns = {
+        "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
+        "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
+        "inline_flags": [
+            float(markup.inline_flags(rows, owner).bit_count())
+            for rows, owner in zip(context.rows, context.owner, strict=True)
+        ],
+        "strong": _share_under(context, _STRONG),
+        "emphasis": _share_under(context, _EMPHASIS),
+    }
+    for name, bit in FLAGS.items():
+        columns[f"near_{name}"] = [float(bits & bit != 0) for bits in near]
+        columns[f"in_{name}"] = [float(bits & bit != 0) for bits in inside]
+    for name in _WITHIN:
+        columns[f"within_{name}"] = [float(markup.within(row, name)) for row in context.owner]
+    return columns
+
+
+def _share_under(context: Context, tags: frozenset[str]) -> list[float]:
+    """Return the share of each candidate's text that is in inline elements of *tags*."""
+    document = context.document
+    shares = []
+    for rows, owner, size in zip(context.rows, context.owner, context.chars, strict=True):
+        under = 0.0
+        for row in rows:
+            above = document.parent[row]
+            while above != owner:
+                if document.tag[above] in tags:
+                    under += document.chars(row)
+                    break
+                above = document.parent[above]
+        shares.append(under / size)
+    return shares
+
+
+def _vote_columns(context: Context, votes: Mapping[str, bytearray]) -> Columns:
+    """Return how many algorithms take a block, and how much of what each takes stands before it."""
+    columns: Columns = {"votes": [0.0] * len(context.rows)}
+    for name, inside in votes.items():
+        taken = [inside[rows[0]] for rows in context.rows]
+        sizes = [size * vote for size, vote in zip(context.chars, taken, strict=True)]
+        columns[f"{name}_before"] = _shares_before(sizes)
+        columns["votes"] = [
+            total + vote for total, vote in zip(columns["votes"], taken, strict=True)
+        ]
+    return columns
+
+
+def _shares_before(sizes: Sequence[float]) -> list[float]:
+    sums = [0.0, *accumulate(sizes)]
+    return [total / (sums[-1] or 1.0) for total in sums[:-1]]
+
+
+def _parent_columns(context: Context) -> Columns:
+    """Return what the parents of blocks hold: one that holds the article holds most long text."""
+    document, depth = context.document, context.document.depth
+    parent = document.parent
+    grandparent = [max(parent[row], 0) for row in context.parent]
+    home = [
+        _home(document, *one)
+        for one in zip(context.owner, context.parent, context.rows, strict=True)
+    ]
+    held = _sums(home, context.long)
+    best = max(held, key=held.__getitem__, default=0)
+    whole = document.chars(0) or 1.0
+    return {
+        "home_long": _shares_of_best(home, context.long),
+        "up_long": _shares_of_best(grandparent, context.long),
+        "depth": [float(depth[row] - depth[best]) for row in context.owner],
+        "down": _steps_to_line(document, context.owner, best)[0],
+        "up_share": [document.chars(row) / whole for row in context.parent],
+        "up2_share": [document.chars(row) / whole for row in grandparent],
+        "up_density": [document.link_density(row) for row in context.parent],
+        "up2_density": [document.link_density(row) for row in grandparent],
+        "own_share": [
+            size / (document.chars(row) or 1.0)
+            for size, row in zip(context.chars, context.parent, strict=True)
+        ],
+        "up_blocks": [float(min(n, 30)) for n in _counts(context.parent)],
+    }
+
+
+def _home(document: Document, owner: int, parent: int, rows: Sequence[int]) -> int:
+    """Return the parent of a block; that of text beside other blocks is the element they are in."""
+    beside = rows[0] > owner + 1 and document.tag[owner] not in ("li", "p")
+    return owner if beside else parent
+
+
+def _sums(keys: Iterable[K], sizes: Iterable[float]) -> dict[K, float]:
+    sums: dict[K, float] = {}
+    for key, size in zip(keys, sizes, strict=True):
+        sums[key] = sums.get(key, 0.0) + size
+    return sums
+
+
+def _counts(keys: Sequence[Hashable]) -> list[int]:
+    counts = Counter(keys)
+    return [counts[key] for key in keys]
+
+
+def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
+    sums = _sums(keys, sizes)
+    best = max(sums.values(), default=0.0) or 1.0
+    return [sums[key] / best for key in keys]
+
+
+def _steps_to_line(
+    document: Document, rows: Iterable[int], last: int | None
+) -> tuple[list[float], list[float]]:
+    """Return the steps from each of *rows* up to an ancestor of *last*, and down from there."""
+    line: dict[int, float] = {-1: -1.0}
+    if last is not None:
+        line |= {row: float(n) for n, row in enumerate([last, *document.ancestors(last)])}
+    up, down = [], []
+    for row in rows:
+        above, steps = row, 0.0
+        while above not in line:
+            above, steps = document.parent[above], steps + 1
+        up.append(steps)
+        down.append(line[above])
+    return up, down
+
+
+def _pattern_columns(context: Context) -> Columns:
+    """Return the statistics of blocks of the same markup: paragraphs repeat, and so do teasers."""
+    document, tag = context.document, context.document.tag
+    pairs = list(zip(context.owner, context.parent, strict=True))
+    element = document.element
+    own = [(tag[row], element(row).get("class"), tag[above]) for row, above in pairs]
+    above = [(tag[above], element(above).get("class"), tag[row]) for row, above in pairs]
+    alike = Counter(
+        (row, tag[child]) for row in set(context.parent) for child in document.children(row)
+    )
+    return (
+        _pattern_statistics("own", own, context)
+        | _pattern_statistics("above", above, context)
+        | {"alike": [float(min(alike[parent, tag[row]], 20)) for row, parent in pairs]}
+    )
+
+
+def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
+    sizes, long = _sums(keys, context.chars), _sums(keys, context.long)
+    links = _sums(keys, [a * b for a, b in zip(context.chars, context.link_density, strict=True)])
+    whole = sum(context.long) or 1.0
+    counts = _counts(keys)
+    return {
+        f"{name}_count": [float(n) for n in counts],
+        f"{name}_mean": [log2(1 + sizes[key] / n) for key, n in zip(keys, counts, strict=True)],
+        f"{name}_long": [long[key] / whole for key in keys],
+        f"{name}_density": [links[key] / sizes[key] for key in keys],
+    }
+
+
+def _place_columns(context: Context) -> Columns:
+    document, heading = context.document, context.heading
+    before, tag, count = document.chars_before, document.tag, len(context.rows)
+    start = before[document.end[heading]] if heading is not None else 0.0
+    whole, total = before[-1] or 1.0, sum(context.chars) or 1.0
+    earlier = [0.0, *accumulate(context.chars)]
+    subheadings = [
+        row for row, name in enumerate(tag) if name in _SUBHEADINGS and document.chars(row)
+    ]
+    to_heading, from_heading = _steps_to_line(document, context.owner, heading)
+    return {
+        "after_heading": [(before[rows[0]] - start) / whole for rows in context.rows],
+        "place": [size / total for size in earlier[:-1]],
+        "left": [log2(1 + total - size) for size in earlier[:-1]],
+        "to_heading": to_heading,
+        "from_heading": from_heading,
+        "subheadings": [float(min(20, bisect_left(subheadings, rows[0]))) for rows in context.rows],
+        "image": [_image_before(tag, rows[0]) for rows in context.rows],
+        "page_long": [sum(context.long) / total] * count,
+        "page_density": [document.link_density(0)] * count,
+        "page_blocks": [log2(1 + context.blocks)] * count,
+        "page_chars": [log2(1 + total)] * count,
+    }
+
+
+def _image_before(tag: Sequence[str], row: int) -> float:
+    """Return how closely an image stands before *row*: 6 to 1, 0 where none does."""
+    for closeness, name in enumerate(reversed(tag[max(0, row - 6) : row]), -6):
+        if name == TEXT:
+            break
+        if name in _IMAGES:
+            return float(-closeness)
+    return 0.0
+
+
+def _neighbour_columns(context: Context) -> Columns:
+    tag, owner, count = context.document.tag, context.owner, len(context.rows)
+    sizes = [log2(1 + size) for size in context.chars]
+    places = context.places
+    long = [0.0, *accumulate(context.long)]
+    following, size = [], 0.0
+    for place in range(count - 1, -1, -1):
+        following.append(size)
+        size = sizes[place] if context.long[place] else size
+    return {
+        "before_chars": [-1.0, *sizes[:-1]],
+        "after_chars": [*sizes[1:], -1.0],
+        "before_tag": [-1.0, *(_TAG.get(tag[row], 0.0) for row in owner[:-1])],
+        "before_gap": [
+            -1.0,
+            *(float(min(10, b - a)) for a, b in pairwise(places)),
+        ],
+        "next_long": following[::-1],
+        "window": [
+            log2(1 + long[min(count, place + 4)] - long[max(0, place - 3)])
+            for place in range(count)
+        ],
+    }

@@ -1,0 +1,109 @@
+"""The blocks of a page: runs of text nodes under one block-level element.
+
+What a reader sees as a paragraph, a heading, an item, a caption. Blocks are what the learned
+method (:mod:`newscrawl.body.choice`) keeps or leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from newscrawl.body.render import BLOCK_LEVEL
+from newscrawl.document import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from newscrawl.document import Document
+
+_BOUNDS = BLOCK_LEVEL | {"td", "th"}  # a cell ends text, too
+
+
+@dataclass(slots=True, eq=False)
+class Blocks:
+    """The blocks of a document, in its order; all lists have one entry a block."""
+
+    #: row of the block-level element that the text stands in
+    owner: list[int] = field(default_factory=list)
+    #: rows of the block's shown text nodes
+    rows: list[list[int]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+
+def find_blocks(document: Document) -> Blocks:
+    """Return the blocks of *document*; text that is not shown is in none.
+
+    A block ends where a block-level element begins or ends, and at two line breaks in a row:
+    old templates write paragraphs so.
+    """
+    blocks = Blocks()
+    owners: list[int] = []
+    last, breaks = -1, 2  # owner of the block that grows; line breaks since its last text
+    for row, (tag, parent, hidden) in enumerate(
+        zip(document.tag, document.parent, document.hidden, strict=True)
+    ):
+        if tag == TEXT:
+            owner = owners[parent]
+            owners.append(owner)
+            if hidden:
+                continue
+            if owner != last or breaks > 1:
+                blocks.owner.append(owner)
+                blocks.rows.append([row])
+                last = owner
+            else:
+                blocks.rows[-1].append(row)
+            breaks = 0
+        elif tag in _BOUNDS:
+            owners.append(row)
+            breaks = 2
+        else:
+            owners.append(owners[parent] if parent >= 0 else 0)
+            breaks += tag == "br"
+    return blocks
+
+
+def mask(document: Document, forest: Iterable[int]) -> bytearray:
+    """Return 1 for each row in the subtrees of *forest*, 0 for the others."""
+    inside = bytearray(len(document))
+    for root in forest:
+        end = document.end[root]
+        inside[root:end] = b"\1" * (end - root)
+    return inside
+
+
+def forest_of_blocks(document: Document, rows: Sequence[int]) -> list[int]:
+    """Return the roots of the largest subtrees whose shown text is that of the text nodes *rows*.
+
+    In document order, as are *rows*.
+    """
+    kept = _kept_before(document, rows)
+    before, end, parent = document.chars_before, document.end, document.parent
+    forest: list[int] = []
+    for row in rows:
+        if forest and row < end[forest[-1]]:
+            continue
+        root = row
+        while (above := parent[root]) >= 0:
+            last = end[above]
+            if kept[last] - kept[above] != before[last] - before[above]:
+                break
+            root = above
+        forest.append(root)
+    return forest
+
+
+def _kept_before(document: Document, rows: Iterable[int]) -> list[float]:
+    """Return the prefix sums of the characters of the text nodes *rows*."""
+    before = document.chars_before
+    kept = [0.0] * (len(document) + 1)
+    total, last = 0.0, 0
+    for row in rows:
+        kept[last : row + 1] = [total] * (row + 1 - last)
+        total += before[row + 1] - before[row]
+        last = row + 1
+    kept[last:] = [total] * (len(document) + 1 - last)
+    return kept

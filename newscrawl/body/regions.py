@@ -1,0 +1,157 @@
+"""Regions of a page that hold no text of its article, whatever their text looks like.
+
+What a learned choice cannot tell from prose: a wall of cookies, a plea for donations, a caption of
+five sentences, the next article of an endless page. Their markup says it. And the other way round,
+an article that is hidden until its reader has paid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from newscrawl.document import INVISIBLE, Document
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from newscrawl.body.blocks import Blocks
+
+_NAME = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?"
+    r"|sign-?up|subscribe)(?:$|[\s_-])"
+)
+"""Words of classes and ids. On news212 and fundus they stand over 0 to 11 words of labelled bodies
+each, where the region is small."""
+_APART = frozenset({"aside", "figcaption"})
+_WHOLE = frozenset({"body", "html", "main", "p"})
+_CONSENT = re.compile("cookie|consent|onetrust|gdpr|privacy")
+
+MOST = 0.3
+"""Most of the page's text outside of links that is in a region: old templates never close theirs."""
+MOST_CONSENT = 0.8
+"""The same of what a reader must consent to, which may be longer than the article."""
+
+LEAST_ARTICLE = 1000
+"""Least weighted characters outside of links of an ``article`` element beside which others are
+other articles."""
+
+LEAST_HIDDEN = 800
+"""Least characters of hidden paragraphs that may be the article."""
+MORE_HIDDEN = 1.5
+"""How many times the text shown in one place hidden text must have to be the article."""
+_LONG = 80
+_HIDING = ("hidden", "aria-hidden", "style")
+_NEVER = frozenset({"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"})
+
+
+def heading_row(document: Document) -> int | None:
+    """Return the row of the ``h1`` that is most like the ``title``, the first of equals."""
+    title = frozenset(words(document.title))
+    best, found = -1.0, None
+    for row in _headings(document):
+        bag = words(document.subtree_text(row))
+        share = sum(word in title for word in bag) / (len(bag) or 1)
+        if share > best:
+            best, found = share, row
+    return found
+
+
+def _headings(document: Document) -> list[int]:
+    rows = [row for row, tag in enumerate(document.tag) if tag == "h1"]
+    return [row for row in rows[:10] if 0 < document.chars(row) < 600]
+
+
+def outside_regions(
+    document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
+) -> list[int]:
+    """Return those of *places* in *blocks* that may be of the article with the *heading*."""
+    regions = _Regions(document, heading)
+    return [place for place in places if not regions.hold(blocks.owner[place])]
+
+
+class _Regions:
+    def __init__(self, document: Document, heading: int | None) -> None:
+        self._document = document
+        self._heading = -1 if heading is None else heading
+        self._plain = document.chars(0) - document.link_chars(0)
+        self._known = {-1: False}
+        self._first_end = self._end_of_first_article()
+
+    def hold(self, row: int) -> bool:
+        """Return whether *row* or an ancestor of it is a region."""
+        path = []
+        while row not in self._known:
+            path.append(row)
+            row = self._document.parent[row]
+        held = self._known[row]
+        for inner in reversed(path):
+            held = held or self._is_region(inner)
+            self._known[inner] = held
+        return held
+
+    def _is_region(self, row: int) -> bool:
+        document = self._document
+        tag = document.tag[row]
+        if tag in _WHOLE or row <= self._heading < document.end[row]:
+            return False
+        if tag == "article" and row >= self._first_end:
+            return True
+        share = (document.chars(row) - document.link_chars(row)) / (self._plain or 1)
+        if tag in _APART:
+            return share <= MOST
+        element = document.element(row)
+        found = _NAME.search(f"{element.get('class', '')} {element.get('id', '')}".lower())
+        if found is None:
+            return False
+        return share <= (MOST_CONSENT if _CONSENT.search(found.group()) else MOST)
+
+    def _end_of_first_article(self) -> int:
+        """Return the row after the ``article`` with the heading; past the page where there is none."""
+        document = self._document
+        if self._heading >= 0:
+            for row in document.ancestors(self._heading):
+                if document.tag[row] == "article":
+                    plain = document.chars(row) - document.link_chars(row)
+                    return document.end[row] if plain >= LEAST_ARTICLE else len(document)
+        return len(document)
+
+
+def reveal(document: Document) -> Document:
+    """Return *document* with its article shown, if an attribute hides it; else as it is.
+
+    Publishers ship the article hidden until the reader subscribes or a script runs. Hidden text
+    is taken for it where there is more of it in one place than of shown text. The attributes are
+    removed from the tree.
+    """
+    hidden: Counter[int] = Counter()
+    shown: Counter[int] = Counter()
+    roots: dict[int, set[int]] = {}
+    parent, text, links = document.parent, document.text, document.link_chars_before
+    for row, mark in enumerate(document.hidden):
+        if len(text[row]) < _LONG or links[row + 1] != links[row]:
+            continue
+        if not mark:
+            shown[parent[parent[row]]] += len(text[row])
+        elif mark == INVISIBLE and not _NEVER.intersection(_tags_above(document, row)):
+            covers = [above for above in document.ancestors(row) if document.hidden[above]]
+            home = parent[covers[-1]]
+            hidden[home] += len(text[row])
+            roots.setdefault(home, set()).update(covers)
+    if not hidden:
+        return document
+    home, size = hidden.most_common(1)[0]
+    if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
+        return document
+    for row in roots[home]:
+        attributes = document.element(row).attrib
+        for name in _HIDING:
+            if name in attributes:
+                del attributes[name]
+    return Document(document.root, document.encoding, document.flags)
+
+
+def _tags_above(document: Document, row: int) -> set[str]:
+    return {document.tag[above] for above in document.ancestors(row)}
