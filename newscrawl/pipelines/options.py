@@ -1,14 +1,16 @@
-"""The settings of ``NewsExtractPipeline``, read once and checked before the first request."""
+"""The settings of the pipelines, read once and checked before the first request."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
 from newscrawl.extraction import METHODS
 from newscrawl.items import Article, ArticleKind
+from newscrawl.neardup.options import Options, SketchName
 from newscrawl.pipelines.zyte import require_zyte
 from newscrawl.settings.defaults import setting
 
@@ -54,6 +56,20 @@ class PipelineOptions:
             require_zyte()
         _check_feeds(settings)
         return cls(**values | {"keep": frozenset(values["keep"])})
+
+
+def neardup_options(settings: BaseSettings) -> Options:
+    """Return the options of near-duplicates that *settings* give; raise ``ValueError``."""
+    sketch = setting(settings, "NEWSCRAWL_NEARDUP_SKETCH")
+    _check("NEWSCRAWL_NEARDUP_SKETCH", [sketch], get_args(SketchName))
+    hours = setting(settings, "NEWSCRAWL_NEARDUP_WINDOW")
+    containment = setting(settings, "NEWSCRAWL_NEARDUP_CONTAINMENT")
+    changes = {"containment": containment} if containment else {}
+    try:
+        window = timedelta(hours=hours) if hours else None
+        return Options.of(sketch, window=window, **changes)
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"NEWSCRAWL_NEARDUP_*: {error}") from error
 
 
 def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:

@@ -51,7 +51,12 @@ MEMUSAGE_LIMIT_MB = 2048
 DOWNLOADER_MIDDLEWARES: dict[Any, int] = {
     "newscrawl.middlewares.StylesheetMiddleware": 545,
 }
-ITEM_PIPELINES: dict[Any, int] = {"newscrawl.pipelines.NewsExtractPipeline": 300}
+ITEM_PIPELINES: dict[Any, int] = {
+    "newscrawl.pipelines.NewsExtractPipeline": 300,
+    "newscrawl.pipelines.NearDuplicatePipeline": 350,
+}
+# It keeps a file: asked for by -s NEWSCRAWL_NEARDUP_ENABLED=1.
+NEWSCRAWL_NEARDUP_ENABLED = False
 EXTENSIONS: dict[Any, int] = {"newscrawl.crawl.progress.Progress": 500}
 
 FEED_EXPORT_ENCODING = "utf-8"

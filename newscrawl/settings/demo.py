@@ -11,6 +11,9 @@ DOWNLOAD_DELAY = 0
 DOWNLOAD_DELAY_JITTER = 0
 # The samples' dates stand still.
 NEWSCRAWL_MAX_AGE = 0
+# The samples share a wire story. Its cluster is found anew each time.
+NEWSCRAWL_NEARDUP_ENABLED = True
+NEWSCRAWL_NEARDUP_INDEX = ""
 # Without -a sites or -a site, the samples themselves, served by the crawl.
 NEWSCRAWL_SITES = default_urls()
 EXTENSIONS = {**base.EXTENSIONS, "newscrawl.samples.extension.ServeSamples": 500}
