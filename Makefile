@@ -42,7 +42,7 @@ peers: .venv-peers/installed
 	.venv-peers/bin/python -m pip install --quiet --editable '.[peers]'
 	touch $@
 
-$(VENV)/installed: pyproject.toml setup.py newscrawl/_rows.pyx
+$(VENV)/installed: pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
