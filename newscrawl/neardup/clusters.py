@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from newscrawl.neardup.pairs import in_window
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from newscrawl.neardup.options import Options
+    from newscrawl.neardup.pairs import Pair
 
 MEMBERS = 16
 """Members of a cluster, the first, that are compared where two clusters may become one."""
@@ -47,3 +52,42 @@ def joined(
             result.append(cluster)
             together = (together + others)[:MEMBERS]
     return result
+
+
+def agglomerate(
+    times: Sequence[int],
+    pairs: Sequence[Pair],
+    options: Options,
+) -> list[int]:
+    """Return the cluster of each story of a collection: the first story that is in it.
+
+    The nearest pairs come first. Two clusters become one where the share of near pairs among those
+    in the window is large enough; what was refused is tried again until nothing changes.
+    """
+    members = {place: [place] for place in range(len(times))}
+    cluster = list(range(len(times)))
+    links: dict[int, dict[int, int]] = defaultdict(dict)
+    for one, other, _ in pairs:
+        links[one][other] = links[other][one] = 1
+    order = sorted(pairs, key=lambda pair: (-pair.similarity.containment, pair.one, pair.other))
+    changed = True
+    while changed:
+        changed = False
+        for one, other, _ in order:
+            low, high = sorted((cluster[one], cluster[other]))
+            if low == high:
+                continue
+            comparable = sum(
+                in_window(times[a], times[b], options) for a in members[low] for b in members[high]
+            )
+            if links[low][high] < options.majority * comparable:
+                continue
+            changed = True
+            for place in members[high]:
+                cluster[place] = low
+            members[low] += members.pop(high)
+            for near, count in links.pop(high).items():
+                del links[near][high]
+                if near != low:
+                    links[low][near] = links[near][low] = links[low].get(near, 0) + count
+    return cluster

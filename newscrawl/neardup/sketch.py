@@ -127,7 +127,7 @@ def versions(one: Sketch, other: Sketch, options: Options) -> bool:
     return found.jaccard >= options.version_jaccard and numbers_agree(one, other, options)
 
 
-def anchors(made: Sketch, site: int) -> NDArray[np.uint32]:
+def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
     """Return what the versions of a story on one site share: least hashes, salted with the site.
 
     One-permutation hashing (Li, Owen, Zhang 2012): the least hash of each of :data:`ANCHORS`

@@ -1,0 +1,144 @@
+"""All near-duplicate pairs of a collection, whatever its order.
+
+Every step is a function of plain arrays, so that a cluster of machines can take the same ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from newscrawl.neardup.sketch import Similarity, anchors, match, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from newscrawl.neardup.options import Options
+    from newscrawl.neardup.sketch import Sketch
+
+NEIGHBOURS = 32
+"""Pages of a site that are compared with a page of the same anchor: the next ones."""
+
+
+class Page(NamedTuple):
+    """A story of the collection."""
+
+    #: seconds since 1970
+    at: int
+    site: str
+    sketch: Sketch
+
+
+class Pair(NamedTuple):
+    """Two near-duplicates, by their places in the collection."""
+
+    one: int
+    other: int
+    similarity: Similarity
+
+
+def in_window(one: int, other: int, options: Options) -> bool:
+    """Return True for two instants (seconds) near enough for two stories to be compared."""
+    return options.window is None or abs(one - other) <= options.window.total_seconds()
+
+
+def version_pairs(pages: Sequence[Page], options: Options) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of *pages*, all of one site, that are versions of one story."""
+    anchored: dict[int, list[int]] = defaultdict(list)
+    for place, page in enumerate(pages):
+        near: set[int] = set()
+        for anchor in anchors(page.sketch).tolist():
+            near.update(anchored[anchor][-NEIGHBOURS:])
+            anchored[anchor].append(place)
+        for other in sorted(near):
+            if in_window(page.at, pages[other].at, options) and versions(
+                pages[other].sketch, page.sketch, options
+            ):
+                yield other, place
+
+
+def lineages(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return for each of *count* pages the first that it is connected to."""
+    first = list(range(count))
+
+    def root(place: int) -> int:
+        while first[place] != place:
+            first[place] = place = first[first[place]]
+        return place
+
+    for one, other in pairs:
+        low, high = sorted((root(one), root(other)))
+        first[high] = low
+    return [root(place) for place in range(count)]
+
+
+def boilerplate(
+    sketches: Sequence[Sketch], lineage: Sequence[int], options: Options
+) -> NDArray[np.uint32]:
+    """Return the hashes that a site repeats on pages of different lineages, sorted."""
+    if not options.site_pages or not sketches:
+        return np.empty(0, np.uint32)
+    sizes = [made.hashes.size for made in sketches]
+    hashes = np.concatenate([made.hashes for made in sketches]).astype(np.uint64)
+    distinct = np.unique(hashes << np.uint64(32) | np.repeat(np.array(lineage, np.uint64), sizes))
+    values, counts = np.unique((distinct >> np.uint64(32)).astype(np.uint32), return_counts=True)
+    return values[counts >= options.site_pages]
+
+
+def candidates(sketches: Sequence[Sketch], least: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield each place with the places before it that share *least* hashes or more."""
+    sizes = [made.hashes.size for made in sketches]
+    if not sum(sizes):
+        return
+    hashes = np.concatenate([made.hashes for made in sketches])
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    # Stable: within a run of one hash the pages are in their order.
+    holder = np.repeat(np.arange(len(sketches)), sizes)[order]
+    position = np.empty(order.size, np.int64)
+    position[order] = np.arange(order.size)
+    start = np.searchsorted(ordered, ordered)[position]
+    for place, (begin, end) in enumerate(pairwise(np.concatenate(([0], np.cumsum(sizes))))):
+        runs = [
+            holder[low:high]
+            for low, high in zip(
+                start[begin:end].tolist(), position[begin:end].tolist(), strict=True
+            )
+            if low < high
+        ]
+        if runs:
+            others, counts = np.unique(np.concatenate(runs), return_counts=True)
+            yield place, others[counts >= least].tolist()
+
+
+def near_pairs(pages: Sequence[Page], options: Options) -> Iterator[Pair]:
+    """Yield all near-duplicates among *pages*: versions, and what else is near."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, page in enumerate(pages):
+        places[page.site].append(place)
+    effective = [page.sketch for page in pages]
+    found: set[tuple[int, int]] = set()
+    for own in places.values():
+        group = [pages[place] for place in own]
+        pairs = list(version_pairs(group, options))
+        found.update((own[one], own[other]) for one, other in pairs)
+        lineage = lineages(len(group), pairs)
+        repeated = boilerplate([page.sketch for page in group], lineage, options)
+        for place in own:
+            effective[place] = pages[place].sketch.without(repeated)
+    for one, other in sorted(found):
+        similarity = match(pages[one].sketch, pages[other].sketch, options)
+        if similarity:
+            yield Pair(one, other, similarity)
+    for other, places_before in candidates(effective, options.least_shared):
+        for one in places_before:
+            if (one, other) in found or not in_window(pages[one].at, pages[other].at, options):
+                continue
+            similarity = match(effective[one], effective[other], options)
+            if similarity:
+                yield Pair(one, other, similarity)
