@@ -25,6 +25,7 @@ FLOORS = {
     "rows": 0,
     "document": 1,
     "forest": 1,
+    "records": 1,
     "css": 2,
     "body": 3,
     "fields": 3,

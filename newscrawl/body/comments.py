@@ -16,8 +16,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from newscrawl.body.records import marked_lists, prose
 from newscrawl.document import INVISIBLE, TEXT, WIDGET
+from newscrawl.records import marked_lists, prose
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from newscrawl.body.records import prose
+from newscrawl.records import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from newscrawl.body.records import marked_lists, prose
+from newscrawl.records import marked_lists, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
