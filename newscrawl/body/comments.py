@@ -14,6 +14,7 @@ import copy
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.document import INVISIBLE, TEXT, WIDGET
@@ -149,8 +150,10 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
 @lru_cache(maxsize=4096)
 def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
-    tokens = " ".join(name for name in names if name).lower().split()
-    name = " ".join(token for token in tokens if not _STATE.search(token))
+    name = " ".join(name for name in names if name).lower()
+    if not (_NAME.search(name) or _HINT.search(name)):
+        return None
+    name = " ".join(token for token in name.split() if not _STATE.search(token))
     if _NAME.search(name):
         return "comments"
     return "hint" if _HINT.search(name) else None
@@ -232,9 +235,9 @@ def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
-    text, hidden, parent = document.text, document.hidden, document.parent
-    for row in range(start, stop):
-        if text[row] and not hidden[row] and len(text[row]) <= _SHORT and _tells_date(text[row]):
+    text, parent = document.text, document.parent
+    for row in takewhile(stop.__gt__, dropwhile(start.__gt__, document.text_nodes())):
+        if len(text[row]) <= _SHORT and _tells_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * _SHORT:
                 yield row
