@@ -82,7 +82,7 @@ def read_page(page: LabelledPage) -> tuple[Document, Metadata, float]:
     html.fromstring(data)
     seconds = perf_counter() - start
     document = parse_document(data)
-    return document, read_metadata(document.root, page.url, _fetched_at(page)), seconds
+    return document, read_metadata(document, page.url, _fetched_at(page)), seconds
 
 
 def _fetched_at(page: LabelledPage) -> datetime:

@@ -72,7 +72,7 @@ def least_times(page: LabelledPage) -> dict[str, float]:
 def _run(clocked: Clock, html: bytes, url: str) -> None:
     now = clock.now()
     document = parse_document(html)
-    metadata = clocked.time("metadata", read_metadata, document.root, url, now)
+    metadata = clocked.time("metadata", read_metadata, document, url, now)
     forest = nce(document).forest
     candidates = clocked.time("title: candidates", find_candidates, document, metadata, url, forest)
     model = load_title_model()

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The pass of :mod:`newscrawl.rows`, compiled: over the C nodes of libxml2.
 
-It asks nothing of lxml but an element's node, and links to nothing: what it relies on is how two
-structures are laid out, the element's (Cython compares its size when this module is imported) and
-libxml2's node (the version is compared, below). Nothing is changed in the tree, and no pointer
-outlives a call.
+It asks nothing of lxml but an element's node, and its public function that makes the element of a
+node; it links to nothing. What it relies on is how two structures are laid out, the element's
+(Cython compares its size when this module is imported) and libxml2's node (the version is compared,
+below). Nothing is changed in the tree, and no pointer outlives a call.
 """
 
 from cpython.object cimport PyObject
@@ -24,17 +24,26 @@ from lxml import etree
 from newscrawl import rows
 from newscrawl.text import weighted_length
 
-cdef extern from "lxml.etree.h":
+cdef extern from "lxml.etree_api.h":
+    int import_lxml__etree() except -1
+
+    cdef class lxml.etree._Document [object LxmlDocument, check_size error]:
+        pass
+
     cdef class lxml.etree._Element [object LxmlElement, check_size error]:
+        cdef _Document _doc
         cdef xmlNode* _c_node
+
+    _Element elementFactory(_Document document, xmlNode* node)
 
 BUILT_FOR = (LIBXML_VERSION // 10000, LIBXML_VERSION // 100 % 100)
 if etree.LIBXML_VERSION[:2] != BUILT_FOR:
     raise ImportError(f"built for libxml2 {BUILT_FOR}, lxml has {etree.LIBXML_VERSION}")
+import_lxml__etree()
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "text_rows",
-    "chars_before", "link_chars_before",
+    "chars_before", "link_chars_before", "statements",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -43,6 +52,7 @@ cdef str TEXT = rows.TEXT
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
 cdef dict MARKS = rows.MARKS
+cdef dict STATING = rows.STATING
 cdef object hides = rows.DISPLAY_NONE.search
 
 # The numbers of rows as objects, shared by all pages: making and freeing them costs as much as the
@@ -56,6 +66,7 @@ cdef enum:
 cdef struct Name:
     const_xmlChar* address
     PyObject* tag  # borrowed from the column
+    PyObject* stating  # borrowed from STATING; NULL where the tag says nothing
     int mark
     bint link
 
@@ -121,6 +132,7 @@ cdef class Columns:
         if qualified:
             name.address = NULL
         name.tag = <PyObject*> tag
+        name.stating = <PyObject*> STATING[tag] if tag in STATING else NULL
         name.mark = MARKS.get(tag, 0)
         name.link = tag == "a"
         return name
@@ -135,6 +147,7 @@ def flatten(_Element root not None, *, bint scripts=False):
     cdef Py_ssize_t me, open_row = -1, link_row = -1  # the innermost open element, the open link
     cdef int own_mark, mark = 0
     cdef str text
+    cdef list statements = []
     while True:
         if node.type == XML_ELEMENT_NODE:
             me = columns.row
@@ -142,6 +155,8 @@ def flatten(_Element root not None, *, bint scripts=False):
             own_mark = name.mark
             if own_mark != SCRIPT:
                 own_mark = mark or own_mark or (INVISIBLE if _is_invisible(node) else 0)
+            if _states(node, name):
+                statements.append(elementFactory(root._doc, node))
             if link_row < 0 and name.link:
                 link_row = me
             columns.append("", open_row, own_mark)
@@ -181,6 +196,7 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.text_rows,
         columns.chars_before,
         columns.link_chars_before,
+        statements,
     )
 
 
@@ -249,4 +265,23 @@ cdef bint _hides(xmlAttr* attribute) except -1:
         return strcmp(name, "aria-hidden") == 0 and _joined(attribute.children) == "true"
     if name[0] == c"s":
         return strcmp(name, "style") == 0 and hides(_joined(attribute.children)) is not None
+    return False
+
+
+cdef bint _states(xmlNode* node, Name* name) except -1:
+    """Return whether *node* states something about the page."""
+    cdef xmlAttr* attribute = node.properties
+    cdef str wanted, part
+    if name.stating is not NULL:
+        wanted, part = <tuple> name.stating
+        if not wanted:
+            return True
+    while attribute is not NULL:
+        if attribute.ns is NULL:
+            if attribute.name[0] == c"i" and strcmp(<const char*> attribute.name, "itemprop") == 0:
+                return True
+            if name.stating is not NULL and _decoded(attribute.name) == wanted:
+                if part in _joined(attribute.children).lower():
+                    return True
+        attribute = attribute.next
     return False

@@ -106,6 +106,9 @@ class Document:
         self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements
         self.link_chars_before = columns.link_chars_before
+        #: elements that state something about the page (:data:`~newscrawl.rows.STATING`), and
+        #: those with an ``itemprop``, in document order
+        self.statements = columns.statements
         self._text_rows = columns.text_rows
         # Found on demand, with their siblings: having all costs as much as NCE does.
         self._elements = {0: root}

@@ -360,7 +360,7 @@ def extract(
         document = reveal(document)
     if options.remove_comments and method in COMMENTS_HIDDEN:
         document = without_comments(document, comment_rows(document))
-    metadata = read_metadata(document.root, url, fetched_at)
+    metadata = read_metadata(document, url, fetched_at)
     page = Page(document, metadata, url, fetched_at, stylesheets, options.sheet_store)
     article = Article(
         url=url,

@@ -35,8 +35,20 @@ MARKS = {
 DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 """What hides in a ``style`` attribute."""
 
+STATING = {
+    "meta": ("", ""),
+    "title": ("", ""),
+    "base": ("href", ""),
+    "time": ("datetime", ""),
+    "link": ("rel", "canonical"),
+    "script": ("type", "ld+json"),
+}
+"""What states something about the page, by tag: an attribute, and what it holds in lower case; ""
+for any."""
+
 # Three queries cost half of their union, which must be sorted.
 _HIDING = tuple(etree.XPath(f"//@{name}") for name in ("hidden", "aria-hidden", "style"))
+_ITEM_PROPERTIES = etree.XPath("//@itemprop")
 
 
 @dataclass(slots=True)
@@ -53,6 +65,9 @@ class Rows:
     #: one entry more than there are rows, as the next
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
+    #: elements that state something about the page, in document order: see :data:`STATING`, and
+    #: those with an ``itemprop``
+    statements: list[etree._Element] = field(default_factory=list)
 
 
 def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its time
@@ -72,7 +87,7 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
     marks = MARKS.get
-    invisible = _invisible_elements(root)
+    invisible, stating = _invisible_elements(root), _stating_elements(root)
     chars = link_chars = 0.0
     row = 0
     open_row, mark, in_link, left = -1, 0, False, 1  # of the innermost open element
@@ -80,6 +95,8 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     for child in root.iter():
         left -= 1
         element, name, me = child, child.tag, row
+        if element in stating:
+            rows.statements.append(element)
         own_mark = marks(name, 0)
         if own_mark != SCRIPT:
             own_mark = mark or own_mark or (INVISIBLE if element in invisible else 0)
@@ -150,3 +167,17 @@ def _invisible_elements(root: etree._Element) -> AbstractSet[etree._Element]:
     found.update(value.getparent() for value in aria_hidden if value == "true")
     found.update(value.getparent() for value in style if DISPLAY_NONE.search(value))
     return found
+
+
+def _stating_elements(root: etree._Element) -> AbstractSet[etree._Element]:
+    """Return the elements that state something about the page."""
+    values: list[Any] = _ITEM_PROPERTIES(root)  # type: ignore[assignment]
+    found = {value.getparent() for value in values}
+    found.update(element for element in root.iter(*STATING) if _states(element))
+    return found
+
+
+def _states(element: etree._Element) -> bool:
+    name, part = STATING[element.tag]
+    value = element.get(name) if name else ""
+    return value is not None and part in value.lower()

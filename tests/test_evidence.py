@@ -38,7 +38,7 @@ def page(byline: str, *, head: str = "", lang: str = "en") -> str:
 
 def gathered(html: str, url: str = URL) -> list[DateEvidence]:
     document = parse_document(html)
-    metadata = read_metadata(document.root, url, NOW)
+    metadata = read_metadata(document, url, NOW)
     title = choose_title(document, metadata, url)
     forest = nce(document).forest
     return gather(document, metadata, forest, title.row if title else None, url=url, fetched_at=NOW)
@@ -135,7 +135,7 @@ def test_a_page_of_dates_takes_no_longer_than_a_page():
     """A hundred thousand nodes with dates, without a title: a bounded number is read."""
     html = "<body>" + "<p>1 May 2024</p>" * 100_000
     document = parse_document(html)
-    metadata = read_metadata(document.root, URL, NOW)
+    metadata = read_metadata(document, URL, NOW)
     start = timer.process_time()
     gather(document, metadata, [0], None, url=URL, fetched_at=NOW)
     assert timer.process_time() - start < 1

@@ -33,7 +33,7 @@ NAVIGATION = "<nav><a href=/>Home</a> <a href=/politics>Politics</a> <a href=/sp
 
 def candidates_of(page: str) -> Candidates:
     document = parse_document(page)
-    metadata = read_metadata(document.root, URL, datetime(2024, 6, 9, tzinfo=UTC))
+    metadata = read_metadata(document, URL, datetime(2024, 6, 9, tzinfo=UTC))
     return find_candidates(document, metadata, URL, [])
 
 
@@ -189,7 +189,7 @@ def test_any_page(elements: list[tuple[str, str]], url: str):
     """Candidates are runs of shown text nodes; every feature is a finite number."""
     page = "".join(f"<{tag}>{text}" for tag, text in elements) + "<p>end"
     document = parse_document(page)
-    metadata = read_metadata(document.root, None, datetime(2024, 6, 9, tzinfo=UTC))
+    metadata = read_metadata(document, None, datetime(2024, 6, 9, tzinfo=UTC))
     candidates = find_candidates(document, metadata, url, [])
     shown = set(document.text_nodes())
     for span, row in zip(candidates.spans, candidates.features, strict=True):

@@ -20,7 +20,7 @@ URL = "https://news.example/politics/story-17.html"
 
 def read(head: str, body: str = "<p>Text.</p>", url: str | None = URL) -> Metadata:
     page = f"<!doctype html><html lang=en-gb><head>{head}</head><body>{body}</body></html>"
-    return read_metadata(parse_document(page).root, url, NOW)
+    return read_metadata(parse_document(page), url, NOW)
 
 
 def ld(*values: object) -> str:

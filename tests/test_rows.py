@@ -36,12 +36,15 @@ def assert_same_rows(root: etree._Element) -> None:
 TAGS = st.sampled_from(
     ["div", "p", "a", "b", "table", "td", "script", "style", "noscript", "template", "svg",
      "svg:text", "math", "title", "select", "option", "textarea", "button", "iframe", "object",
-     "dialog", "br", "li", "pre", "head", "html", "body", "frameset", "x-made-up", "émoji"]
+     "dialog", "br", "li", "pre", "head", "html", "body", "frameset", "x-made-up", "émoji",
+     "meta", "link", "time", "base"]
 )  # fmt: skip
 ATTRIBUTES = st.sampled_from(
     ["", " hidden", " HIDDEN=until-found", " aria-hidden=true", " aria-hidden=TRUE",
      " aria-hidden='true '", " style='display:none'", " style='DİSPLAY : NONE'",
      " style='color:red; Diſplay\u3000:\u00a0none'", " style='display:&#110;one'", " style",
+     " itemprop", " class=a itemprop='x y'", " x:itemprop=1", " type=APPLICATION/LD+JSON",
+     " type='a' rel='a Canonical'", " rel=next", " REL='canon&#105;cal'", " datetime", " href=x",
      " xlink:hidden=1", " style=''", " hiddens=1", " class=a style='x:y' hidden=''"]
 )  # fmt: skip
 TEXTS = st.one_of(
@@ -116,6 +119,19 @@ def test_nodes_that_no_page_has() -> None:
     assert not any(found.hidden)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     assert_same_rows(root)
+
+
+def test_statements_of_a_page() -> None:
+    """What a page says for machines is listed, in the order of the page, elsewhere than in heads, too."""
+    page = """<head><meta charset=utf-8><link rel=stylesheet href=a><link rel="x Canonical" href=b>
+        <script>1</script><script type="application/LD+json">{}</script><base target=x></head>
+        <p itemprop=a><time>now</time><time datetime=2024></time><noscript><meta name=b></noscript>"""
+    for flatten in (compiled.flatten, rows.flatten):
+        statements = flatten(parse_document(page).root).statements
+        assert [(element.tag, *element.values()) for element in statements] == [
+            ("meta", "utf-8"), ("link", "x Canonical", "b"), ("script", "application/LD+json"),
+            ("p", "a"), ("time", "2024"), ("meta", "b"),
+        ]  # fmt: skip
 
 
 def test_other_objects_are_refused() -> None:

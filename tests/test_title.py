@@ -15,7 +15,7 @@ STORY = "Council reopens the old bridge after five years"
 
 def choose(page: str, fallback: Headline | None = None) -> tuple[str, str] | None:
     document = parse_document(page)
-    metadata = read_metadata(document.root, URL, datetime(2024, 6, 1, tzinfo=UTC))
+    metadata = read_metadata(document, URL, datetime(2024, 6, 1, tzinfo=UTC))
     found = choose_title(document, metadata, URL, fallback)
     return None if found is None else (found.text, found.evidence.source)
 

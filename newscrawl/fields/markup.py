@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin, urlsplit
-
-from lxml import etree
 
 from newscrawl.fields.jsonld import parse_json_ld
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from lxml.etree import _Element
 
+    from newscrawl.document import Document
+
 _NAMES = ("property", "name", "itemprop", "http-equiv")
-# Three times as fast as looking for the elements.
-_ITEM_PROPERTIES = etree.XPath("//@itemprop")
 # Nothing is left to resolve.
 _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
 # No page of the corpora has more that matter; hostile ones have a million.
@@ -67,17 +66,20 @@ class Markup:
         return absolute if parts.scheme in {"http", "https"} and parts.netloc else None
 
 
-def read_markup(root: _Element, url: str | None = None) -> Markup:
-    """Return what the tree of *root*, a page fetched from *url*, says about itself."""
+def read_markup(document: Document, url: str | None = None) -> Markup:
+    """Return what *document*, a page fetched from *url*, says about itself."""
+    root = document.root
     markup = Markup(root, base=url, lang=root.get("lang") or root.get("xml:lang") or "")
-    element: Any
-    for element in root.iter("meta", "link", "script", "time", "title", "base"):
-        _READERS[element.tag](markup, element)
-    for properties in cast("list[Any]", _ITEM_PROPERTIES(root))[:_MOST_ITEMS]:
-        element = properties.getparent()
-        if element.tag != "meta":
-            for name in properties.lower().split():
-                markup.items.setdefault(name, []).append(element)
+    items = 0
+    for element in document.statements:
+        if reader := _READERS.get(element.tag):
+            reader(markup, element)
+        properties = element.get("itemprop")
+        if properties is not None and items < _MOST_ITEMS:
+            items += 1
+            if element.tag != "meta":
+                for name in properties.lower().split():
+                    markup.items.setdefault(name, []).append(element)
     return markup
 
 

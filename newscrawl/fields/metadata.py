@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+    from newscrawl.document import Document
     from newscrawl.items import Day
 
 PUBLISHED_META = (
@@ -130,9 +131,9 @@ class Metadata:
     evidence: dict[str, Evidence] = field(default_factory=dict)
 
 
-def read_metadata(root: _Element, url: str | None, fetched_at: datetime) -> Metadata:
-    """Return what the page under *root*, fetched from *url* at *fetched_at* (aware), states."""
-    markup = read_markup(root, url)
+def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
+    """Return what the page *document*, fetched from *url* at *fetched_at* (aware), states."""
+    markup = read_markup(document, url)
     own = {address for address in (url, *markup.canonical) if address}
     reader = _Reader(markup, article_node(markup.json_ld, own) or {}, fetched_at)
     metadata = Metadata(

@@ -122,7 +122,7 @@ def example(document: Document, page: LabelledPage) -> Example:
     rows = evaluated_rows(document, forest)
     labels = align(document, page)
     everything = list(document.text_nodes())
-    metadata = read_metadata(document.root, page.url, clock.now())
+    metadata = read_metadata(document, page.url, clock.now())
     candidates = find_candidates(document, metadata, page.url, forest)
     return Example(
         TextNodes.of(document, rows, styles.style_of),
