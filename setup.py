@@ -24,7 +24,8 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
-    built: list[Extension] = cythonize([rows], build_dir="build")
+    css = Extension("newscrawl.css._scan", ["newscrawl/css/_scan.pyx"])
+    built: list[Extension] = cythonize([rows, css], build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built
@@ -36,6 +37,7 @@ setup(
     entry_points={
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
+            "cluster = newscrawl.commands.cluster:Command",
             "extract = newscrawl.commands.extract:Command",
             "evaluate = newscrawl.commands.evaluate:Command",
             "train = newscrawl.commands.train:Command",

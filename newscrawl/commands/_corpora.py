@@ -30,22 +30,22 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
     return corpora
 
 
-def require(module: str, name: str) -> None:
-    """Raise ``UsageError`` where the *module* of the package *name*, of an extra, is missing."""
+def require(module: str, name: str, extra: str = "train") -> None:
+    """Raise ``UsageError`` where the *module* of the package *name*, of *extra*, is missing."""
     if find_spec(module) is None:
-        raise UsageError(f"this needs {name}: pip install 'newscrawl[train]'", print_help=False)
+        raise UsageError(f"this needs {name}: pip install 'newscrawl[{extra}]'", print_help=False)
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar on a terminal; yield the function that moves it by one."""
+def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show a bar on a terminal; yield the function that moves it, by one if not told how far."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=total)
-        yield lambda: bar.advance(task)
+        yield lambda steps=1: bar.advance(task, steps)
 
 
 def save_text(path: Path, text: str) -> None:
