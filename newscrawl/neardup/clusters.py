@@ -22,7 +22,7 @@ MEMBERS = 16
 
 
 def joined(
-    cluster_of: Mapping[int, int],
+    near: Mapping[int, list[float]],
     members: Callable[[int], list[int]],
     linked: Callable[[int, int], bool],
     majority: float,
@@ -30,17 +30,14 @@ def joined(
 ) -> list[int]:
     """Return the clusters that become one with a new story, the one it joins first.
 
-    *cluster_of* gives the clusters of the stories it is near to, *members* the stories of a
+    *near* gives the similarities to the near stories of each cluster, *members* the stories of a
     cluster that it was compared with, and *linked* whether two stories are near-duplicates. *own*
     is the cluster that a new version of a known story already has.
     """
-    near: dict[int, int] = defaultdict(int)
-    for cluster in cluster_of.values():
-        near[cluster] += 1
-    share = {cluster: count / len(members(cluster)) for cluster, count in near.items()}
+    share = {cluster: len(found) / len(members(cluster)) for cluster, found in near.items()}
     order = sorted(
         (cluster for cluster in near if cluster != own and share[cluster] >= majority),
-        key=lambda cluster: (-share[cluster], -near[cluster], cluster),
+        key=lambda cluster: (-max(near[cluster]), -len(near[cluster]), cluster),
     )
     result = [] if own is None else [own]
     together = [] if own is None else members(own)[:MEMBERS]

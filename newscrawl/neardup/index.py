@@ -14,7 +14,15 @@ from newscrawl.neardup.clusters import joined
 from newscrawl.neardup.database import connect, explained, transaction
 from newscrawl.neardup.options import Options
 from newscrawl.neardup.shelf import Record, Shelf, digest, unsigned
-from newscrawl.neardup.sketch import Similarity, Sketch, anchors, match, sketch, versions
+from newscrawl.neardup.sketch import (
+    Similarity,
+    Sketch,
+    anchors,
+    match,
+    overlapping,
+    sketch,
+    versions,
+)
 from newscrawl.neardup.story import LISTED, Verdict
 
 if TYPE_CHECKING:
@@ -164,6 +172,8 @@ class Index:
             default=record.id,
         )
         record = replace(record, lineage=lineage)
+        if lineage == record.id:
+            self._shelf.count_story(record.site)
         self._suppress(record, rows)
         near = {
             number: similarity
@@ -195,9 +205,23 @@ class Index:
 
     def _near(self, one: Record, other: Record) -> Similarity | None:
         """Return the similarity of near-duplicates, None for other pairs."""
-        if one.site == other.site and versions(one.sketch, other.sketch, self.options):
-            return match(one.sketch, other.sketch, self.options)
+        if one.site == other.site:
+            if versions(one.sketch, other.sketch, self.options):
+                return match(one.sketch, other.sketch, self.options)
+            if not self._known(one.site):
+                return None
         return match(self._effective(one), self._effective(other), self.options)
+
+    def _same_story(self, one: Record, other: Record) -> bool:
+        """Return True for two pages of one site that do not count as two where it repeats itself."""
+        if versions(one.sketch, other.sketch, self.options):
+            return True
+        left, right = self._effective(one), self._effective(other)
+        return self._known(one.site) and overlapping(left, right, self.options)
+
+    def _known(self, site: int) -> bool:
+        """Return True if what a site repeats shows on the pages seen so far."""
+        return self._shelf.stories(site) >= self.options.site_pages
 
     def _effective(self, record: Record) -> Sketch:
         return record.sketch.without(self._repeated(record.site))
@@ -205,8 +229,11 @@ class Index:
     def _place(self, story: Story, found: Found, former: Record | None) -> tuple[Verdict, int]:
         """Return the verdict on a story and its cluster, which is made if need be."""
         shelf, record = self._shelf, found.record
+        clusters: dict[int, list[float]] = defaultdict(list)
+        for number, similarity in found.near.items():
+            clusters[found.records[number].cluster].append(similarity.containment)
         parts = joined(
-            {number: found.records[number].cluster for number in found.near},
+            clusters,
             partial(self._members, record),
             partial(self._linked, found.records),
             self.options.majority,
@@ -222,10 +249,10 @@ class Index:
             for number, similarity in found.near.items()
             if found.records[number].cluster in parts
         )
-        similarity = round(-near[0][0], 4) if near else None
         is_first = not parts if former is None else self._began(former, name)
         urls = shelf.urls([number for _, number in near[:LISTED]])
-        return Verdict(name, size, is_first, similarity, urls, merged), cluster
+        nearest = round(-near[0][0], 4) if near else None
+        return Verdict(name, size, is_first, nearest, urls, merged), cluster
 
     def _began(self, former: Record, cluster: str) -> bool:
         """Return True for a story that the cluster of this name began with."""

@@ -41,8 +41,10 @@ class Options:
     #: pages of a site, other than versions of one story, on which a shingle is boilerplate;
     #: 0: never
     site_pages: int = 3
-    #: two pages of one site with this Jaccard are versions of one story, whatever they share
+    #: two pages of one site with this Jaccard and this containment are versions of one story,
+    #: whatever they share
     version_jaccard: float = 0.5
+    version_containment: float = 0.8
     #: least share of the pairs between two clusters that match where they become one
     majority: float = 0.5
     #: stories that stay in the index, out of the window too
@@ -57,7 +59,7 @@ class Options:
         for name in ("shingle", "short", "least_shared"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("containment", "jaccard", "numbers", "version_jaccard", "majority"):
+        for name in ("containment", "jaccard", "numbers", "majority"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
 

@@ -77,6 +77,15 @@ class Shelf:
             return self._execute("INSERT INTO site (name) VALUES (?)", (name,)).lastrowid or 0
         return int(row[0])
 
+    def stories(self, site: int) -> int:
+        """Return how many stories of a site, versions not counted, there have been."""
+        row = self._execute("SELECT stories FROM site WHERE id = ?", (site,)).fetchone()
+        return int(row[0])
+
+    def count_story(self, site: int) -> None:
+        """Count a story of a site."""
+        self._execute("UPDATE site SET stories = stories + 1 WHERE id = ?", (site,))
+
     def find(self, key: bytes) -> tuple[int, bytes] | None:
         """Return number and digest of the text of the story of a URL."""
         row = self._execute("SELECT id, text FROM story WHERE key = ?", (key,)).fetchone()

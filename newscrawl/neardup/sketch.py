@@ -122,7 +122,20 @@ def match(one: Sketch, other: Sketch, options: Options) -> Similarity | None:
 
 
 def versions(one: Sketch, other: Sketch, options: Options) -> bool:
-    """Return True for two pages of one site that are versions of one story."""
+    """Return True for two pages of one site that are versions of one story.
+
+    One of them has little that the other has not: pages that share a frame have each its own text.
+    """
+    found = compare(one, other)
+    return (
+        found.containment >= options.version_containment
+        and found.jaccard >= options.version_jaccard
+        and numbers_agree(one, other, options)
+    )
+
+
+def overlapping(one: Sketch, other: Sketch, options: Options) -> bool:
+    """Return True for two texts, boilerplate removed, that have most in common."""
     found = compare(one, other)
     return found.jaccard >= options.version_jaccard and numbers_agree(one, other, options)
 
