@@ -23,6 +23,7 @@ FLOORS = {
     "encoding": 0,
     "guard": 0,
     "rows": 0,
+    "_rows": 0,
     "document": 1,
     "forest": 1,
     "records": 1,
@@ -60,8 +61,8 @@ def room(module: str) -> str:
 
 
 def modules(package: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and file of every module."""
-    for file in sorted(package.rglob("*.py")):
+    """Yield name and file of every module; of a compiled one, that of its stub."""
+    for file in sorted((*package.rglob("*.py"), *package.rglob("*.pyi"))):
         parts = file.relative_to(package.parent).with_suffix("").parts
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
 
