@@ -222,7 +222,7 @@ def test_options():
     never = ExtractOptions(nce=NceParameters(beta2=1e9, beta3=1e9))
     assert extract(PAGE, method="nce", options=never).evidence["body"].confidence < 0.5
     comment = (
-        "<div class=c><b>anna_{0}, 20 November</b><p>Reader {0} says the very same words again and again about this bridge, "
+        "<div class=comment><b>anna_{0}, 20 November</b><p>Reader {0} says the very same words again and again about this bridge, "
         "that it should have been finished long ago, that nobody asked the readers, and that the "
         "ferry was better in the old days when we were young and had no bridge at all.</p></div>"
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from newscrawl.body.markup import FLAGS, Markup
 from newscrawl.document import TEXT
-from newscrawl.text import words
+from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -55,8 +55,9 @@ _ENDS = re.compile("""[.!?…。！？؟۔।॥]["'”’»)\\]」』]*$""")
 _ODD = re.compile("[©®|•»›→▶►@#/]")
 _DESCRIPTIONS = frozenset({"description", "og:description"})
 _MOST_DESCRIBED = 600
+_BEGINNING, _LEAST_DESCRIBED = 50, 20
 _FEW = 4
-_MOST_NAMED = 300  # characters: longer blocks are no titles
+_MOST_NAMED = 200  # characters: longer blocks are no titles
 
 
 class Context(NamedTuple):
@@ -137,7 +138,7 @@ def _context(
 def _text_columns(context: Context) -> Columns:
     text = context.document.text
     texts = [" ".join([text[row] for row in rows]) for rows in context.rows]
-    stops = [float(len(_STOPS.findall(text))) for text in texts]
+    stops = [_stops(text) for text in texts]
     title = frozenset(words(context.document.title))
     seen = Counter(texts)
     return {
@@ -148,28 +149,26 @@ def _text_columns(context: Context) -> Columns:
         "stop_rate": [100 * n / size for n, size in zip(stops, context.chars, strict=True)],
         "ends": [_ending(text) for text in texts],
         "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
-        "upper": [_upper(text[:200]) for text in texts],
+        "upper": [_upper(text[:40]) for text in texts],
         "in_title": [_share_in(title, text) for text in texts],
         "described": _described(context.document, texts),
         "again": [float(seen[text] > 1) for text in texts],
     }
 
 
+def _stops(text: str) -> float:
+    if text.isascii():  # half of the time
+        return float(text.count(".") + text.count("!") + text.count("?"))
+    return float(len(_STOPS.findall(text)))
+
+
 def _described(document: Document, texts: Sequence[str]) -> list[float]:
-    """Return the share of each text's trigrams of words that the page's description holds."""
-    known = set(_trigrams(_description(document)))
-    if not known:
+    """Return 1 for each text that begins as what the page's description says; -1: there is none."""
+    description = _description(document)
+    if not description:
         return [-1.0] * len(texts)
-    shares = []
-    for text in texts:
-        own = _trigrams(text) if len(text) <= _MOST_DESCRIBED else []
-        shares.append(sum(trigram in known for trigram in own) / (len(own) or 1))
-    return shares
-
-
-def _trigrams(text: str) -> list[tuple[str, str, str]]:
-    bag = words(text)
-    return list(zip(bag, bag[1:], bag[2:], strict=False))
+    beginnings = [squeeze(text[:_MOST_DESCRIBED])[:_BEGINNING] for text in texts]
+    return [float(len(one) >= _LEAST_DESCRIBED and one in description) for one in beginnings]
 
 
 def _description(document: Document) -> str:
@@ -178,8 +177,8 @@ def _description(document: Document) -> str:
     for row in [row for row, tag in enumerate(document.tag) if tag == "meta"]:
         element = document.element(row)
         if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS:
-            texts.append(element.get("content", "")[:_MOST_DESCRIBED])
-    return " ".join(texts[:_FEW])
+            texts.append(squeeze(element.get("content", "")[:_MOST_DESCRIBED]))
+    return "\n".join(texts[:_FEW])
 
 
 def _ending(text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ _LONGEST = 300
 _WHOLE = frozenset({"body", "html"})
 
 
+@lru_cache(maxsize=8192)  # pages of a site share their names
+def _flags_of(names: str) -> int:
+    found = {match.lastgroup for match in _ANY.finditer(names[:_LONGEST].lower())}
+    return sum(bit for name, bit in FLAGS.items() if name in found)
+
+
 class Markup:
     """Flags of the rows of a document, each looked for once."""
 
@@ -47,10 +54,9 @@ class Markup:
         bits = 0
         if self._document.tag[row] not in _WHOLE:
             element = self._document.element(row)
-            names = f"{element.get('class', '')} {element.get('id', '')}"[:_LONGEST]
+            names = f"{element.get('class', '')} {element.get('id', '')}"
             if len(names) > 1:
-                for match in _ANY.finditer(names.lower()):
-                    bits |= FLAGS[match.lastgroup or ""]
+                bits = _flags_of(names)
         self._own[row] = bits
         return bits
 

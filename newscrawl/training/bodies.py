@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
 
-TREES = 80
+TREES = 60
 LEAVES = 16
-"""Most leaves of a tree. 100 trees of 12 are as good; 150, each counting half, no better."""
-RATE = 0.1
+"""Most leaves of a tree. 80 trees are better by 0.0003, 100 of 12 leaves and 150 of half the rate are not."""
+RATE = 0.12
 LEAST_LEAF = 15
 L2 = 5.0
 BINS = 64
