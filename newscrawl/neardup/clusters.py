@@ -74,10 +74,10 @@ def agglomerate(
             low, high = sorted((cluster[one], cluster[other]))
             if low == high:
                 continue
-            comparable = sum(
+            possible = sum(
                 in_window(times[a], times[b], options) for a in members[low] for b in members[high]
             )
-            if links[low][high] < options.majority * comparable:
+            if links[low][high] < options.majority * possible:
                 continue
             changed = True
             for place in members[high]:

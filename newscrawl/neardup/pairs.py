@@ -14,7 +14,7 @@ import numpy as np
 from newscrawl.neardup.sketch import Similarity, anchors, match, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,17 @@ class Pair(NamedTuple):
     one: int
     other: int
     similarity: Similarity
+
+
+class Site(NamedTuple):
+    """What the pages of a site tell of it."""
+
+    #: of each page: its sketch less what the site repeats
+    effective: list[Sketch]
+    #: True if what it repeats shows on its pages
+    known: bool
+    #: pairs of pages, by their places, that are versions of one story
+    versions: list[tuple[int, int]]
 
 
 def in_window(one: int, other: int, options: Options) -> bool:
@@ -116,29 +127,56 @@ def candidates(sketches: Sequence[Sketch], least: int) -> Iterator[tuple[int, li
             yield place, others[counts >= least].tolist()
 
 
+def learn(pages: Sequence[Page], options: Options) -> Site:
+    """Return what the pages of one site tell of it."""
+    pairs = list(version_pairs(pages, options))
+    lineage = lineages(len(pages), pairs)
+    repeated = boilerplate([page.sketch for page in pages], lineage, options)
+    return Site(
+        effective=[page.sketch.without(repeated) for page in pages],
+        known=len(set(lineage)) >= options.site_pages,
+        versions=pairs,
+    )
+
+
 def near_pairs(pages: Sequence[Page], options: Options) -> Iterator[Pair]:
     """Yield all near-duplicates among *pages*: versions, and what else is near."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, page in enumerate(pages):
         places[page.site].append(place)
     effective = [page.sketch for page in pages]
+    known: set[str] = set()
     found: set[tuple[int, int]] = set()
-    for own in places.values():
-        group = [pages[place] for place in own]
-        pairs = list(version_pairs(group, options))
-        found.update((own[one], own[other]) for one, other in pairs)
-        lineage = lineages(len(group), pairs)
-        repeated = boilerplate([page.sketch for page in group], lineage, options)
-        for place in own:
-            effective[place] = pages[place].sketch.without(repeated)
-    for one, other in sorted(found):
-        similarity = match(pages[one].sketch, pages[other].sketch, options)
-        if similarity:
+    for name, own in places.items():
+        site = learn([pages[place] for place in own], options)
+        found.update((own[one], own[other]) for one, other in site.versions)
+        for place, rest in zip(own, site.effective, strict=True):
+            effective[place] = rest
+        if site.known:
+            known.add(name)
+    others = (
+        (one, other)
+        for other, before in candidates(effective, options.least_shared)
+        for one in before
+        if (one, other) not in found and comparable(pages[one], pages[other], known, options)
+    )
+    yield from matching([page.sketch for page in pages], sorted(found), options)
+    yield from matching(effective, others, options)
+
+
+def matching(
+    sketches: Sequence[Sketch], pairs: Iterable[tuple[int, int]], options: Options
+) -> Iterator[Pair]:
+    """Yield those *pairs* of places that are near-duplicates."""
+    for one, other in pairs:
+        similarity = match(sketches[one], sketches[other], options)
+        if similarity is not None:
             yield Pair(one, other, similarity)
-    for other, places_before in candidates(effective, options.least_shared):
-        for one in places_before:
-            if (one, other) in found or not in_window(pages[one].at, pages[other].at, options):
-                continue
-            similarity = match(effective[one], effective[other], options)
-            if similarity:
-                yield Pair(one, other, similarity)
+
+
+def comparable(one: Page, other: Page, known: Container[str], options: Options) -> bool:
+    """Return True for two pages that are compared without what their sites repeat.
+
+    Two of one site are not, while what it repeats does not show yet.
+    """
+    return in_window(one.at, other.at, options) and (one.site != other.site or one.site in known)
