@@ -19,6 +19,9 @@ FORMAT: Final = 1
 CACHE: Final = 32 * 2**10
 """KiB of pages that SQLite keeps in memory."""
 
+CHECKPOINT: Final = 4000
+"""Pages that the log may have before they go into the file."""
+
 _SCHEMA: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE site (
@@ -103,6 +106,7 @@ def _prepare(connection: sqlite3.Connection, path: Path | str | None, fingerprin
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     with transaction(connection):
         if not connection.execute("PRAGMA application_id").fetchone()[0]:
             _create(connection, fingerprint)

@@ -122,12 +122,13 @@ class Index:
         record = Record(
             number, story.timestamp, site, number, former.cluster if former else 0, made
         )
-        found = self._look_up(record)
+        anchored = anchors(made, site)
+        found = self._look_up(record, anchored)
         verdict, cluster = self._place(story, found, former)
         record = replace(found.record, cluster=cluster)
         self._shelf.fill(record, text, verdict)
         kept = made.without(self._repeated(site))
-        self._shelf.post(number, site, kept.hashes, anchors(made, site))
+        self._shelf.post(number, site, kept.hashes, anchored)
         if former is None and number % PRUNED == 0:
             self._prune(number)
         return verdict
@@ -148,7 +149,7 @@ class Index:
             hashes = self._boilerplate[site] = self._shelf.boilerplate(site)
         return hashes
 
-    def _look_up(self, record: Record) -> Found:
+    def _look_up(self, record: Record, anchored: NDArray[np.uint32]) -> Found:
         """Return what a story is near to, and its lineage."""
         made = record.sketch.without(self._repeated(record.site))
         rows = self._shelf.postings(made.hashes)
@@ -157,7 +158,7 @@ class Index:
             (-count, story) for story, count in shared.items() if count >= self.options.least_shared
         ]
         stories = {story for _, story in sorted(likely)[:COMPARED]}
-        stories |= self._shelf.anchored(anchors(record.sketch, record.site))
+        stories |= self._shelf.anchored(anchored)
         records = {
             other.id: other
             for other in self._shelf.records(stories)

@@ -20,16 +20,16 @@ class Options:
     sketch: SketchName = "fracminhash"
     #: words of a shingle; in scripts without spaces, characters
     shingle: int = 5
-    #: one shingle in so many is kept of a long text; a power of two
-    scale: int = 4
-    #: hashes that a text may have before fewer than all are kept
+    #: one shingle in so many is kept of the longest texts; a power of two
+    scale: int = 8
+    #: hashes of a text that are kept before every second one goes, and again, down to ``scale``
     short: int = 200
     #: seed of the hashes
     seed: int = 0
     #: least share of the smaller sketch that is in the other one
-    containment: float = 0.3
+    containment: float = 0.28
     #: least share of all hashes of both that are in both
-    jaccard: float = 0.04
+    jaccard: float = 0.08
     #: least hashes that two sketches share
     least_shared: int = 3
     #: words below which the numbers of two texts must agree, too

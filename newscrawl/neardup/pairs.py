@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from newscrawl.neardup.shingles import distinct
+from newscrawl.neardup.shingles import distinct
 from newscrawl.neardup.sketch import Similarity, anchors, match, versions
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from newscrawl.neardup.options import Options
-    from newscrawl.neardup.sketch import Sketch
+from newscrawl.neardup.sketch import Sketch
 
 NEIGHBOURS = 32
 """Pages of a site that are compared with a page of the same anchor: the next ones."""
@@ -96,8 +98,8 @@ def boilerplate(
         return np.empty(0, np.uint32)
     sizes = [made.hashes.size for made in sketches]
     hashes = np.concatenate([made.hashes for made in sketches]).astype(np.uint64)
-    distinct = np.unique(hashes << np.uint64(32) | np.repeat(np.array(lineage, np.uint64), sizes))
-    values, counts = np.unique((distinct >> np.uint64(32)).astype(np.uint32), return_counts=True)
+    held = distinct(hashes << np.uint64(32) | np.repeat(np.array(lineage, np.uint64), sizes))
+    values, counts = np.unique((held >> np.uint64(32)).astype(np.uint32), return_counts=True)
     return values[counts >= options.site_pages]
 
 

@@ -6,16 +6,18 @@ their range: unlike MinHash it estimates containment, and a trimmed copy is foun
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.neardup.shingles import mix, shingle_hashes, story_words, word_hash
+from newscrawl.neardup.shingles import distinct, mix, shingle_hashes, story_words, word_hashes
 from newscrawl.neardup.spotsigs import spots
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from newscrawl.neardup.options import Options
@@ -25,8 +27,6 @@ NUMBERS: Final = 48
 
 ANCHORS: Final = 8
 """Anchors of a sketch: one of them at least is shared by 99.6 % of pairs with a Jaccard of 0.5."""
-
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 class Similarity(NamedTuple):
@@ -74,13 +74,15 @@ def sketch(text: str, options: Options) -> Sketch:
     scale = 1
     while scale < options.scale and hashes.size > options.short * scale:
         scale *= 2
-    return Sketch(_below(hashes, scale), scale, len(words), number_hashes(text))
+    if scale > 1:
+        hashes = hashes[hashes < 2**32 // scale]
+    return Sketch(distinct(hashes), scale, len(words), number_hashes(words))
 
 
-def number_hashes(text: str) -> NDArray[np.uint16]:
-    """Return hashes of the numbers of *text*, of the :data:`NUMBERS` first."""
-    found = list(dict.fromkeys(_NUMBER.findall(text)))[:NUMBERS]
-    return np.unique(np.array([word_hash(number) & 0xFFFF for number in found], np.uint16))
+def number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
+    """Return hashes of the numbers among *words*, of the :data:`NUMBERS` first; sorted, distinct."""
+    numbers = dict.fromkeys(word for word in words if word[0].isdecimal())
+    return distinct(word_hashes(islice(numbers, NUMBERS)).astype(np.uint16))
 
 
 def _below(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
@@ -147,8 +149,9 @@ def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
     classes is the same in two sketches with a probability of their Jaccard. Boilerplate counts as
     all else does, so that two versions are found where everything they share is boilerplate.
     """
-    # Sorted hashes: the first of a class is its least.
-    classes, first = np.unique(made.hashes % ANCHORS, return_index=True)
-    least = made.hashes[first].astype(np.uint64)
-    salt = classes.astype(np.uint64) << np.uint64(32) | np.uint64(site) << np.uint64(40)
-    return (mix(least | salt) >> np.uint64(32)).astype(np.uint32)
+    # Sorted hashes: the first of a class is its least, and found among the first of all.
+    least: dict[int, int] = {}
+    for value in made.hashes[: 8 * ANCHORS].tolist():
+        least.setdefault(value % ANCHORS, value)
+    salted = [value | kind << 32 | site << 40 for kind, value in sorted(least.items())]
+    return (mix(np.array(salted, np.uint64)) >> np.uint64(32)).astype(np.uint32)

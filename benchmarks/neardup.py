@@ -1,0 +1,167 @@
+"""Near-duplicates: speed beside datasketch and rensa, and a long stream.
+
+``python benchmarks/neardup.py`` puts the same synthetic articles through the index on disk, one
+transaction each, and through the in-memory MinHashLSH of datasketch (extra ``peers``), in turns in
+one run. ``--stream 100000`` sends so many articles through one index and prints time, memory and
+size by tenths.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from newscrawl.neardup import Index, Options, Story
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VOCABULARY = 50_000
+SITES = 500
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def articles(count: int, length: int, seed: int = 0) -> Iterator[Story]:
+    """Yield synthetic articles: Zipf's words, a frame a site, one in ten a copy with edits."""
+    random = np.random.default_rng(seed)
+    spelling = np.array([f"w{number:x}" for number in range(VOCABULARY)])
+    weights = 1 / np.arange(2, VOCABULARY + 2)
+    cumulative = np.cumsum(weights / weights.sum())
+    frames = random.integers(0, VOCABULARY, (SITES, 25))
+    recent: list[np.ndarray] = []
+    for number in range(count):
+        site = int(random.integers(SITES))
+        if recent and random.random() < 0.1:
+            body = recent[int(random.integers(len(recent)))].copy()
+            edits = random.integers(0, body.size, body.size // 25)
+            body[edits] = random.integers(0, VOCABULARY, edits.size)
+        else:
+            size = int(random.integers(length // 2, length * 3 // 2))
+            body = np.searchsorted(cumulative, random.random(size)).clip(0, VOCABULARY - 1)
+        recent = [*recent[-999:], body]
+        text = " ".join(spelling[np.concatenate((body, frames[site]))].tolist())
+        when = START + timedelta(seconds=number)
+        yield Story(f"https://site{site}.test/{number}", text, when, f"site{site}.test")
+
+
+def ours(stories: list[Story], options: Options) -> float:
+    """Return the seconds that the index on disk takes, one transaction an article."""
+    with tempfile.TemporaryDirectory() as folder, Index(Path(folder) / "index", options) as index:
+        start = time.process_time()
+        for story in stories:
+            index.add(story)
+        return time.process_time() - start
+
+
+def shingles(text: str) -> list[bytes]:
+    """Return the shingles that the peers hash."""
+    found = words(text)
+    return list({" ".join(found[at : at + 5]).encode() for at in range(max(1, len(found) - 4))})
+
+
+def datasketch_lsh(stories: list[Story]) -> float:
+    """Return the seconds that datasketch's MinHashLSH takes: hashed in bulk, query, insert."""
+    from datasketch import MinHash, MinHashLSH  # noqa: PLC0415  # may be missing
+
+    lsh = MinHashLSH(threshold=0.15, num_perm=128)
+    start = time.process_time()
+    for story in stories:
+        minhash = MinHash(num_perm=128)
+        minhash.update_batch(shingles(story.text))
+        lsh.query(minhash)
+        lsh.insert(story.url, minhash)
+    return time.process_time() - start
+
+
+def rensa_lsh(stories: list[Story]) -> float:
+    """Return the seconds that rensa's RMinHashLSH takes."""
+    from rensa import RMinHash, RMinHashLSH  # noqa: PLC0415  # may be missing
+
+    lsh = RMinHashLSH(threshold=0.15, num_perm=128, num_bands=64)
+    start = time.process_time()
+    for number, story in enumerate(stories):
+        minhash = RMinHash(num_perm=128, seed=42)
+        minhash.update([shingle.decode() for shingle in shingles(story.text)])
+        lsh.query(minhash)
+        lsh.insert(number, minhash)
+    return time.process_time() - start
+
+
+def throughput(count: int, length: int, repeats: int, options: Options) -> None:
+    """Print articles a second (processor time) of each, and the ratio to datasketch."""
+    stories = list(articles(count, length))
+    runs: dict[str, Callable[[], float]] = {
+        "newscrawl, on disk": lambda: ours(stories, options),
+        "datasketch, in memory": lambda: datasketch_lsh(stories),
+        "rensa, in memory": lambda: rensa_lsh(stories),
+    }
+    taken: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            try:
+                taken.setdefault(name, []).append(run())
+            except ImportError as error:
+                print(f"{name}: left out, {error.name} is not installed (make peers)")
+    base = taken.get("datasketch, in memory")
+    print(f"{count} articles of {length} words, median of {repeats}")
+    for name, seconds in taken.items():
+        if not seconds:
+            continue
+        ratio = f"{statistics.median(base) / statistics.median(seconds):5.2f}" if base else "    -"
+        print(f"{name:24}{count / statistics.median(seconds):8.0f} /s  x {ratio}")
+
+
+def resident() -> float:
+    """Return the memory of this process in MiB."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096 / 2**20
+
+
+def stream(count: int, length: int, options: Options) -> None:
+    """Print what each tenth of a long stream takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index"
+        with Index(path, options) as index:
+            print("articles   ms CPU each   ms each   MiB memory   bytes an article")
+            spent = elapsed = 0.0
+            for number, story in enumerate(articles(count, length), 1):
+                start, clock = time.process_time(), time.perf_counter()
+                index.add(story)
+                spent += time.process_time() - start
+                elapsed += time.perf_counter() - clock
+                if number % (count // 10) == 0:
+                    each, wall = (1000 * total / (count // 10) for total in (spent, elapsed))
+                    size = path.stat().st_size / number
+                    print(
+                        f"{number:8}{each:14.2f}{wall:10.2f}{resident():13.0f}{size:19.0f}",
+                        flush=True,
+                    )
+                    spent = elapsed = 0.0
+        print(f"closed: {path.stat().st_size / count:.0f} bytes an article")
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--articles", type=int, default=2000)
+    parser.add_argument("--words", type=int, default=400, help="mean length")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--stream", type=int, default=0, help="articles of the long stream")
+    arguments = parser.parse_args()
+    options = Options(window=None)
+    if arguments.stream:
+        stream(arguments.stream, arguments.words, options)
+    else:
+        throughput(arguments.articles, arguments.words, arguments.repeats, options)
+
+
+if __name__ == "__main__":
+    main()
