@@ -25,7 +25,8 @@ def extensions() -> list[Extension]:
         return []
     rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
     css = Extension("newscrawl.css._scan", ["newscrawl/css/_scan.pyx"])
-    built: list[Extension] = cythonize([rows, css], build_dir="build")
+    trees = Extension("newscrawl._trees", ["newscrawl/_trees.pyx"])
+    built: list[Extension] = cythonize([rows, trees, css], build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built

@@ -2,7 +2,8 @@
 
 The steps run as :func:`newscrawl.extract` runs them, on a page parsed and with its relevant content
 found, which is not counted. Three rounds in turn, so that a busy machine slows them alike; a step's
-time is its least process time of the three. No style sheet is read.
+time is its least process time of the three. Garbage is collected as in a worker
+(:func:`newscrawl.crawl.worker.settle`). No style sheet is read.
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -20,6 +21,7 @@ import lxml.html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
+from newscrawl.crawl.worker import settle
 from newscrawl.document import parse_document
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.evaluation.corpora import load_corpus
@@ -110,6 +112,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="time the first LIMIT pages only")
     options = parser.parse_args()
     pages = load_corpus(options.corpus).pages[: options.limit]
+    load_title_model()
+    settle()
     print_tables([table_of([least_times(page) for page in pages])], sys.stdout)
 
 

@@ -12,6 +12,7 @@ import logging
 import os
 from bisect import bisect_left
 from functools import cached_property
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -151,7 +152,7 @@ class Document:
         rows, hidden = self._text_rows, self.hidden
         first = bisect_left(rows, row)
         last = bisect_left(rows, self.end[row], first)
-        return (text_row for text_row in rows[first:last] if not hidden[text_row])
+        return filterfalse(hidden.__getitem__, rows[first:last])
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import os
 import zipfile
 from array import array
 from dataclasses import dataclass
@@ -20,11 +22,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
 
 LEAF = -1
 """``feature`` of the nodes that are leaves."""
@@ -185,7 +189,7 @@ class Forest:
         if not len(rows):
             return []
         if len(rows) <= FEW and all(len(row) == len(self.feature_names) for row in rows):
-            return [self._linked(_walk(_arrays(self), row)) for row in rows]
+            return [self._linked(walk(tree_arrays(self), row)) for row in rows]
         table = np.asarray(rows, dtype=np.float32)
         if table.shape != (len(rows), len(self.feature_names)):
             raise ValueError(f"rows of {len(self.feature_names)} features expected")
@@ -241,7 +245,7 @@ class Forest:
         path.write_bytes(data.getvalue())
 
 
-class _Arrays(NamedTuple):
+class Arrays(NamedTuple):
     """The nodes of an ensemble as plain arrays: small enough to stay in the processor's cache."""
 
     feature: array[int]
@@ -249,22 +253,23 @@ class _Arrays(NamedTuple):
     left: array[int]
     right: array[int]
     value: array[float]
-    roots: list[int]
+    roots: array[int]
 
 
 @lru_cache(maxsize=8)
-def _arrays(forest: Forest) -> _Arrays:
-    return _Arrays(
+def tree_arrays(forest: Forest) -> Arrays:
+    """Return the nodes of *forest* as they are walked."""
+    return Arrays(
         array("h", forest.feature.tolist()),
         array("f", forest.threshold.tolist()),
         array("i", forest.left.tolist()),
         array("i", forest.right.tolist()),
         array("f", forest.value.tolist()),
-        forest.offset[:-1].tolist(),
+        array("i", forest.offset[:-1].tolist()),
     )
 
 
-def _walk(forest: _Arrays, row: Sequence[float]) -> float:
+def walk_in_python(forest: Arrays, row: Sequence[float]) -> float:
     """Return the sum over the trees for a row."""
     features, thresholds, lefts, rights, leaves, roots = forest
     values = array("f", row)  # rounded as in the table
@@ -275,6 +280,21 @@ def _walk(forest: _Arrays, row: Sequence[float]) -> float:
             place = (lefts if values[feature] <= thresholds[place] else rights)[place]
         total += leaves[place]
     return total
+
+
+def _fastest_walk() -> Callable[[Arrays, Sequence[float]], float]:
+    """Return the compiled walk; the Python one where there is none."""
+    if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
+        return walk_in_python
+    try:
+        from newscrawl import _trees  # noqa: PLC0415  # not there without a compiler
+    except ImportError as reason:
+        logger.debug("Trees are walked in Python: %s", reason)
+        return walk_in_python
+    return _trees.walk
+
+
+walk = _fastest_walk()
 
 
 def schema_hash(feature_names: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from newscrawl.fields.headline import FILE, find_headline, load_title_model
 from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.spanfeatures import FEATURES, Candidates, find_candidates
 from newscrawl.fields.title import Headline
-from newscrawl.forest import FEW, ModelError
+from newscrawl.forest import FEW, ModelError, tree_arrays, walk, walk_in_python
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -258,3 +258,5 @@ def test_few_rows_as_many(row: list[float]):
     forest = load_title_model().forest
     few, many = forest.predict([row]), forest.predict([row] * (FEW + 1))
     assert many == pytest.approx(few * (FEW + 1), abs=1e-9)
+    arrays = tree_arrays(forest)
+    assert walk(arrays, row) == walk_in_python(arrays, row)

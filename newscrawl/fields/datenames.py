@@ -90,6 +90,8 @@ class Vocabulary:
     month_words: frozenset[str]
     #: first words of the months' names that have several
     starts: frozenset[str]
+    #: first words of all of the above
+    month_starts: frozenset[str]
     #: words that stand between day, month and year
     fillers: frozenset[str]
     #: phrase -> whether it makes the hour one after noon
@@ -131,11 +133,13 @@ def vocabulary(language: str | None) -> Vocabulary:
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
     days = _numbers(merged("days"))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
+    month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
         months=months,
         jalali=jalali,
-        month_words=frozenset(word for layer in layers for word in layer.get("month_words", ())),
+        month_words=month_words,
         starts=frozenset(key.partition(" ")[0] for key in months if " " in key),
+        month_starts=month_words | {key.partition(" ")[0] for key in (*months, *jalali)},
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
         ago=_by_neighbour(merged("ago")),

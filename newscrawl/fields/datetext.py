@@ -20,7 +20,7 @@ from newscrawl import clock
 from newscrawl.fields.calendars import full_year, make_day, persian_year
 from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import base_language, fold, number_order, vocabulary
-from newscrawl.fields.datetokens import Atom, read_atoms
+from newscrawl.fields.datetokens import Atom, may_hold_month, read_atoms
 from newscrawl.fields.reltime import has_relative_words, relative_dates
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def read_dates(
     if _DIGIT.search(folded) is None and not has_relative_words(folded, words):
         return []
     now = now or clock.now()
+    atoms = read_atoms(folded, words) if may_hold_month(folded, words) else []
     found = [
-        *_month_dates(read_atoms(folded, words), folded, language, now),
+        *_month_dates(atoms, folded, language, now),
         *_numeric_dates(folded, language, region, now),
     ]
     absolute = [_with_clock(one, text, folded, words) for one in _apart(found)]

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     rf"(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
     rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
 )
+_WORD = re.compile(rf"[^\s\d#{PUNCTUATION}年月日号號]+")
 _SOFT = frozenset(",.'-/()[]|º°،、॰׳")
 _CLOCK_AFTER = re.compile(r":\d")
 # A word that is glued to a number, as in "17th" and "20-án", is a suffix of it.
@@ -38,6 +39,13 @@ class Atom(NamedTuple):
     def digits(self) -> int:
         """Characters of the token: of a number, its digits."""
         return self.end - self.start
+
+
+def may_hold_month(folded: str, words: Vocabulary) -> bool:
+    """Return whether one of the tokens of *folded* may be a month: reading them costs ten times this."""
+    if "月" in folded or "월" in folded:
+        return True
+    return not words.month_starts.isdisjoint(_WORD.findall(folded))
 
 
 def read_atoms(folded: str, words: Vocabulary) -> list[Atom]:

@@ -72,14 +72,13 @@ def read_markup(document: Document, url: str | None = None) -> Markup:
     markup = Markup(root, base=url, lang=root.get("lang") or root.get("xml:lang") or "")
     items = 0
     for element in document.statements:
-        if reader := _READERS.get(element.tag):
+        tag = element.tag
+        if reader := _READERS.get(tag):
             reader(markup, element)
-        properties = element.get("itemprop")
-        if properties is not None and items < _MOST_ITEMS:
+        if tag != "meta" and items < _MOST_ITEMS and (properties := element.get("itemprop")):
             items += 1
-            if element.tag != "meta":
-                for name in properties.lower().split():
-                    markup.items.setdefault(name, []).append(element)
+            for name in properties.lower().split():
+                markup.items.setdefault(name, []).append(element)
     return markup
 
 
@@ -89,10 +88,12 @@ def text_of(element: _Element) -> str:
 
 
 def _read_meta(markup: Markup, element: _Element) -> None:
-    content = (element.get("content") or element.get("value") or "").strip()
+    # Half the cost of asking the element six times.
+    attributes = cast("dict[str, str]", dict(element.items()))
+    content = (attributes.get("content") or attributes.get("value") or "").strip()
     if content:
         for name in _NAMES:
-            if key := element.get(name):
+            if key := attributes.get(name):
                 markup.meta.setdefault(key.strip().lower(), []).append(content)
 
 

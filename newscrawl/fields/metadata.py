@@ -268,8 +268,8 @@ class _Reader:
                 yield from self._stated(source, raw)
 
     def _meta_dates(self, names: Iterable[str]) -> Iterator[Stated]:
-        for name in names:
-            for raw in self.markup.meta.get(name, [])[:_MOST]:
+        for name in filter(self.markup.meta.__contains__, names):
+            for raw in self.markup.meta[name][:_MOST]:
                 yield from self._stated(f"meta:{name}", raw)
 
     def _item_dates(self, name: str) -> Iterator[Stated]:

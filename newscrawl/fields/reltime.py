@@ -40,7 +40,7 @@ class Relative(NamedTuple):
 
 def relative_dates(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
     """Yield the relative dates of *text* (*folded*: the same, folded), resolved against *now*."""
-    found = list(_WORD.finditer(folded))
+    found = list(_WORD.finditer(folded)) if has_relative_words(folded, words) else []
     ones = (word for word in found if word[0] in words.ones)
     for number in (*_NUMBER.finditer(folded), *ones):
         if relative := _ago(number, folded, words, now):

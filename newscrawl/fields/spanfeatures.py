@@ -116,7 +116,9 @@ def find_candidates(
     """
     site = Site(metadata.site_names, url)
     stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
-    rows = [row for row in document.text_nodes() if row not in unseen]
+    rows = list(document.text_nodes())
+    if unseen:
+        rows = [row for row in rows if row not in unseen]
     spans = find_spans(document, rows, set(stated.values()))
     spans = [span for span in spans if not site.is_named_by(span.text)]
     page = _Page(

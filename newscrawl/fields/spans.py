@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_alike
 
+from newscrawl.fields.title import rows_of
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -100,9 +101,7 @@ def _units(
 
 
 def _first_headings(document: Document, rows: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
-    tags, row = document.tag, -1
-    for _ in range(tags.count("h1")):
-        row = tags.index("h1", row + 1)
+    for row in rows_of(document, "h1"):
         inside = _text_rows(document, rows, row)
         if 0 < len(inside) <= _MOST_IN_HEADING:
             yield row, inside

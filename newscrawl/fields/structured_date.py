@@ -41,6 +41,12 @@ _URL_DAY = re.compile(
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
     re.IGNORECASE,
 )
+# As feeds and mail write it (RFC 2822), and a good part of all meta elements.
+_MAIL = re.compile(
+    rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)\d\d) "
+    r"(\d\d:\d\d:\d\d) ([+-]\d\d[0-5]\d)",
+    re.IGNORECASE | re.ASCII,
+)
 # Two days with no part in common: what a text leaves open differs between them.
 _DEFAULTS = (datetime(2000, 1, 1, 0, 0), datetime(2004, 2, 2, 1, 1))  # noqa: DTZ001  # naive on purpose
 
@@ -97,6 +103,10 @@ def _parse(text: str) -> Day | datetime | None:
             return date.fromisoformat(text)
         except ValueError:
             pass
+    if match := _MAIL.fullmatch(text):
+        day, month, year, clock, zone = match.groups()
+        number = _MONTHS.index(month.lower()) + 1
+        return datetime.fromisoformat(f"{year}-{number:02}-{int(day):02}T{clock}{zone}")
     try:
         return datetime.fromisoformat(text)
     except ValueError:

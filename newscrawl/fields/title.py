@@ -200,7 +200,7 @@ class Site:
 
 
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
-    rows = (row for row in _rows(document, tag) if _is_heading(document, row))
+    rows = (row for row in rows_of(document, tag) if _is_heading(document, row))
     for row in islice(rows, _MOST_HEADINGS):
         yield _Heading(row, squeeze(document.subtree_text(row)))
 
@@ -211,7 +211,8 @@ def _is_heading(document: Document, row: int) -> bool:
     return small and 0 < document.chars(row) <= _MOST_LENGTH
 
 
-def _rows(document: Document, tag: str) -> Iterator[int]:
+def rows_of(document: Document, tag: str) -> Iterator[int]:
+    """Yield the rows of the elements *tag*."""
     row = -1
     with suppress(ValueError):
         while True:

@@ -1,0 +1,5 @@
+from collections.abc import Sequence
+
+from newscrawl.forest import Arrays
+
+def walk(forest: Arrays, row: Sequence[float]) -> float: ...
