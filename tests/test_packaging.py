@@ -82,7 +82,7 @@ def package_files(checkout: Path) -> set[str]:
 def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
     """Every module, the marker of typing, the samples' pages and the licence; nothing else.
 
-    The compiled module in place of its source, where there is a compiler.
+    The compiled modules in place of their sources, where there is a compiler.
     """
     names = {
         name
@@ -144,13 +144,16 @@ def test_build_with_and_without_compiler(checkout: Path, tmp_path: Path, compile
         **({"CC": compiler} if compiler else {}),
     )
     (built,) = (tmp_path / "source/made").glob("lib*")
-    code = "import newscrawl.document as d; print(d.__file__, d.COMPILED)"
+    code = (
+        "import newscrawl.document as d; from newscrawl.css import scanner as s; "
+        "print(d.__file__, d.COMPILED, s.COMPILED)"
+    )
     libraries = f"{built}{os.pathsep}{sysconfig.get_path('purelib')}"
     alone = (sys.executable, "-S", "-c", code)  # without what finds an editable installation
-    path, compiled = run(*alone, cwd=tmp_path, PYTHONPATH=libraries).split()
+    path, *compiled = run(*alone, cwd=tmp_path, PYTHONPATH=libraries).split()
     assert path.startswith(str(built))
     has_compiler = not compiler and shutil.which(sysconfig.get_config_var("CC").split()[0])
-    assert compiled == str(bool(has_compiler))
+    assert compiled == [str(bool(has_compiler))] * 2
 
 
 def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):

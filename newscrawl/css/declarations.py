@@ -33,6 +33,7 @@ _SPECIAL = re.compile(rf"[()\[\]!\\\"'{BAD}]")
 _PART = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|[()\[\]!]""", re.DOTALL)
 _OPENER = {")": "(", "]": "["}
 _STARTS_KEPT = re.compile(f";{START}")
+START_PATTERN = re.compile(START)
 # Characters; what is longer is rare, and would fill the caches.
 _LONG = 512
 

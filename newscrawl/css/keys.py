@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.css.compounds import rarest_name, split_name
 from newscrawl.css.lexical import (
@@ -39,6 +40,7 @@ _ANCESTOR = re.compile(
     r"""[-\w.#*:]*+[\s>][-\w.#*:\s>]*+\Z""",
     re.ASCII | re.DOTALL,
 )
+_NEVER = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
 _LONGEST = 200
 _MARK = "\1"
 _NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
@@ -46,6 +48,17 @@ _ESCAPE = re.compile(ESCAPE)
 _QUOTED = re.compile(rf"{STRING}|/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(rf"\[(?=({_CHARACTER}*+))([^\[\]]*+)\]")
 _ARGUMENTS = re.compile(r"\([^()]*+\)")
+
+
+class Filed(NamedTuple):
+    """The selectors of rules, one after the other."""
+
+    #: all selectors
+    texts: list[str]
+    #: of each rule, the place after its last selector
+    ends: list[int]
+    #: places of the selectors that may match, by :func:`rightmost_name`
+    places: dict[str, list[int]]
 
 
 def rightmost_key(text: str) -> tuple[str, str]:
@@ -69,9 +82,32 @@ def rightmost_names(texts: Sequence[str]) -> list[str]:
     if len(found) != len(texts):
         return [_rightmost(text, 0) for text in texts]
     return [
-        class_name or tag.lower() or _cached_rightmost(text)
+        class_name or tag.lower() or cached_name(text)
         for (tag, class_name), text in zip(found, texts, strict=True)
     ]
+
+
+def file_rules(rules: Sequence[str], *, quirks: bool) -> Filed:
+    """Return the selectors of *rules*, each the selectors of a rule with :data:`END` between.
+
+    The names are in lower case for pages in *quirks* mode.
+    """
+    texts = END.join(rules).split(END) if rules else []
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(rightmost_names(texts)):
+        if never_matches(texts[place]):
+            continue
+        key = ascii_lower(name) if quirks else name
+        if key in places:
+            places[key].append(place)
+        else:
+            places[key] = [place]
+    return Filed(texts, list(accumulate([rule.count(END) + 1 for rule in rules])), places)
+
+
+def never_matches(text: str) -> bool:
+    """Return whether it is seen at a glance that a selector matches nothing."""
+    return text.endswith(_NEVER) and "\\" not in text
 
 
 def ancestor_name(text: str) -> str:
@@ -101,7 +137,8 @@ def _rightmost(text: str, nesting: int) -> str:
     return rarest_name(names)
 
 
-_cached_rightmost = lru_cache(maxsize=4096)(partial(_rightmost, nesting=0))
+cached_name = lru_cache(maxsize=4096)(partial(_rightmost, nesting=0))
+""":func:`rightmost_name` of what is not easy."""
 
 
 def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:

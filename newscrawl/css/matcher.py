@@ -9,11 +9,11 @@ that no selector can tell apart.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.compounds import ANCESTORS, NAMES, SelectorError
-from newscrawl.css.keys import END, ancestor_name, rightmost_names
+from newscrawl.css.keys import END, ancestor_name
+from newscrawl.css.scanner import file_rules
 from newscrawl.css.selectors import all_valid, compile_selector
 from newscrawl.css.tree import StyleTree, ascii_lower
 
@@ -27,7 +27,6 @@ __all__ = ["Match", "Matcher", "RuleIndex", "StyleTree"]
 P = TypeVar("P")
 
 _SPECIFICITY: dict[str, Specificity] = {"#": (1, 0, 0), ".": (0, 1, 0)}
-_NEVER = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
 
 
 class Match(NamedTuple, Generic[P]):
@@ -84,31 +83,19 @@ class RuleIndex(Generic[P]):
         self._rules = rules
         self._payload = payload
         # Flat lists: an object for each selector would keep the garbage collector busy.
-        self._texts = END.join(rules).split(END) if rules else []
-        self._ends = list(accumulate([rule.count(END) + 1 for rule in rules]))
-        #: by the name that rules are filed under
-        self.buckets: dict[str, _Bucket[P]] = {
-            name: _Bucket(places) for name, places in self._filed().items()
-        }
+        self._texts, self._ends, self._places = file_rules(rules, quirks=quirks)
+        self._buckets: dict[str, _Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
 
-    def _filed(self) -> dict[str, list[int]]:
-        """Return the places of the selectors that may match, by name."""
-        filed: dict[str, list[int]] = {}
-        texts = self._texts
-        for place, name in enumerate(rightmost_names(texts)):
-            if texts[place].endswith(_NEVER) and "\\" not in texts[place]:
-                continue
-            key = ascii_lower(name) if self.quirks else name
-            if key in filed:
-                filed[key].append(place)
-            else:
-                filed[key] = [place]
-        return filed
+    def __contains__(self, name: str) -> bool:
+        """Return whether rules are filed under *name*."""
+        return name in self._places
 
     def read(self, name: str, tree: StyleTree) -> _Bucket[P]:
         """Return what is filed under *name*, the selectors without a known ancestor compiled."""
-        bucket = self.buckets[name]
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            bucket = self._buckets[name] = _Bucket(self._places[name])
         plain = name[1:2] if name[0] in ".#" else name[0]
         easy = plain.isascii() and plain.isalpha()
         while bucket.new and not tree.exhausted:
@@ -129,7 +116,7 @@ class RuleIndex(Generic[P]):
 
         None stands for any.
         """
-        bucket = self.buckets[name]
+        bucket = self._buckets[name]
         drafts = bucket.drafts
         for one in list(drafts) if above is None else [one for one in drafts if one in above]:
             places = drafts[one]
@@ -286,7 +273,7 @@ class Matcher(Generic[P]):
             if above is None or not above.isdisjoint(filed.drafts):
                 found = True
                 for index in known.indexes:
-                    if filed.name in index.buckets:
+                    if filed.name in index:
                         index.complete(filed.name, above, tree)
                 self._filed(filed.name)
         return found
@@ -317,7 +304,7 @@ class Matcher(Generic[P]):
         """Return what the sheets have filed under *name*."""
         found: _Filed[P] = _Filed(name, [], [], {})
         for index in self._known.indexes:
-            if name in index.buckets:
+            if name in index:
                 bucket = index.read(name, self._tree)
                 found.sure.extend(bucket.sure)
                 found.open.extend(bucket.open)

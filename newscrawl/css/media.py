@@ -93,6 +93,10 @@ _TYPED = re.compile(
     rf"(?:[{SPACE}]+and[{SPACE}]+(?=\()(.*)|[{SPACE}]+and[{SPACE}]+(not[{SPACE}].*))?",
     re.DOTALL,
 )
+# nine in ten: features with values, all of which must be true, of a screen
+_EASY = re.compile(
+    r"(?:(?:only )?(?:screen|all) and )?\(([\w-]+: ?[\w.]+(?:\) and \([\w-]+: ?[\w.]+)*+)\)"
+)
 _COMPARISON = re.compile(r"([<>]=?|=)")
 
 
@@ -108,6 +112,8 @@ def media_applies(queries: str) -> bool:
 
 def _query_applies(query: str) -> bool:
     """Return whether one media query, in lower case, applies; a wrong one does not."""
+    if (easy := _EASY.fullmatch(query)) is not None:
+        return all(_feature(text) for text in easy[1].split(") and ("))
     typed = _TYPED.fullmatch(query)
     if typed is None:
         return bool(holds(query, _feature))
@@ -121,6 +127,7 @@ def _query_applies(query: str) -> bool:
     return result is False if prefix == "not" else bool(result)
 
 
+@lru_cache(maxsize=1024)
 def _feature(text: str) -> bool | None:
     """Return whether a media feature holds; None where it is unknown."""
     name, colon, value = text.partition(":")

@@ -1,8 +1,7 @@
 """A style sheet as the rules that bear on how a text looks.
 
-:func:`parse_sheet` never raises. It masks the text, then walks from kept rule to kept rule: one
-regular expression passes over rules that set nothing of interest (seven in ten, thesis 3.1), as
-fast as it can scan. Conditions that do not hold on our screen leave nothing behind. Recovery from
+:func:`parse_sheet` never raises. It masks the text, then goes from kept rule to kept rule
+(:mod:`~newscrawl.css.scan`). Conditions that do not hold on our screen leave nothing behind. Recovery from
 errors follows CSS Syntax 3: a wrong rule or declaration is dropped alone, and counted.
 """
 
@@ -10,26 +9,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import astuple, dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.css.declarations import START, Declaration, block_declarations, is_interesting
+from newscrawl.css import scanner
+from newscrawl.css.declarations import Declaration, block_declarations, is_interesting
 from newscrawl.css.imports import Import, parse_import
 from newscrawl.css.keys import END
-from newscrawl.css.media import media_applies
-from newscrawl.css.nesting import PLAIN, parent_selector, plain_list, selector_list
+from newscrawl.css.nesting import parent_selector, selector_list
+from newscrawl.css.scan import (
+    DEEPEST,
+    Frame,
+    Rules,
+    enters,
+    item_at,
+    joined,
+    name_and_prelude,
+)
 from newscrawl.css.selectors import SelectorError, compile_list
-from newscrawl.css.supports import supported
-from newscrawl.css.tokens import SPACE, block_end, hide_braces, mask, rejoin, separate, unmask
+from newscrawl.css.tokens import SPACE, block_end, hide_braces, rejoin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FORMAT = 2
 """Version of :meth:`Sheet.to_plain`; sheets stored in another are parsed again."""
-
-DEEPEST = 100
-"""Blocks in one another; what is deeper is left out."""
 
 NESTED_SELECTORS = 2**22
 """Characters of selectors around and in nested rules, their parents written out, in a sheet."""
@@ -151,67 +154,25 @@ def parse_sheet(text: str, *, keep_all: bool = False) -> Sheet:
 
     Time and memory are linear in the length of *text*.
     """
-    return _Parser(mask(text.removeprefix("\ufeff")), keep_all=keep_all).parse()
+    return _Parser(scanner.separated(text.removeprefix("\ufeff")), keep_all=keep_all).parse()
 
 
-# All of a separated text: there is a semicolon before each brace.
-_S = rf"[{SPACE}]*+"
-# Comment signs of HTML are nothing between the rules of a sheet, but not in a block.
-_TOP_GAP, _BLOCK_GAP = rf"(?:[{SPACE}]++|<!--|-->)*+", _S
-
-
-def _items(gap: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of the next rule, and of the next that is of interest."""
-    dull = rf"(?:{gap}(?!@)[^;]*+;\{{(?:(?!\}}|{START})[^;]*+;(?!\{{))*+\}})*+"
-    item = (
-        rf"{gap}(?:(?!@)(?:({PLAIN})|([^;]*+));\{{([^}}]*+)(?:\}}|\Z)"
-        r"|@([^;]*+)(;[{}]?+|\Z)"
-        r"|([^{}]*+)([{}]|\Z))"
-    )
-    return re.compile(item), re.compile(dull + item)
-
-
-_ANY_ITEMS, _KEPT_ITEMS = zip(_items(_TOP_GAP), _items(_BLOCK_GAP), strict=True)
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
-_AT_NAME = re.compile(r"[\w-]*+")
 _STAND_IN = ":where(*)"
 _LAYER_NAME = re.compile(
     r"(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*(?:\.(?:-?[^\W\d]|--|\\.)(?:[\w-]|\\.)*)*"
 )
 
 
-class _Frame(NamedTuple):
-    """A block that is open: its layer, and in a style rule the selectors around."""
-
-    layer: str | None = None
-    selectors: list[str] | None = None
-    #: what "&" stands for
-    parent: str | None = None
-    #: its selectors with a stand-in for "&"
-    written: Sequence[str] = ()
-    #: whether those are valid, None until a nested rule asks
-    valid: bool | None = None
-
-
-class _Rules(NamedTuple):
-    """The rules met, in columns as in :class:`Sheet`."""
-
-    selectors: list[str]
-    blocks: list[str]
-    layers: list[str | None]
-
-
 class _Parser:
-    """Walks over a masked text, a stack of open blocks at hand."""
+    """Walks over a separated text, a stack of open blocks at hand."""
 
     def __init__(self, text: str, *, keep_all: bool) -> None:
-        self._text = separate(text)
+        self._text = text
         self._keep_all = keep_all
-        #: patterns of the next rule: at the top of the sheet, in a block
-        self._items = _ANY_ITEMS if keep_all else _KEPT_ITEMS
         self._position = 0
-        self._frames = [_Frame()]
-        self._rules = _Rules([], [], [])
+        self._frames = [Frame()]
+        self._rules = Rules([], [], [])
         self._imports: list[Import] = []
         self._layers: dict[str, None] = {}
         self._properties: list[Property] = []
@@ -235,41 +196,19 @@ class _Parser:
         return Sheet(*self._rules, keep_all, self._imports, layers, self._properties, counts)
 
     def _take_rules(self) -> None:
-        """Take rules without nested blocks, and what is between them, up to a rule with such."""
-        text, position, end = self._text, self._position, len(self._text)
-        frames = self._frames
-        add_selectors, add_block = self._rules.selectors.append, self._rules.blocks.append
-        add_layer = self._rules.layers.append
-        layer, match = frames[-1].layer, self._items[len(frames) > 1].match
-        while position < end:
-            item: Any = match(text, position)  # matches anything
-            plain, prelude, block = item.group(1, 2, 3)
-            if block is None or "{" in block:
-                position = item.end()
-                if block is None and item[5] == ";{" and _condition(item[4]) is False:
-                    self._at_blocks += 1
-                    position = block_end(text, position)
-                    continue
-                self._position = position if block is None else item.start(3)
-                self._take_other(item)
-                if frames[-1].selectors is not None:
-                    return
-                position, layer = self._position, frames[-1].layer
-                match = self._items[len(frames) > 1].match
-                continue
-            position = item.end()
-            selectors = _selectors(selector_list(prelude)) if plain is None else plain_list(plain)
-            if selectors:
-                add_selectors(selectors)
-                add_block(block)
-                add_layer(layer)
-            else:
-                self._errors += 1
-        self._position = position
+        """Take rules without nested blocks, and the first thing that is something else."""
+        self._position, errors, at_blocks = scanner.take_rules(
+            self._text, self._position, self._rules, self._frames, keep_all=self._keep_all
+        )
+        self._errors += errors
+        self._at_blocks += at_blocks
+        if self._position < len(self._text):
+            self._take_other(item_at(self._text, self._position, top=len(self._frames) == 1))
 
     def _take_other(self, item: re.Match[str]) -> None:
         """Take what is no rule without nested blocks."""
         plain, prelude, block, at_rule, at_end, head, end = item.groups()
+        self._position = item.end() if block is None else item.start(3)
         if at_rule is not None:
             self._at_rule(at_rule, at_end)
         elif block is not None:
@@ -303,7 +242,7 @@ class _Parser:
         """Keep the part of a style rule that stands before, between or after nested ones."""
         frame = self._frames[-1]
         if frame.selectors is not None and (self._keep_all or is_interesting(block)):
-            self._rules.selectors.append(_selectors(frame.selectors))
+            self._rules.selectors.append(joined(frame.selectors))
             self._rules.blocks.append(block)
             self._rules.layers.append(frame.layer)
 
@@ -319,7 +258,7 @@ class _Parser:
             self._nested_room -= sum(map(len, selectors))
             nested = frame.parent is not None
             written = selector_list(prelude, _STAND_IN) or () if nested else selectors
-            self._enter(_Frame(frame.layer, selectors, parent_selector(selectors), written))
+            self._enter(Frame(frame.layer, selectors, parent_selector(selectors), written))
 
     def _may_hold_rules(self) -> bool:
         """Return whether the innermost rule is valid: a wrong selector drops what is nested, too.
@@ -332,7 +271,7 @@ class _Parser:
             frame = self._frames[-1] = frame._replace(valid=valid)
         return bool(frame.valid)
 
-    def _enter(self, frame: _Frame) -> None:
+    def _enter(self, frame: Frame) -> None:
         if len(self._frames) < DEEPEST:
             self._frames.append(frame)
         else:
@@ -366,24 +305,23 @@ class _Parser:
         elif end == ";}" and len(self._frames) > 1:
             self._frames.pop()
         elif len(self._frames) == 1:
-            self._statement(*_name_and_prelude(rule))
+            self._statement(*name_and_prelude(rule))
 
     def _at_block(self, rule: str) -> None:
         """Enter the block of an at-rule, or leave it out."""
-        condition = _condition(rule)
-        if condition:
+        entered = enters(rule)
+        if entered:
             self._enter(self._frames[-1])
             return
-        if condition is False:
+        if entered is False:
             self._skip_block()
             return
         start = self._position
-        name, prelude = _name_and_prelude(rule)
+        name, prelude = name_and_prelude(rule)
         if name == "layer":
             self._layer_block(prelude)
-            return
-        self._skip_block()
-        if name == "property":
+        else:
+            self._skip_block()
             self._register(prelude, self._text[start : self._position])
 
     def _layer_block(self, name: str) -> None:
@@ -433,23 +371,3 @@ class _Parser:
             inherits = values["inherits"].lower() != "false"
             initial = values.get("initial-value")
             self._properties.append(Property(name, initial, inherits))
-
-
-def _selectors(selectors: Sequence[str] | None) -> str:
-    """Return selectors as a sheet keeps them, "" for none."""
-    return END.join(selectors or ())
-
-
-def _name_and_prelude(rule: str) -> tuple[str, str]:
-    """Return the name of an at-rule, in lower case, and its prelude as it was written."""
-    name = _AT_NAME.match(rule)[0]  # type: ignore[index]  # matches anything
-    return name.lower(), unmask(rule[len(name) :].strip(SPACE))
-
-
-@lru_cache(maxsize=1024)
-def _condition(rule: str) -> bool | None:
-    """Return whether the condition of an at-rule holds; None for one that has none."""
-    name, prelude = _name_and_prelude(rule)
-    if name == "media":
-        return media_applies(prelude)
-    return supported(prelude) if name == "supports" else None

@@ -175,6 +175,11 @@ def separate(masked: str) -> str:
     return masked.replace("{", ";{").replace("}", ";}")
 
 
+def separated(text: str) -> str:
+    """Return *text* masked, and a semicolon before each of its braces."""
+    return separate(mask(text))
+
+
 def rejoin(separated: str) -> str:
     """Return a piece of a separated text as it was."""
     return separated.replace(";{", "{").replace(";}", "}")
