@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.neardup.shingles import distinct
-from newscrawl.neardup.shingles import distinct
 from newscrawl.neardup.sketch import Similarity, anchors, match, versions
 
 if TYPE_CHECKING:
