@@ -42,7 +42,7 @@ _GROUPS = (
 )  # fmt: skip
 _TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
 HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
-QUOTE = _TAG["blockquote"]
+QUOTE, ITEM = _TAG["blockquote"], _TAG["li"]
 """Values of the features ``tag`` and ``parent_tag``."""
 _WITHIN = ("article", "li", "section")
 _STRONG = frozenset({"b", "strong"})
