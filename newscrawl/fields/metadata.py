@@ -5,7 +5,7 @@ Every statement keeps its source; which one is believed is decided by
 :mod:`newscrawl.fields.title` and :mod:`newscrawl.fields.date`.
 
 All that extruct, the reference, reads of JSON-LD, OpenGraph and microdata on 679 pages of news212
-and fundus is read alike (``benchmarks/structured.py``), in 0.6 of its time, and more: what stands
+and fundus is read alike (``benchmarks/structured.py``), and more: what stands
 outside of an item or of the head, and broken JSON.
 """
 
