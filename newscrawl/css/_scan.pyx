@@ -635,17 +635,22 @@ cdef str _easy_name(str text, uint8_t* data, bint* pseudo):
         while _is(data[place], NAME):
             place += 1
     tag_end = place
-    while data[place] == c"." and _is(data[place + 1], NAME):
-        first = place
+    while (data[place] == c"." or data[place] == c"#") and _is(data[place + 1], NAME):
+        if first < 0 or data[place] == c"#" or data[first] == c".":
+            first = place
+            last = _end_of_name(data, place + 1)
+            place = last
+        else:
+            place = _end_of_name(data, place + 1)
+    while data[place] == c":":
         place += 1
-        while _is(data[place], NAME):
+        if data[place] == c":":
             place += 1
-        last = place
-    while data[place] == c":" and _is(data[place + 1], NAME):
-        if _is_root(data + place + 1):
+        elif _is_root(data + place):
+            return None
+        if not _is(data[place], NAME):
             return None
         pseudo[0] = True
-        place += 1
         while _is(data[place], NAME):
             place += 1
         if data[place] == c"(":
@@ -660,6 +665,12 @@ cdef str _easy_name(str text, uint8_t* data, bint* pseudo):
     if first >= 0:
         return text[first:last]
     return text[subject:tag_end].lower() if tag_end > subject else None
+
+
+cdef inline Py_ssize_t _end_of_name(uint8_t* data, Py_ssize_t place) noexcept:
+    while _is(data[place], NAME):
+        place += 1
+    return place
 
 
 cdef inline bint _ends_prefix(uint8_t character) noexcept:

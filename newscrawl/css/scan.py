@@ -93,7 +93,8 @@ def take_rules(
     that are open, none of them a style rule's. Blocks of at-rules that :func:`enters` knows are
     entered, and left, or passed over.
     """
-    add_selectors, add_block, add_layer = (column.append for column in rules)
+    add_selectors, add_block = rules.selectors.append, rules.blocks.append
+    add_layer = rules.layers.append
     errors = at_blocks = 0
     match, layer = _next_item(frames, keep_all=keep_all)
     while position < len(text):
