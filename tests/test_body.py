@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newscrawl.body.blocks import find_blocks, forest_of_blocks
@@ -95,6 +95,7 @@ TREES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(TREES, st.data())
 def test_forest_holds_the_blocks_chosen(html: str, data: st.DataObject):
     """The trees of a choice hold its text nodes and no others, each once, in order."""
@@ -104,6 +105,7 @@ def test_forest_holds_the_blocks_chosen(html: str, data: st.DataObject):
     assert [row for root in forest for row in document.text_nodes(root)] == sorted(chosen)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(1, 500)), max_size=7),
 )
