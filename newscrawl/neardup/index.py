@@ -41,6 +41,12 @@ PRUNED: Final = 50
 SITES: Final = 1024
 """Sites whose boilerplate is kept in memory."""
 
+TEXT: Final = 8
+"""Bytes of the digest of a text."""
+
+VERSIONS: Final = 8
+"""Versions of a story, the last ones, that are known again."""
+
 COMPARED: Final = 200
 """Stories that a new one is compared with at most: those that share most hashes."""
 
@@ -60,7 +66,7 @@ class Index:
     ``add`` and ``add_many`` are one transaction each: what they have returned is in the file,
     however the process ends. A story is known by its URL: one that comes again with the same text
     gets the verdict it got before, and one with another text replaces what was stored and keeps
-    its cluster. Verdicts depend on the stories, their order and the options, on nothing else.
+    its cluster. A former text changes nothing: caches serve old pages, and runs are repeated. Verdicts depend on the stories, their order and the options, on nothing else.
 
     One process has the file open at a time; another one is refused. Threads may share an index.
     Without a *path* the index is in memory. Everything raises :class:`NearDuplicateIndexError`
@@ -94,6 +100,11 @@ class Index:
         with self._lock, explained(self._path):
             return self._shelf.resolve(cluster)
 
+    def __len__(self) -> int:
+        """Return how many stories the index holds."""
+        with self._lock, explained(self._path):
+            return self._shelf.count()
+
     def close(self) -> None:
         """Close the file; another process may open it then."""
         with self._lock, explained(self._path):
@@ -111,9 +122,12 @@ class Index:
         self.close()
 
     def _add(self, story: Story) -> Verdict:
-        key, text = digest(story.url), digest(story.text)
+        key, text = digest(story.url), digest(story.text, TEXT)
         known = self._shelf.find(key)
-        if known is not None and known[1] == text:
+        texts = b"" if known is None else known[1]
+        if known is not None and text in (
+            texts[at : at + TEXT] for at in range(0, len(texts), TEXT)
+        ):
             return self._shelf.verdict(known[0])
         former = None if known is None else self._withdraw(known[0])
         site = self._shelf.site(story.site)
@@ -126,7 +140,7 @@ class Index:
         found = self._look_up(record, anchored)
         verdict, cluster = self._place(story, found, former)
         record = replace(found.record, cluster=cluster)
-        self._shelf.fill(record, text, verdict)
+        self._shelf.fill(record, (texts + text)[-TEXT * VERSIONS :], verdict)
         kept = made.without(self._repeated(site))
         self._shelf.post(number, site, kept.hashes, anchored)
         if former is None and number % PRUNED == 0:

@@ -86,9 +86,13 @@ class Shelf:
         """Count a story of a site."""
         self._execute("UPDATE site SET stories = stories + 1 WHERE id = ?", (site,))
 
+    def count(self) -> int:
+        """Return the number of stories."""
+        return int(self._execute("SELECT count(*) FROM story").fetchone()[0])
+
     def find(self, key: bytes) -> tuple[int, bytes] | None:
-        """Return number and digest of the text of the story of a URL."""
-        row = self._execute("SELECT id, text FROM story WHERE key = ?", (key,)).fetchone()
+        """Return number and digests of the texts of the story of a URL."""
+        row = self._execute("SELECT id, texts FROM story WHERE key = ?", (key,)).fetchone()
         return None if row is None else (row[0], row[1])
 
     def postings(self, hashes: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
@@ -197,20 +201,20 @@ class Shelf:
         """Return the number of a new story, which has nothing yet but a URL and a site."""
         row = (key, story.url, b"", story.timestamp, site, 0, 0, 0, 0, b"", b"", None)
         cursor = self._execute(
-            "INSERT INTO story (key, url, text, at, site, lineage, cluster, scale, words, numbers,"
+            "INSERT INTO story (key, url, texts, at, site, lineage, cluster, scale, words, numbers,"
             " hashes, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         )
         return cursor.lastrowid or 0
 
-    def fill(self, record: Record, text: bytes, verdict: Verdict) -> None:
+    def fill(self, record: Record, texts: bytes, verdict: Verdict) -> None:
         """Store what is known of a story."""
         sketch = record.sketch
         self._execute(
-            "UPDATE story SET text = ?, at = ?, site = ?, lineage = ?, cluster = ?, scale = ?,"
+            "UPDATE story SET texts = ?, at = ?, site = ?, lineage = ?, cluster = ?, scale = ?,"
             " words = ?, numbers = ?, hashes = ?, verdict = ? WHERE id = ?",
             (
-                text,
+                texts,
                 record.at,
                 record.site,
                 record.lineage,

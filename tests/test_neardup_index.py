@@ -1,0 +1,407 @@
+"""The index of near-duplicates: verdicts, updates, the window, what it survives and refuses."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from newscrawl.neardup import Index, NearDuplicateIndexError, Options, Story, Verdict
+from newscrawl.neardup.batch import in_order, replay, two_pass
+from tests.neardup_writer import OPTIONS, WORDS, stories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def words(count: int, seed: int = 0) -> list[str]:
+    """Return the words of a made-up text."""
+    return random.Random(seed).choices(WORDS, k=count)
+
+
+def story(url: str, text: list[str] | str, when: datetime = NOON) -> Story:
+    """Return a story of the site that its URL names."""
+    text = text if isinstance(text, str) else " ".join(text)
+    return Story(url, text, when, url.split("/")[2])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where an index may be."""
+    return tmp_path / "near-duplicates.sqlite"
+
+
+def test_a_copy_joins_the_first():
+    """A story begins a cluster, a copy on another site joins it, another story does not."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        other = index.add(story("https://b.test/1", words(300, seed=1)))
+        copy = index.add(story("https://c.test/1", words(300)))
+    assert first == Verdict(first.cluster, 1, True, None, ())
+    assert other.cluster != first.cluster
+    assert copy == Verdict(first.cluster, 2, False, 1.0, ("https://a.test/1",))
+
+
+@pytest.mark.parametrize("length", [60, 400, 3000])
+def test_a_trimmed_copy_joins(length: int):
+    """The first half of a story is found, whichever comes first."""
+    text = words(length)
+    for one, other in ((text, text[: length // 2]), (text[: length // 2], text)):
+        with Index(None) as index:
+            first = index.add(story("https://a.test/1", one))
+            assert index.add(story("https://b.test/1", other)).cluster == first.cluster
+
+
+def test_scripts_without_spaces():
+    """In Japanese a character is a word: an edited copy joins, another story does not."""
+    draw = random.Random(3)
+    kana = [chr(code) for code in range(0x3041, 0x3090)] + [chr(c) for c in range(0x4E00, 0x4F00)]
+    text = "".join(draw.choices(kana, k=400))
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", text))
+        edited = index.add(story("https://b.test/1", text[:150] + "変更" + text[160:350]))
+        other = index.add(story("https://c.test/1", "".join(draw.choices(kana, k=400))))
+    assert edited.cluster == first.cluster != other.cluster
+
+
+def test_templates_differ_by_their_numbers():
+    """Short stories of one template are told apart by their numbers."""
+    template = "The Fed added {} million dollars in reserves through a {} day repurchase agreement"
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", template.format(900, 3)))
+        other = index.add(story("https://b.test/1", template.format(1500, 7)))
+        same = index.add(story("https://c.test/1", template.format(900, 3) + " on Monday"))
+    assert other.cluster != first.cluster == same.cluster
+
+
+def test_texts_without_words():
+    """Empty bodies are near to nothing."""
+    with Index(None) as index:
+        verdicts = index.add_many(story(f"https://a.test/{n}", "…!" * n) for n in range(4))
+    assert [verdict.is_first for verdict in verdicts] == [True] * 4
+
+
+def test_what_a_site_repeats_joins_nothing():
+    """Pages that share a long frame and nothing else stay apart, from the first page on."""
+    frame = words(250, seed=5)
+    with Index(None) as index:
+        found = [
+            index.add(story(f"https://a.test/{n}", frame + words(250, seed=10 + n)))
+            for n in range(8)
+        ]
+        copy = index.add(story("https://b.test/1", words(250, seed=13)))
+    assert len({verdict.cluster for verdict in found}) == 8
+    assert copy.cluster == found[3].cluster
+
+
+@pytest.mark.parametrize("pages", [0, 1, 2, 6])
+def test_versions_on_one_site_are_never_hidden(pages: int):
+    """Versions of a story on a site join, whatever the site repeats, and however many they are."""
+    frame, text = words(60, seed=5), words(300)
+    with Index(None) as index:
+        for n in range(pages):
+            index.add(story(f"https://a.test/other/{n}", frame + words(300, seed=10 + n)))
+        found = [
+            index.add(story(f"https://a.test/{n}", frame + text + words(12 * n, seed=40 + n)))
+            for n in range(6)
+        ]
+        copy = index.add(story("https://b.test/1", text))
+    assert len({verdict.cluster for verdict in (*found, copy)}) == 1
+
+
+def test_the_window():
+    """What lies further apart than the window is not compared."""
+    with Index(None, Options(window=timedelta(hours=48))) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        late = index.add(story("https://b.test/1", words(300), NOON + timedelta(hours=49)))
+        near = index.add(story("https://c.test/1", words(300), NOON - timedelta(hours=48)))
+    assert late.cluster != first.cluster == near.cluster
+
+
+def test_an_arrival_again_gets_its_verdict():
+    """The same text at the same URL changes nothing, and hears what it heard before."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        copy = index.add(story("https://b.test/1", words(300)))
+        assert index.add(story("https://a.test/1", words(300))) == first
+        assert index.add(story("https://b.test/1", words(300))) == copy
+        assert len(index) == 2
+
+
+def test_an_update_replaces_and_keeps_its_cluster():
+    """A new text at a known URL is what later stories are compared with; the old one is not."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        update = index.add(story("https://a.test/1", words(300, seed=1)))
+        old = index.add(story("https://b.test/1", words(300)))
+        new = index.add(story("https://c.test/1", words(300, seed=1)))
+        served_again = index.add(story("https://a.test/1", words(300)))
+        assert len(index) == 3
+    assert update == first
+    assert old.cluster != first.cluster == new.cluster
+    assert served_again == update
+
+
+def test_a_story_between_two_clusters_merges_them():
+    """Two halves are two clusters until the whole story comes; the later name is an alias."""
+    text = words(400)
+    with Index(None) as index:
+        one = index.add(story("https://a.test/1", text[:200]))
+        other = index.add(story("https://b.test/1", text[200:]))
+        whole = index.add(story("https://c.test/1", text))
+        assert one.cluster != other.cluster
+        assert whole.cluster == one.cluster == index.resolve(other.cluster)
+        assert whole.merged == (other.cluster,)
+        assert whole.size == 3
+
+
+def test_one_pair_does_not_chain_clusters():
+    """A story near to one of many in a cluster joins the cluster that it is near to as a whole."""
+    left, right = words(300, seed=1), words(300, seed=2)
+    with Index(None) as index:
+        lefts = [index.add(story(f"https://l{n}.test/", left)) for n in range(4)]
+        rights = [index.add(story(f"https://r{n}.test/", right)) for n in range(4)]
+        both = index.add(story("https://both.test/", left[:200] + right[:100]))
+        assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
+
+
+def test_spotsigs_by_name():
+    """The second sketch finds copies of running text, and none in lists."""
+    text = " ".join(
+        f"The {one} was a {other} and the {third} is {one}"
+        for one, other, third in zip(words(60), words(60, 1), words(60, 2), strict=True)
+    )
+    with Index(None, Options.of("spotsigs")) as index:
+        first = index.add(story("https://a.test/1", text))
+        copy = index.add(story("https://b.test/1", "Menu Home Sport " + text))
+    assert copy.cluster == first.cluster
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"scale": 3}, {"shingle": 0}, {"containment": 2.0}, {"sketch": "simhash"}]
+)
+def test_options_that_make_no_sense(wrong: dict[str, object]):
+    """Wrong parameters are refused where they are given."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Options(**wrong)
+
+
+def test_stream_over_a_restart(path: Path):
+    """Closing and opening in between changes no verdict."""
+    everything = stories(120)
+    with Index(None, OPTIONS) as index:
+        whole = index.add_many(everything)
+    parts = []
+    for start in range(0, 120, 37):
+        with Index(path, OPTIONS) as index:
+            parts += index.add_many(everything[start : start + 37])
+    assert parts == whole
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
+def test_batches_change_nothing(seed: int, cuts: list[int]):
+    """One by one, in batches, or in a replay: the same verdicts, and repeated ones are stored."""
+    everything = in_order(stories(60, seed))
+    with Index(None, OPTIONS) as index:
+        single = [index.add(one) for one in everything]
+    edges = [0, *sorted(cuts), 60]
+    with Index(None, OPTIONS) as index:
+        batches = [
+            verdict
+            for low, high in pairwise(edges)
+            for verdict in index.add_many(everything[low:high])
+        ]
+        count = len(index)
+        index.add_many(everything)
+        assert len(index) == count
+    assert single == batches == replay(reversed(everything), OPTIONS)
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**16), order=st.randoms(use_true_random=False))
+def test_two_passes_know_no_order(seed: int, order: random.Random):
+    """The two-pass clusters depend on the stories alone, and sizes on the whole clusters."""
+    everything = list({one.url: one for one in stories(60, seed)}.values())
+    found = two_pass(everything, OPTIONS)
+    order.shuffle(everything)
+    assert two_pass(everything, OPTIONS) == found
+    clusters = [verdict.cluster for verdict in found.verdicts]
+    assert all(verdict.size == clusters.count(verdict.cluster) for verdict in found.verdicts)
+    assert sum(verdict.is_first for verdict in found.verdicts) == len(set(clusters))
+
+
+def test_two_passes_say_where_they_differ():
+    """Stories whose company is another one than in the stream are named."""
+    text = words(400)
+    alone = [story(f"https://s{n}.test/", words(300, seed=n)) for n in range(3)]
+    copies = [story(f"https://c{n}.test/", text) for n in range(3)]
+    assert two_pass(alone + copies).differing == ()
+    # What the site repeats shows on its third page only; by then two are with its first source.
+    frame = words(200, seed=9)
+    source = story("https://0.test/", frame, NOON - timedelta(hours=1))
+    pages = [story(f"https://a.test/{n}", frame + words(100, seed=n)) for n in range(3)]
+    found = two_pass([source, *pages])
+    assert len({verdict.cluster for verdict in found.verdicts}) == 4
+    assert found.differing == (source.url, pages[0].url, pages[1].url)
+
+
+def test_the_index_is_pruned():
+    """Stories far out of the window go, with all that belongs to them; sizes stay."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(None, options) as index:
+        for n in range(400):
+            when = NOON + timedelta(hours=n)
+            index.add(story(f"https://s{n % 7}.test/{n}", words(60, seed=n), when))
+        assert 100 <= len(index) <= 150
+        rows = index._connection.execute("SELECT count(*) FROM posting").fetchone()[0]
+        assert rows <= 60 * 150
+
+
+def test_one_wrong_date_prunes_nothing():
+    """A story dated a century ahead does not empty the index."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(None, options) as index:
+        index.add(story("https://future.test/", words(50), NOON + timedelta(days=36525)))
+        for n in range(300):
+            index.add(story(f"https://s.test/{n}", words(60, seed=n), NOON))
+        assert len(index) == 301
+
+
+def test_foreign_files_are_refused(path: Path):
+    """Neither text nor another program's database is taken for an index, and both stay whole."""
+    path.write_text("these are not stories\n" * 200, encoding="utf-8")
+    with pytest.raises(NearDuplicateIndexError, match="not an index"):
+        Index(path)
+    assert path.read_text(encoding="utf-8").startswith("these are")
+    path.unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE story (id)")
+    connection.close()
+    with pytest.raises(NearDuplicateIndexError, match="not an index"):
+        Index(path)
+
+
+def test_newer_files_are_refused(path: Path):
+    """A file of a later format is left alone."""
+    Index(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(NearDuplicateIndexError, match="newer version"):
+        Index(path)
+
+
+def test_damaged_files_are_refused(path: Path):
+    """A file with a hole is found out when it is opened."""
+    with Index(path, OPTIONS) as index:
+        index.add_many(stories(60))
+    data = bytearray(path.read_bytes())
+    data[8192:20480] = bytes(12288)
+    path.write_bytes(data)
+    with pytest.raises(NearDuplicateIndexError, match="damaged"):
+        Index(path, OPTIONS)
+
+
+def test_other_sketches_are_refused(path: Path):
+    """Sketches of other options cannot be compared; other thresholds can."""
+    Index(path).close()
+    Index(path, Options(containment=0.5)).close()
+    with pytest.raises(NearDuplicateIndexError, match="other options"):
+        Index(path, Options(shingle=3))
+
+
+def test_a_second_writer_is_refused(path: Path):
+    """Who comes second is told so at once, and may come again later."""
+    with Index(path) as index:
+        index.add(story("https://a.test/1", words(50)))
+        with pytest.raises(NearDuplicateIndexError, match="in use"):
+            Index(path)
+    Index(path).close()
+
+
+def test_a_batch_is_all_or_nothing(path: Path):
+    """A batch that breaks off leaves no trace, not in what a site repeats either."""
+
+    def breaking() -> Iterator[Story]:
+        for n in range(5):
+            yield story(f"https://a.test/{n}", words(100, seed=1) + words(100, seed=10 + n))
+        raise RuntimeError("broken off")
+
+    with Index(path) as index:
+        with pytest.raises(RuntimeError, match="broken off"):
+            index.add_many(breaking())
+        assert len(index) == 0
+        with Index(None) as fresh:
+            assert index.add_many(stories(40)) == fresh.add_many(stories(40))
+
+
+def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None:
+    """Kill a writer after *kill_at* acknowledgements; what it leaves is checked and completed."""
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "tests.neardup_writer", str(path), str(count), str(batch)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[1],
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(line) for line, _ in zip(writer.stdout, range(kill_at), strict=False)]
+    writer.kill()
+    acknowledged += [int(line) for line in writer.stdout if line.strip()]
+    writer.wait()
+    writer.stdout.close()
+    everything, done = stories(count), acknowledged[-1]
+    with Index(path, OPTIONS) as index:
+        held = {len({one.url for one in everything[:n]}) for n in (done, min(count, done + batch))}
+        assert len(index) in held
+        index.add_many(everything[:done])
+        assert len(index) in held
+        index.add_many(everything[done:])
+        left = contents(index)
+    with Index(None, OPTIONS) as index:
+        index.add_many(everything)
+        assert left == contents(index)
+
+
+def contents(index: Index) -> list[list[tuple[object, ...]]]:
+    """Return all that an index holds."""
+    tables = ("site", "cluster", "alias", "story", "posting", "anchor", "boilerplate")
+    return [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_killed_writer(path: Path, batch: int):
+    """After kill -9 the index holds what was acknowledged, and goes on to the same contents."""
+    killed_and_resumed(path, 96, kill_at=3, batch=batch)
+
+
+@pytest.mark.slow
+def test_twenty_kills(path: Path):
+    """Twenty kills at random points: no loss, no double, and the same clusters."""
+    draw = random.Random(20)
+    for number in range(20):
+        batch = draw.choice([1, 1, 5, 20])
+        target = path.with_name(f"{number}.sqlite")
+        killed_and_resumed(target, 240, kill_at=draw.randrange(1, 240 // batch), batch=batch)
+
+
+def test_the_file_is_one(path: Path):
+    """A closed index is one file, which can be copied and opened elsewhere."""
+    with Index(path) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    shutil.copy(path, copied := path.with_name("copy.sqlite"))
+    with Index(copied) as index:
+        assert index.add(story("https://b.test/1", words(300))).cluster == first.cluster
