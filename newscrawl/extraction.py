@@ -17,7 +17,8 @@ from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.coreex import find_title as title_of_core_content
 from newscrawl.body.econ import EconParameters, econ
-from newscrawl.body.nce import Fallback, NceParameters, nce
+from newscrawl.body.nce import Fallback, NceParameters, find_region, nce
+from newscrawl.body.nce import find_title as title_by_nce
 from newscrawl.body.parts import DEFAULT_PARTS, Part, rows_left_out, with_captions
 from newscrawl.body.regions import reveal
 from newscrawl.body.render import render
@@ -156,15 +157,18 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
     """Find the region by NCE, the title by an ensemble, and the body by one that chooses blocks."""
     document = page.document
     models = _load_default_models(options.models)
-    body = _nce_body(page, options)
-    candidates = find_candidates(document, page.metadata, page.url, body.forest)
+    _, region, fallback = find_region(document, options.nce)
+    candidates = find_candidates(document, page.metadata, page.url, region)
     if page.sheets is not None and page.styles.complete:
-        evaluated = evaluated_rows(document, body.forest)
+        evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
-    title = find_headline(document, candidates, models.title, body.title)
+    other = None
+    if not candidates.stated:
+        other = _nce_title(document, title_by_nce(document, region, options.nce))
+    title = find_headline(document, candidates, models.title, other)
     if not options.remove_boilerplate:
-        return body._replace(title=title)
-    choice = choose_blocks(body_candidates(document, body.forest), models.body)
+        return Body(region, Evidence("nce", NCE_CONFIDENCE[fallback]), title)
+    choice = choose_blocks(body_candidates(document, region), models.body)
     confidence = models.body.forest.calibrated(choice.expected)
     rows = set(choice.rows)
     if not options.remove_comments:
@@ -175,22 +179,24 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
         Evidence("blocks", confidence),
         title,
         whole=True,
-        region=body.forest,
+        region=region,
     )
 
 
 def _nce_body(page: Page, options: ExtractOptions) -> Body:
     document = page.document
     found = nce(document, options.nce, comments=options.remove_comments)
-    title = None
-    if found.title is not None:
-        row = found.title
-        in_head = document.tag[row] == "title"
-        text = document.title if in_head else squeeze(document.subtree_text(row))
-        title = Headline(
-            text, Evidence("nce", TITLE_CONFIDENCE["method"]), None if in_head else row
-        )
-    return Body(found.forest, Evidence("nce", NCE_CONFIDENCE[found.fallback]), title)
+    evidence = Evidence("nce", NCE_CONFIDENCE[found.fallback])
+    return Body(found.forest, evidence, _nce_title(document, found.title))
+
+
+def _nce_title(document: Document, row: int | None) -> Headline | None:
+    if row is None:
+        return None
+    evidence = Evidence("nce", TITLE_CONFIDENCE["method"])
+    if document.tag[row] == "title":
+        return Headline(document.title, evidence)
+    return Headline(squeeze(document.subtree_text(row)), evidence, row)
 
 
 COREEX_CONFIDENCE: dict[str, float] = {

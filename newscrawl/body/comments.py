@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import copy
 import re
+from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
-from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.document import INVISIBLE, TEXT, WIDGET
@@ -75,7 +75,7 @@ _REGION = 40
 """Weighted characters: least of a region that is worth removing."""
 _ROUND = 600
 """Weighted characters that may stand around the records of a region: heading, rules, form."""
-_PROSE = 500
+_PROSE = 500.0
 """Weighted characters outside of links that stand before records without names: the article."""
 _SHARE = 0.7
 """Share of a list's records that must have a part."""
@@ -127,15 +127,17 @@ def _merged(found: Iterable[range]) -> list[range]:
 
 def _named(document: Document) -> tuple[list[range], set[int]]:
     """Return the regions that bear a name of comments, and the rows that bear a hint."""
+    tag, end, element = document.tag, document.end, document.element
+    chars, links = document.chars_before, document.link_chars_before
     regions: list[range] = []
     hinted: set[int] = set()
-    row = 0
-    while row < len(document):
-        stop = document.end[row]
-        if document.tag[row] == TEXT or prose(document, row, stop) < _REGION:
+    row, last = 0, len(document)
+    while row < last:
+        stop = end[row]
+        if tag[row] == TEXT or chars[stop] - chars[row] - links[stop] + links[row] < _REGION:
             row = stop  # the names of most elements are not worth the asking
             continue
-        get = document.element(row).get
+        get = element(row).get
         named = _meaning(get("class"), get("id"), get("itemtype"))
         if named == "comments" and _is_region(document, row):
             regions.append(range(row, stop))
@@ -218,10 +220,7 @@ def _record_regions(
 
 def _end_of_prose(document: Document) -> int:
     """Return the row at which enough prose has been shown to be the article."""
-    chars, links = document.chars_before, document.link_chars_before
-    return next(
-        (row for row in range(len(document)) if chars[row] - links[row] >= _PROSE), len(document)
-    )
+    return bisect_left(range(len(document)), _PROSE, key=lambda row: prose(document, 0, row))
 
 
 def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
@@ -236,8 +235,8 @@ def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
     text, parent = document.text, document.parent
-    for row in takewhile(stop.__gt__, dropwhile(start.__gt__, document.text_nodes())):
-        if len(text[row]) <= _SHORT and _tells_date(text[row]):
+    for row in document.text_nodes():
+        if start <= row < stop and len(text[row]) <= _SHORT and _tells_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * _SHORT:
                 yield row

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from operator import add
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.document import HEAD, SCRIPT, TEXT
@@ -122,15 +121,13 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
         if not skipped[row] and (tag[row] == "a" or _is_small(document, row, parameters)):
             links[row] = tag[row] == "a" and end[row] > row + 1
             skipped[row : end[row]] = b"\1" * (end[row] - row)
-    words = [
-        len(tokens(text)) if text and not skip else 0
-        for text, skip in zip(document.text, skipped, strict=True)
-    ]
-    return Counts(
-        list(accumulate(map(add, words, links), initial=0)),
-        list(accumulate(links, initial=0)),
-        max(words),
-    )
+    words = list(links)
+    longest = 0
+    for row, text in enumerate(document.text):
+        if text and not skipped[row]:
+            words[row] = size = len(tokens(text))
+            longest = max(longest, size)
+    return Counts(list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest)
 
 
 def _skipped(document: Document, parameters: CoreExParameters) -> bytearray:

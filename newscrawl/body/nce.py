@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -98,8 +98,7 @@ def nce(
 ) -> NceResult:
     """Run the three phases on *document*; without *comments*, phases 1 and 3 only."""
     parameters = parameters or NceParameters()
-    separator, fallback = _find_with_fallbacks(document, parameters)
-    forest = forest_of(document, separator, parameters)
+    separator, forest, fallback = find_region(document, parameters)
     first_comment = find_comments(document, forest, parameters) if comments else None
     if first_comment is not None:
         forest = cut_before(document, forest, first_comment)
@@ -112,15 +111,23 @@ def nce(
     )
 
 
-def _find_with_fallbacks(
-    document: Document, parameters: NceParameters
-) -> tuple[int | None, Fallback | None]:
+class Region(NamedTuple):
+    """What phase 1 finds; the same as in :class:`NceResult`."""
+
+    separator: int | None
+    forest: list[int]
+    fallback: Fallback | None
+
+
+def find_region(document: Document, parameters: NceParameters) -> Region:
+    """Phase 1, with smaller beta2 and beta3 where no node separates."""
     for times in range(parameters.relaxations + 1):
         beta2, beta3 = parameters.beta2 / 2**times, parameters.beta3 / 2**times
         relaxed = replace(parameters, beta2=beta2, beta3=beta3)
         if (separator := find_separator(document, relaxed)) is not None:
-            return separator, "relaxed" if times else None
-    return None, "whole_tree"
+            forest = forest_of(document, separator, parameters)
+            return Region(separator, forest, "relaxed" if times else None)
+    return Region(None, forest_of(document, None, parameters), "whole_tree")
 
 
 def find_separator(document: Document, parameters: NceParameters) -> int | None:

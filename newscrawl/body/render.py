@@ -43,10 +43,11 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
             flow.mark(_PARAGRAPH)
         last = root
-        if document.tag[root] != TEXT:
+        tag = document.tag[root]
+        if tag != TEXT:
             _write_tree(flow, document, root, skip, texts)
             # Its text, if there is any, is a row of its own; a space between siblings is not.
-            tail = document.element(root).tail
+            tail = None if tag in BLOCK_LEVEL else document.element(root).tail
             flow.write(" " if tail and tail.isspace() else None)
         elif not document.hidden[root] and root not in skip:
             flow.write(_source_text(document, root))
@@ -88,29 +89,53 @@ def _write_tree(
     flow: _Flow, document: Document, root: int, skip: AbstractSet[int], texts: AbstractSet[int]
 ) -> None:
     """Write the subtree of *root*, an element; without its tail. *texts* are text nodes of *skip*."""
-    tag, end, hidden, element = document.tag, document.end, document.hidden, document.element
+    tag, end, hidden = document.tag, document.end, document.hidden
     open_rows: list[int] = []
     row = root
     while row < end[root] or open_rows:
         if open_rows and end[open_rows[-1]] <= row:
             closed = open_rows.pop()
             _close(flow, tag[closed])
-            if open_rows and end[closed] not in texts:
-                flow.write(element(closed).tail)
+            if open_rows and row not in texts:
+                _write_tail(flow, document, closed, open_rows[-1])
         elif tag[row] == TEXT:
             row += 1
         elif hidden[row] or row in skip:
             if tag[row] in _BREAKS:
                 flow.mark(_BREAKS[tag[row]])
             if open_rows and end[row] not in texts:
-                flow.write(element(row).tail)
+                _write_tail(flow, document, row, open_rows[-1])
             row = end[row]
         else:
             open_rows.append(row)
             _open(flow, tag[row])
             row += 1
             if row not in texts:
-                flow.write(element(row - 1).text)
+                _write_text(flow, document, row - 1)
+
+
+# White space beside a break is nothing: the tree, which has it, is not asked.
+
+
+def _write_text(flow: _Flow, document: Document, row: int) -> None:
+    """Write the text that the element at *row* begins with."""
+    first, end, tag = row + 1, document.end[row], document.tag
+    if tag[row] not in _BREAKS or flow.preformatted:
+        flow.write(document.element(row).text)
+    elif first < end and tag[first] == TEXT:
+        alone = document.end[first] == end
+        flow.write(document.text[first] if alone else document.element(row).text)
+
+
+def _write_tail(flow: _Flow, document: Document, row: int, parent: int) -> None:
+    """Write the text between the element at *row* and the next in *parent*."""
+    after, tag = document.end[row], document.tag
+    if (
+        tag[row] not in _BREAKS
+        or flow.preformatted
+        or (after < document.end[parent] and tag[after] == TEXT)
+    ):
+        flow.write(document.element(row).tail)
 
 
 def _open(flow: _Flow, tag: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from newscrawl.records import marked_lists, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.document import Document
 
@@ -43,13 +43,17 @@ def series_kind(document: Document) -> Literal["live", "gallery"] | None:
     page = prose(document, 0, len(document))
     if not page:
         return None
-    if _is_gallery(document, page):
+    numbered = _numbered(document)
+    if _is_gallery(document, numbered, page):
         return "gallery"
-    return "live" if _is_live(document, page) else None
+    return "live" if _is_live(document, numbered, page) else None
 
 
-def _is_live(document: Document, page: float) -> bool:
-    for rows in marked_lists(document, _matching(document, _TIME), _ENTRY_TAGS):
+def _is_live(document: Document, numbered: Sequence[int], page: float) -> bool:
+    times = [row for row in numbered if _TIME.match(document.text[row])]
+    if len(times) < LEAST_ENTRIES:
+        return False
+    for rows in marked_lists(document, times, _ENTRY_TAGS):
         own = sum(prose(document, row, document.end[row]) for row in rows)
         if (
             len(rows) >= LEAST_ENTRIES
@@ -68,11 +72,11 @@ def _begins_with_time(document: Document, row: int) -> bool:
     return document.link_chars(texts[0]) == document.link_chars(texts[1]) == 0
 
 
-def _is_gallery(document: Document, page: float) -> bool:
+def _is_gallery(document: Document, numbered: Sequence[int], page: float) -> bool:
     captions = [row for row, tag in enumerate(document.tag) if tag == "figcaption"]
     if _are_most(document, captions, page):
         return True
-    counters = list(_matching(document, _COUNTER))
+    counters = [row for row in numbered if _COUNTER.match(document.text[row])]
     if len({document.text[row] for row in counters}) < LEAST_SLIDES:
         return False
     return any(
@@ -85,9 +89,9 @@ def _are_most(document: Document, rows: Sequence[int], page: float) -> bool:
     return len(rows) >= LEAST_SLIDES and own >= _SHARE * page
 
 
-def _matching(document: Document, pattern: re.Pattern[str]) -> Iterator[int]:
-    """Yield the rows of short shown texts with a number that *pattern* matches."""
-    for row in document.text_nodes():
-        text = document.text[row]
-        if len(text) <= _LONGEST and _DIGIT.search(text) and pattern.match(text):
-            yield row
+def _numbered(document: Document) -> list[int]:
+    """Return the rows of short shown texts with a number."""
+    text, has_digit = document.text, _DIGIT.search
+    return [
+        row for row in document.text_nodes() if len(text[row]) <= _LONGEST and has_digit(text[row])
+    ]
