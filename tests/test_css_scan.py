@@ -95,7 +95,7 @@ def test_names_of_selectors(rules: list[str]) -> None:
      "\ud800{", "\0{", '"\\', ":is(", "a b ", "@layer a{", "{}", "a{;}", "a{color:red", ";", "&"],
 )  # fmt: skip
 def test_hostile_sheets(unit: str, around: str) -> None:
-    """A sheet of one thing alone is scanned alike, in linear time; 10 MB in the next test."""
+    """A sheet of one thing alone is scanned alike, in linear time."""
     assert_same_scan(around.format(unit * 20_000))
 
 
@@ -133,7 +133,6 @@ def test_python_where_there_is_nothing_compiled(before: str, environment: dict[s
         {before}
         from newscrawl.css.scanner import COMPILED
         from newscrawl.css.sheet import parse_sheet
-from newscrawl.document import parse_document
         print(COMPILED, parse_sheet("a{{color:red}}").selectors)"""
     done = subprocess.run(
         [sys.executable, "-c", code],
