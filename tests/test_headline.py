@@ -230,7 +230,7 @@ def test_shipped_model():
     """It is small, knows its sites, is calibrated and is read once."""
     model = load_title_model()
     assert len(model.sites) > 300
-    assert LEARNED["newscrawl"](None) is load_title_model(None)
+    assert LEARNED["newscrawl"](None).title is load_title_model(None)
     confidences = [model.forest.calibrated(step / 10) for step in range(11)]
     assert confidences == sorted(confidences)
     assert confidences[-1] > 0.95
