@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from newscrawl.evaluation.clusters import adjusted_rand, b_cubed, pair_score
+from newscrawl.evaluation.clusters import adjusted_rand, b_cubed, pair_score, pair_score_of
 from newscrawl.evaluation.metrics import PERFECT, score_of
 
 LABELS = st.integers(0, 4)
@@ -26,6 +26,23 @@ def test_pairs_counted_one_by_one(clusterings: tuple[list[int], list[int]]) -> N
         for labels in clusterings
     )
     assert pair_score(*clusterings) == score_of(len(found & gold), len(found), len(gold))
+
+
+@given(CLUSTERINGS, st.sets(st.integers(0, 24)))
+def test_pairs_of_some(clusterings: tuple[list[int], list[int]], chosen: set[int]) -> None:
+    """the pairs of some documents are those with one of them or two"""
+    places = range(len(clusterings[0]))
+    found, gold = (
+        {
+            (i, j)
+            for i, j in combinations(places, 2)
+            if labels[i] == labels[j] and chosen.intersection((i, j))
+        }
+        for labels in clusterings
+    )
+    members = sorted(chosen.intersection(places))
+    wanted = score_of(len(found & gold), len(found), len(gold))
+    assert pair_score_of(members, *clusterings) == wanted
 
 
 @given(CLUSTERINGS)

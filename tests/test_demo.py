@@ -48,6 +48,9 @@ def test_demo_finds_every_article(tmp_path: Path):
     articles = [json.loads(line) for line in lines]
     assert len(articles) == total
     assert {article["kind"] for article in articles} == {"article"}
+    assert done.stdout.count("one story, 3 times: ") == 1
+    assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
+    assert not list(tmp_path.glob("*neardup*"))
 
 
 def test_crawl_respects_robots(tmp_path: Path):

@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import load_corpora, progress, require, save_text
+from newscrawl.commands._near_duplicates import evaluate_near_duplicates
 from newscrawl.extraction import DEFAULT_METHOD, LEARNED, METHODS
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options of the command."""
         super().add_options(parser)
+        parser.add_argument(
+            "--task",
+            choices=("articles", "near-duplicates"),
+            default="articles",
+            help="what to score: fields of articles, or clusters of them, found in whole pages, "
+            "in the bodies extracted and in those labelled (default: %(default)s)",
+        )
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="method to score (default: %(default)s)"
         )
@@ -105,7 +113,11 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Score the corpora in *args* and print the report."""
-        _check(args, opts)
+        _check_options(args, opts)
+        if opts.task == "near-duplicates":
+            evaluate_near_duplicates(args, opts)
+            return
+        _check_methods(opts)
         corpora = load_corpora(args)
         pages = [page for corpus in corpora for page in _choose(corpus, opts)]
         if not pages:
@@ -116,12 +128,15 @@ class Command(ScrapyCommand):
         _write(report, opts)
 
 
-def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
+def _check_options(args: Sequence[str], opts: argparse.Namespace) -> None:
     if unknown := [arg for arg in args if arg.startswith("-")]:
         raise UsageError(f"unknown option {unknown[0]}", print_help=False)
     for name in ("worst", "limit", "workers"):
         if (value := getattr(opts, name)) is not None and value < 0:
             raise UsageError(f"--{name} must not be negative", print_help=False)
+
+
+def _check_methods(opts: argparse.Namespace) -> None:
     from newscrawl.evaluation.papers import paper_of  # noqa: PLC0415
     from newscrawl.evaluation.score import CLEANED  # noqa: PLC0415
 

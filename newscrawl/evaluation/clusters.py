@@ -27,6 +27,21 @@ def pair_score(found: Labels, gold: Labels) -> Score:
     return score_of(_pairs(zip(found, gold, strict=True)), _pairs(found), _pairs(gold))
 
 
+def pair_score_of(members: Sequence[int], found: Labels, gold: Labels) -> Score:
+    """Return the score of the pairs that have one document or both among *members* (places).
+
+    Unlike the score of *members* alone it counts what they are wrongly put together with.
+    """
+    inside = set(members)
+    others = [place for place in range(len(found)) if place not in inside]
+
+    def touching(labels: Labels) -> int:
+        return _pairs(labels) - _pairs(labels[place] for place in others)
+
+    both = list(zip(found, gold, strict=True))
+    return score_of(touching(both), touching(found), touching(gold))
+
+
 def b_cubed(found: Labels, gold: Labels) -> Score:
     """Return B-cubed precision and recall, means over documents, and their harmonic mean.
 

@@ -47,17 +47,20 @@ def map_folds(
     kind: Kind,
     measure: Callable[[Sequence[LabelledPage], Path], list[Outcome[T]]],
     *,
+    learn_from: Sequence[LabelledPage] | None = None,
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[Outcome[T]]:
     """Return what *measure* says of each of *pages*, in order.
 
-    It is called with the pages of each fold, and the folder of the models fitted to those of the
-    other folds. *advance* is called when a page is learned from.
+    It is called with the pages of each fold, and the folder of the models fitted to the pages of
+    *learn_from*, *pages* themselves if not given, that are of the other folds. *advance* is
+    called when a page is learned from.
     """
-    read = read_examples(pages, workers=workers, advance=advance)
-    fold_of = folds(pages, kind)
-    places = dict(zip(pages, fold_of, strict=True))
+    read = read_examples(learn_from or pages, workers=workers, advance=advance)
+    everything = list(dict.fromkeys([*pages, *(learn_from or ())]))
+    places = dict(zip(everything, folds(everything, kind), strict=True))
+    fold_of = [places[page] for page in pages]
     models = fold_bundles(read.pages, read.examples, [places[page] for page in read.pages])
     outcomes: dict[int, Outcome[T]] = {}
     with TemporaryDirectory() as folder:

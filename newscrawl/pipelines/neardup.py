@@ -6,9 +6,10 @@ import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
+from newscrawl.crawl.urls import owner
 from newscrawl.neardup import NearDuplicateIndexError
 from newscrawl.pipelines.fill import ItemFiller
 from newscrawl.pipelines.indexthread import IndexThread
@@ -63,6 +64,7 @@ class NearDuplicatePipeline:
     async def open_spider(self) -> None:
         """Open the index. Raises ``NearDuplicateIndexError`` for a file that is none of ours."""
         await self._index.open()
+        await run_in_thread(owner, "example.com")  # reads the public suffix list
 
     async def close_spider(self) -> None:
         """Close the index."""

@@ -135,8 +135,17 @@ class Outcome:
         """Whether every article is there with right title, date and body, and nothing else."""
         return not self.surplus and all(c.title and c.date and c.text for c in self.checks)
 
+    @property
+    def shared_stories(self) -> list[list[Article]]:
+        """The clusters of near-duplicates that hold more than one article."""
+        members: dict[str, list[Article]] = {}
+        for check in self.checks:
+            if check.found is not None and check.found.cluster is not None:
+                members.setdefault(check.found.cluster["id"], []).append(check.found)
+        return [articles for articles in members.values() if len(articles) > 1]
+
     def lines(self) -> list[str]:
-        """Return the outcome in words: the sums, then whatever is wrong."""
+        """Return the outcome in words: the sums, shared stories, then whatever is wrong."""
         found = sum(check.found is not None for check in self.checks)
         right = {
             name: sum(getattr(check, name) for check in self.checks)
@@ -149,6 +158,11 @@ class Outcome:
         )
         return [
             total,
+            *(
+                f"one story, {len(articles)} times: "
+                + "; ".join(f"{article.title} ({article.url})" for article in articles)
+                for articles in self.shared_stories
+            ),
             *(
                 f"{check.page.site}{check.page.path}: {fault}"
                 for check in self.checks
