@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
@@ -11,7 +12,7 @@ from scrapy.utils.test import get_crawler
 import newscrawl
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.middlewares import StylesheetMiddleware
-from newscrawl.pipelines import NewsExtractPipeline
+from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings, Settings
@@ -45,6 +46,13 @@ def test_switches_everything_on() -> None:
     assert settings["DOWNLOADER_MIDDLEWARES"][StylesheetMiddleware] == 545
     exporter = settings.getwithbase("FEED_EXPORTERS")["parquet"]
     assert load_object(exporter) is ParquetItemExporter
+
+
+@pytest.mark.parametrize("value", [True, "True", 1])
+def test_near_duplicates_where_asked_for(value: Any) -> None:
+    """They are told behind the extraction, where the project says so."""
+    settings = settings_with_addon(NEWSCRAWL_NEARDUP_ENABLED=value)
+    assert pipelines(settings) == [NewsExtractPipeline, NearDuplicatePipeline]
 
 
 def test_project_goes_before() -> None:
