@@ -25,7 +25,7 @@ _NAME = re.compile(
 )
 """Words of classes and ids. On news212 and fundus they stand over 0 to 11 words of labelled bodies
 each, where the region is small."""
-_APART = frozenset({"aside", "figcaption"})
+_APART = {"aside": 0.3, "figcaption": 0.8}  # most of the page's text outside of links, as below
 _WHOLE = frozenset({"body", "html", "main", "p"})
 _CONSENT = re.compile("cookie|consent|onetrust|gdpr|privacy")
 
@@ -101,7 +101,7 @@ class _Regions:
             return True
         share = (document.chars(row) - document.link_chars(row)) / (self._plain or 1)
         if tag in _APART:
-            return share <= MOST
+            return share <= _APART[tag]
         element = document.element(row)
         found = _NAME.search(f"{element.get('class', '')} {element.get('id', '')}".lower())
         if found is None:
