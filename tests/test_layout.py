@@ -24,7 +24,7 @@ FLOORS = {
     "guard": 0,
     "rows": 0,
     "_rows": 0,
-    "_trees": 0,
+    "_trees": 1,
     "document": 1,
     "forest": 1,
     "records": 1,
