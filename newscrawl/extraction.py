@@ -107,7 +107,7 @@ class Body(NamedTuple):
     alone: bool = False
     #: the method's date of modification, where it is alone
     modified: Dating | None = None
-    #: True: the body is the forest with all that is in it: as published, or as chosen
+    #: True: the body is the forest with all that is in it, as published
     whole: bool = False
     #: the region that dates are told from, where it is not the forest
     region: list[int] | None = None
@@ -178,7 +178,6 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
         forest_of_blocks(document, sorted(rows)),
         Evidence("blocks", confidence),
         title,
-        whole=True,
         region=region,
     )
 
@@ -443,7 +442,7 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
         skipped = title_rows(document, body.forest, title)
     captions = "captions" in options.parts
     if options.remove_boilerplate and not body.whole:
-        first = min(skipped, default=None)
+        first = min(skipped, default=None if body.region is None or title is None else title.row)
         skipped |= boilerplate(document, body.forest, first, captions=captions)
     skipped |= rows_left_out(document, body.forest, options.parts)
     if captions:

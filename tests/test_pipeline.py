@@ -252,7 +252,8 @@ def test_text_and_declared_encoding() -> None:
 
 def test_parts_of_the_body() -> None:
     """A crawl leaves lists out where the settings do."""
-    listed = HTML.replace(b"</p>", b"</p><ul><li>Listenpunkt</li></ul>", 4)
+    items = b"<li>Der Listenpunkt steht mitten im Text und sagt, was es kostet.</li>" * 2
+    listed = HTML.replace(b"</p>", b"</p><ul>" + items + b"</ul>", 4)
     for parts, kept in ((["lists"], True), ("quotes,tables", False)):
         (article,) = process({"url": URL, "html": listed}, NEWSCRAWL_BODY_PARTS=parts).items
         assert ("Listenpunkt" in article.body) == kept
