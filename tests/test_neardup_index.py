@@ -210,6 +210,19 @@ def test_stream_over_a_restart(path: Path):
     assert parts == whole
 
 
+def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whether postings are in memory or in the file, and over restarts, verdicts are the same."""
+    everything = stories(120)
+    with Index(None, OPTIONS) as index:
+        whole = index.add_many(everything)
+    monkeypatch.setattr("newscrawl.neardup.index.SETTLED", 16)
+    parts = []
+    for start in range(0, 120, 29):
+        with Index(path, OPTIONS) as index:
+            parts += [index.add(one) for one in everything[start : start + 29]]
+    assert parts == whole
+
+
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_batches_change_nothing(seed: int, cuts: list[int]):
@@ -266,8 +279,8 @@ def test_the_index_is_pruned():
             when = NOON + timedelta(hours=n)
             index.add(story(f"https://s{n % 7}.test/{n}", words(60, seed=n), when))
         assert 100 <= len(index) <= 150
-        rows = index._connection.execute("SELECT count(*) FROM posting").fetchone()[0]
-        assert rows <= 60 * 150
+        found = index._connection.execute("SELECT count(*) FROM fresh_posting").fetchone()[0]
+        assert found <= 60 * 150
 
 
 def test_one_wrong_date_prunes_nothing():
@@ -377,7 +390,8 @@ def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None
 
 def contents(index: Index) -> list[list[tuple[object, ...]]]:
     """Return all that an index holds."""
-    tables = ("site", "cluster", "alias", "story", "posting", "anchor", "boilerplate")
+    tables = ("site", "cluster", "alias", "story", "boilerplate")
+    tables += ("posting", "anchor", "fresh_posting", "fresh_anchor")
     return [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
 
 

@@ -58,6 +58,17 @@ CREATE TABLE boilerplate (
 ) WITHOUT ROWID;
 """
 
+_FRESH: Final = """
+CREATE TEMP TABLE fresh_posting (
+    hash INTEGER NOT NULL, site INTEGER NOT NULL, story INTEGER NOT NULL,
+    PRIMARY KEY (hash, site, story)
+) WITHOUT ROWID;
+CREATE TEMP TABLE fresh_anchor (
+    hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)
+) WITHOUT ROWID;
+"""
+"""In memory: postings of the last stories, made from their sketches when the file is opened."""
+
 
 class NearDuplicateIndexError(Exception):
     """The file cannot be used as an index: foreign, damaged, newer, other sketches, or in use."""
@@ -105,12 +116,14 @@ def _prepare(connection: sqlite3.Connection, path: Path | str | None, fingerprin
     _check_owner(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA cache_size = -{CACHE}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     with transaction(connection):
         if not connection.execute("PRAGMA application_id").fetchone()[0]:
             _create(connection, fingerprint)
     _check_content(connection, path, fingerprint)
+    connection.executescript(_FRESH)
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path | str | None) -> None:
@@ -130,6 +143,7 @@ def _create(connection: sqlite3.Connection, fingerprint: str) -> None:
     for statement in _SCHEMA.split(";")[:-1]:
         connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES ('sketch', ?)", (fingerprint,))
+    connection.execute("INSERT INTO meta VALUES ('posted', '0')")
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 PRUNED: Final = 50
 """After so many new stories, those out of the window go."""
 
+SETTLED: Final = 1000
+"""After so many new stories, their postings go from memory into the file."""
+
 SITES: Final = 1024
 """Sites whose boilerplate is kept in memory."""
 
@@ -80,6 +83,8 @@ class Index:
         self._shelf = Shelf(self._connection)
         self._boilerplate: dict[int, NDArray[np.uint32]] = {}
         self._lock = threading.Lock()
+        with explained(path), transaction(self._connection):
+            self._restore()
 
     def add(self, story: Story) -> Verdict:
         """Put a story into the index and return where it stands."""
@@ -93,6 +98,7 @@ class Index:
                     return [self._add(story) for story in stories]
             except BaseException:
                 self._boilerplate.clear()
+                self._shelf.recall()
                 raise
 
     def resolve(self, cluster: str) -> str:
@@ -145,7 +151,16 @@ class Index:
         self._shelf.post(number, site, kept.hashes, anchored)
         if former is None and number % PRUNED == 0:
             self._prune(number)
+        if former is None and number % SETTLED == 0:
+            self._shelf.settle(number)
         return verdict
+
+    def _restore(self) -> None:
+        """Make the last stories found that were when the index was closed, or its process ended."""
+        for record in self._shelf.unsettled():
+            kept = record.sketch.without(self._repeated(record.site))
+            anchored = anchors(record.sketch, record.site)
+            self._shelf.post(record.id, record.site, kept.hashes, anchored)
 
     def _withdraw(self, number: int) -> Record:
         """Return a story whose text is no longer what it was, found by its old hashes no more."""

@@ -69,6 +69,8 @@ class Shelf:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
         self._executemany = connection.executemany
+        #: the last story whose postings are in the file
+        self._posted = 0
 
     def site(self, name: str) -> int:
         """Return the number of a site."""
@@ -98,7 +100,9 @@ class Shelf:
     def postings(self, hashes: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
         """Return (hash, site, story) of the stories that have any of *hashes*."""
         return self._execute(
-            "SELECT hash, site, story FROM posting WHERE hash IN (SELECT value FROM json_each(?))",
+            "WITH wanted AS MATERIALIZED (SELECT value FROM json_each(?))"
+            " SELECT hash, site, story FROM posting WHERE hash IN wanted UNION ALL"
+            " SELECT hash, site, story FROM fresh_posting WHERE hash IN wanted",
             (json.dumps(signed(hashes)),),
         ).fetchall()
 
@@ -107,8 +111,9 @@ class Shelf:
         return {
             story
             for anchor in signed(anchors)
+            for table in ("fresh_anchor", "anchor")
             for (story,) in self._execute(
-                "SELECT story FROM anchor WHERE hash = ? ORDER BY story DESC LIMIT ?",
+                f"SELECT story FROM {table} WHERE hash = ? ORDER BY story DESC LIMIT ?",  # noqa: S608
                 (anchor, ANCHORED),
             )
         }
@@ -152,7 +157,8 @@ class Shelf:
         """Note hashes that a site repeats; its stories are no longer found by them."""
         rows = [(site, value) for value in hashes]
         self._executemany("INSERT OR IGNORE INTO boilerplate VALUES (?, ?)", rows)
-        self._executemany("DELETE FROM posting WHERE site = ? AND hash = ?", rows)
+        for table in ("posting", "fresh_posting"):
+            self._executemany(f"DELETE FROM {table} WHERE site = ? AND hash = ?", rows)  # noqa: S608
 
     def new_cluster(self, name: str) -> int:
         """Return the number of a new, empty cluster."""
@@ -232,12 +238,13 @@ class Shelf:
         self, story: int, site: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]
     ) -> None:
         """Make a story found by its hashes."""
+        fresh = "fresh_" if story > self._posted else ""
         self._executemany(
-            "INSERT INTO posting VALUES (?, ?, ?)",
+            f"INSERT INTO {fresh}posting VALUES (?, ?, ?)",  # noqa: S608
             [(value, site, story) for value in signed(hashes)],
         )
         self._executemany(
-            "INSERT OR IGNORE INTO anchor VALUES (?, ?)",
+            f"INSERT OR IGNORE INTO {fresh}anchor VALUES (?, ?)",  # noqa: S608
             [(value, story) for value in signed(anchors)],
         )
 
@@ -245,14 +252,35 @@ class Shelf:
         self, story: int, site: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]
     ) -> None:
         """Make a story no longer found."""
+        fresh = "fresh_" if story > self._posted else ""
         self._executemany(
-            "DELETE FROM posting WHERE hash = ? AND site = ? AND story = ?",
+            f"DELETE FROM {fresh}posting WHERE hash = ? AND site = ? AND story = ?",  # noqa: S608
             [(value, site, story) for value in signed(hashes)],
         )
         self._executemany(
-            "DELETE FROM anchor WHERE hash = ? AND story = ?",
+            f"DELETE FROM {fresh}anchor WHERE hash = ? AND story = ?",  # noqa: S608
             [(value, story) for value in signed(anchors)],
         )
+
+    def settle(self, story: int) -> None:
+        """Write the postings in memory into the file: of all stories up to this one."""
+        for table in ("posting", "anchor"):
+            # In the order of the table: a page is written once for all that goes into it.
+            self._execute(f"INSERT INTO {table} SELECT * FROM fresh_{table} ORDER BY hash")  # noqa: S608
+            self._execute(f"DELETE FROM fresh_{table}")  # noqa: S608
+        self._execute("UPDATE meta SET value = ? WHERE name = 'posted'", (str(story),))
+        self._posted = story
+
+    def recall(self) -> None:
+        """Read which postings are in the file: where what was written has been undone."""
+        row = self._execute("SELECT value FROM meta WHERE name = 'posted'").fetchone()
+        self._posted = int(row[0])
+
+    def unsettled(self) -> list[Record]:
+        """Return the stories whose postings are not in the file."""
+        self.recall()
+        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE id > ?", (self._posted,))  # noqa: S608
+        return [_record(row) for row in rows]
 
     def newest(self, rank: int) -> int:
         """Return when the story is from that *rank* stories are newer than."""
