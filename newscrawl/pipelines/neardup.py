@@ -56,7 +56,7 @@ class NearDuplicatePipeline:
         A setting that it cannot use raises ``ValueError``.
         """
         if not setting(crawler.settings, "NEWSCRAWL_NEARDUP_ENABLED"):
-            raise NotConfigured("NEWSCRAWL_NEARDUP_ENABLED is False")
+            raise NotConfigured  # without a message no warning: this project's own default
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
         return cls(crawler)
