@@ -71,6 +71,9 @@ class Index:
     gets the verdict it got before, and one with another text replaces what was stored and keeps
     its cluster. A former text changes nothing: caches serve old pages, and runs are repeated. Verdicts depend on the stories, their order and the options, on nothing else.
 
+    What the last stories are found by is in memory, and written in bulk once in 1,000 stories:
+    that call takes up to a second or so in a large index.
+
     One process has the file open at a time; another one is refused. Threads may share an index.
     Without a *path* the index is in memory. Everything raises :class:`NearDuplicateIndexError`
     where the file cannot be used.
