@@ -140,4 +140,4 @@ def test_articles_carry_their_provenance(recorded: Recorded):
     """Each article says when it was fetched and where its body came from."""
     for item in recorded.crawl.items:
         assert item["fetched_at"]
-        assert item["evidence"]["body"]["source"] == "nce"
+        assert item["evidence"]["body"]["source"] == "blocks"
