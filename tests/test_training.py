@@ -273,6 +273,8 @@ STORY = "".join(
     "the city said about the work that had taken them the whole winter, day and night.</p>"
     for n in range(12)
 )
+# The last paragraph is no part of it, so that there is something to tell apart.
+BODY = STORY.rpartition("<p>")[0].replace("<p>", "").replace("</p>", "\n")
 PAGE = (
     "<html lang=en><title>{title} - Daily Harbour</title><body><nav><a href=/>News</a> "
     "<a href=/s>Sport</a></nav><div><div class=head><h1>{title}</h1>"
@@ -290,7 +292,7 @@ def write_corpus(folder: Path, sites: int = 9) -> Path:
         (folder / "pages" / f"{n}.html.gz").write_bytes(gzip.compress(page.encode()))
         row = {
             "id": str(n), "url": f"https://{n}.example/x", "site": f"{n}.example",
-            "title": title, "date": day.isoformat(), "body": "Paragraph",
+            "title": title, "date": day.isoformat(), "body": BODY,
         }  # fmt: skip
         lines.append(json.dumps(row))
     (folder / "truth.jsonl").write_text("\n".join(lines))
