@@ -8,8 +8,6 @@ makes no second walk.
 
 from __future__ import annotations
 
-import logging
-import os
 from bisect import bisect_left
 from functools import cached_property
 from itertools import filterfalse
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from newscrawl import rows
+from newscrawl.compiled import compiled_module
 from newscrawl.encoding import to_utf8
 from newscrawl.guard import drop_surplus_attributes
 from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
@@ -40,8 +39,6 @@ __all__ = [
     "parse_document",
 ]
 
-logger = logging.getLogger(__name__)
-
 MOST_BYTES = 32 * 1024 * 1024
 """Size of the largest page that is parsed."""
 
@@ -57,20 +54,9 @@ class DocumentError(ValueError):
     """The bytes hold no page: empty, binary, or too large."""
 
 
-def _fastest_flatten() -> Callable[..., rows.Rows]:
-    """Return the compiled pass; the Python one where there is none for this Python and lxml."""
-    if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
-        return rows.flatten
-    try:
-        from newscrawl import _rows  # noqa: PLC0415  # not there without a compiler
-    except (ImportError, TypeError, ValueError) as reason:  # other structures: the latter two
-        logger.debug("Pages are walked in Python: %s", reason)
-        return rows.flatten
-    return _rows.flatten
-
-
-flatten = _fastest_flatten()
-COMPILED = flatten is not rows.flatten
+_compiled = compiled_module("newscrawl._rows")
+flatten: Callable[..., rows.Rows] = _compiled.flatten if _compiled else rows.flatten
+COMPILED = _compiled is not None
 """Whether pages are walked by the compiled pass. The environment variable
 ``NEWSCRAWL_NO_EXTENSIONS`` turns it off."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import os
 import zipfile
 from array import array
 from dataclasses import dataclass
@@ -21,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from newscrawl.compiled import compiled_module
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-logger = logging.getLogger(__name__)
 
 LEAF = -1
 """``feature`` of the nodes that are leaves."""
@@ -286,19 +284,8 @@ def walk_in_python(forest: Arrays, row: Sequence[float]) -> float:
     return total
 
 
-def _fastest_walk() -> Callable[[Arrays, Sequence[float]], float]:
-    """Return the compiled walk; the Python one where there is none."""
-    if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
-        return walk_in_python
-    try:
-        from newscrawl import _trees  # noqa: PLC0415  # not there without a compiler
-    except ImportError as reason:
-        logger.debug("Trees are walked in Python: %s", reason)
-        return walk_in_python
-    return _trees.walk
-
-
-walk = _fastest_walk()
+_compiled = compiled_module("newscrawl._trees")
+walk: Callable[[Arrays, Sequence[float]], float] = _compiled.walk if _compiled else walk_in_python
 
 
 def schema_hash(feature_names: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ FLOORS = {
     "items": 0,
     "encoding": 0,
     "guard": 0,
+    "compiled": 0,
     "rows": 0,
     "_rows": 0,
     "_trees": 1,

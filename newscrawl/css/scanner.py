@@ -6,10 +6,9 @@ turns them off.
 
 from __future__ import annotations
 
-import logging
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.compiled import compiled_module
 from newscrawl.css import keys, scan, tokens
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILED", "file_rules", "separated", "take_rules"]
 
-logger = logging.getLogger(__name__)
-
 
 class _Loops(NamedTuple):
     separated: Callable[[str], str]
@@ -29,22 +26,12 @@ class _Loops(NamedTuple):
     file_rules: Callable[..., Filed]
 
 
-_PYTHON = _Loops(tokens.separated, scan.take_rules, keys.file_rules)
-
-
-def _fastest_loops() -> _Loops:
-    if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
-        return _PYTHON
-    try:
-        from newscrawl.css import _scan  # noqa: PLC0415  # not there without a compiler
-    except ImportError as reason:
-        logger.debug("Style sheets are scanned in Python: %s", reason)
-        return _PYTHON
-    return _Loops(_scan.separated, _scan.take_rules, _scan.file_rules)
-
-
-_loops = _fastest_loops()
-COMPILED = _loops is not _PYTHON
+_compiled = compiled_module("newscrawl.css._scan")
+COMPILED = _compiled is not None
 """Whether the compiled loops are in use."""
 
-separated, take_rules, file_rules = _loops
+separated, take_rules, file_rules = (
+    _Loops(_compiled.separated, _compiled.take_rules, _compiled.file_rules)
+    if _compiled
+    else _Loops(tokens.separated, scan.take_rules, keys.file_rules)
+)
