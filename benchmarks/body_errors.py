@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
-    from newscrawl.body.choice import BodyModel
     from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.forest import Model
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 CORPORA = [SHARED / "news212", SHARED / "fundus"]
@@ -94,7 +94,7 @@ def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
                 yield errors_of(page, model)
 
 
-def errors_of(page: LabelledPage, model: BodyModel) -> Errors:
+def errors_of(page: LabelledPage, model: Model) -> Errors:
     """Return the errors of the body that *model* chooses on *page*."""
     document = reveal(parse_document(page.html()))
     document = without_comments(document, comment_rows(document))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from newscrawl import clock
 from newscrawl.body.blocks import forest_of_blocks
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.choice import BodyModel, body_candidates, choose_blocks, load_body_model
+from newscrawl.body.choice import body_candidates, choose_blocks, load_body_model
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
@@ -28,7 +28,7 @@ from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import DateEvidence, gather
-from newscrawl.fields.headline import TitleModel, find_headline, load_title_model
+from newscrawl.fields.headline import find_headline, load_title_model
 from newscrawl.fields.kind import page_kind
 from newscrawl.fields.metadata import Metadata, Stated, read_metadata, stated_body
 from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from newscrawl.css.sheet import Sheet
     from newscrawl.css.store import SheetStore
+    from newscrawl.forest import Model
 
 
 class UnknownMethodError(ValueError):
@@ -140,8 +141,8 @@ def _nce(page: Page, options: ExtractOptions) -> Body:
 class _DefaultModels(NamedTuple):
     """The models of the default method."""
 
-    title: TitleModel
-    body: BodyModel
+    title: Model
+    body: Model
 
     @property
     def sites(self) -> frozenset[str]:

@@ -12,7 +12,8 @@ import json
 import zipfile
 from array import array
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from io import BytesIO
 from math import exp
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -286,6 +287,32 @@ def walk_in_python(forest: Arrays, row: Sequence[float]) -> float:
 
 _compiled = compiled_module("newscrawl._trees")
 walk: Callable[[Arrays, Sequence[float]], float] = _compiled.walk if _compiled else walk_in_python
+
+
+class Model(NamedTuple):
+    """An ensemble, and the name of the file that it is kept in."""
+
+    forest: Forest
+    file: str
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """The sites whose pages it was trained on."""
+        return frozenset(self.forest.sites)
+
+    def save(self, folder: Path) -> None:
+        """Write the model to *folder*. Raises ``OSError``."""
+        self.forest.save(folder / self.file)
+
+
+@cache
+def load_model(file: str, features: tuple[str, ...], folder: Path | None = None) -> Model:
+    """Return the model *file* of *folder*, or of the package; read once.
+
+    Raises :class:`ModelError`, also where it is for other *features*, and ``OSError``.
+    """
+    place = folder or files("newscrawl") / "models"
+    return Model(Forest.load(place / file, schema=schema_hash(features)), file)
 
 
 def schema_hash(feature_names: Iterable[str]) -> str:

@@ -7,8 +7,6 @@ greatest expected F1 is chosen, so that no threshold is fitted.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from itertools import accumulate, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +16,7 @@ from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.regions import heading_row, outside_regions
-from newscrawl.forest import Forest, schema_hash
+from newscrawl.forest import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from newscrawl.body.blockfeatures import Columns
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
+    from newscrawl.forest import Model
 
 FILE = "body.npz"
 
@@ -56,29 +55,9 @@ _TAG, _PARENT_TAG = FEATURES.index("tag"), FEATURES.index("parent_tag")
 _DESCRIBED, _AFTER = FEATURES.index("described"), FEATURES.index("after_heading")
 
 
-class BodyModel(NamedTuple):
-    """The ensemble that tells blocks of the body."""
-
-    forest: Forest
-
-    @property
-    def sites(self) -> frozenset[str]:
-        """The sites whose pages it was trained on."""
-        return frozenset(self.forest.sites)
-
-    def save(self, folder: Path) -> None:
-        """Write the model to *folder*. Raises ``OSError``."""
-        self.forest.save(folder / FILE)
-
-
-@cache
-def load_body_model(folder: Path | None = None) -> BodyModel:
-    """Return the model in *folder*, or that in the package; read once.
-
-    Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
-    """
-    place = folder or files("newscrawl") / "models"
-    return BodyModel(Forest.load(place / FILE, schema=schema_hash(FEATURES)))
+def load_body_model(folder: Path | None = None) -> Model:
+    """Return the ensemble that tells blocks of the body, see :func:`~newscrawl.forest.load_model`."""
+    return load_model(FILE, FEATURES, folder)
 
 
 class Candidates(NamedTuple):
@@ -128,7 +107,7 @@ class Choice(NamedTuple):
     expected: float
 
 
-def choose_blocks(candidates: Candidates, model: BodyModel) -> Choice:
+def choose_blocks(candidates: Candidates, model: Model) -> Choice:
     """Return the body among *candidates*: empty where there is none."""
     probabilities = model.forest.predict(candidates.features)
     chosen, expected = best_subset(probabilities, candidates.chars)

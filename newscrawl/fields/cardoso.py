@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.date import Dating
 from newscrawl.fields.datetext import read_dates
-from newscrawl.forest import Forest, schema_hash
+from newscrawl.forest import load_model
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.fields.attributes import TextNodes
+    from newscrawl.forest import Forest
     from newscrawl.items import Day
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
@@ -67,10 +67,9 @@ def load_models(folder: Path | None = None) -> Models:
 
     Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
     """
-    place = folder or files("newscrawl") / "models"
     return Models(
-        Forest.load(place / TITLE_FILE, schema=schema_hash(TITLE_FEATURES)),
-        Forest.load(place / DATE_FILE, schema=schema_hash(DATE_FEATURES)),
+        load_model(TITLE_FILE, TITLE_FEATURES, folder).forest,
+        load_model(DATE_FILE, DATE_FEATURES, folder).forest,
     )
 
 

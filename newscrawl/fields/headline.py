@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.fields.spanfeatures import FEATURES, Candidates
 from newscrawl.fields.title import CONFIDENCE, Headline
-from newscrawl.forest import Forest, schema_hash
+from newscrawl.forest import load_model
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document import Document
     from newscrawl.fields.spans import Span
+    from newscrawl.forest import Model
 
 FILE = "title.npz"
 
@@ -27,29 +26,9 @@ Of 348 pages of other sites whose headline was hidden 92 get another heading as 
 """
 
 
-class TitleModel(NamedTuple):
-    """The ensemble that tells titles."""
-
-    forest: Forest
-
-    @property
-    def sites(self) -> frozenset[str]:
-        """The sites whose pages it was trained on."""
-        return frozenset(self.forest.sites)
-
-    def save(self, folder: Path) -> None:
-        """Write the model to *folder*. Raises ``OSError``."""
-        self.forest.save(folder / FILE)
-
-
-@cache
-def load_title_model(folder: Path | None = None) -> TitleModel:
-    """Return the model in *folder*, or that in the package; read once.
-
-    Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
-    """
-    place = folder or files("newscrawl") / "models"
-    return TitleModel(Forest.load(place / FILE, schema=schema_hash(FEATURES)))
+def load_title_model(folder: Path | None = None) -> Model:
+    """Return the ensemble that tells titles, see :func:`~newscrawl.forest.load_model`."""
+    return load_model(FILE, FEATURES, folder)
 
 
 class Choice(NamedTuple):
@@ -59,7 +38,7 @@ class Choice(NamedTuple):
     probability: float
 
 
-def choose_span(candidates: Candidates, model: TitleModel) -> Choice | None:
+def choose_span(candidates: Candidates, model: Model) -> Choice | None:
     """Return the most probable of *candidates*, the first of equals; None where there is none."""
     probabilities = model.forest.predict(candidates.features)
     if not probabilities:
@@ -69,7 +48,7 @@ def choose_span(candidates: Candidates, model: TitleModel) -> Choice | None:
 
 
 def find_headline(
-    document: Document, candidates: Candidates, model: TitleModel, fallback: Headline | None = None
+    document: Document, candidates: Candidates, model: Model, fallback: Headline | None = None
 ) -> Headline | None:
     """Return the title of a page, or None for one that has none.
 
@@ -84,7 +63,7 @@ def find_headline(
     return _stated(candidates) or fallback or found
 
 
-def title_text(candidates: Candidates, model: TitleModel) -> str:
+def title_text(candidates: Candidates, model: Model) -> str:
     """Return the text of the title that :func:`find_headline` finds without a fall-back."""
     choice = choose_span(candidates, model)
     stated = next(iter(candidates.stated.values()), "")
@@ -93,7 +72,7 @@ def title_text(candidates: Candidates, model: TitleModel) -> str:
     return choice.span.text
 
 
-def _headline(document: Document, choice: Choice, model: TitleModel) -> Headline:
+def _headline(document: Document, choice: Choice, model: Model) -> Headline:
     span = choice.span
     row = span.rows[0] if span.heading is None else span.heading
     source = "text" if span.heading is None else document.tag[row]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.choice import FEATURES, BodyModel, best_subset, body_candidates
+from newscrawl.body.choice import FEATURES, FILE, best_subset, body_candidates
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.nce import nce
 from newscrawl.body.regions import reveal
 from newscrawl.evaluation.metrics import score_of
-from newscrawl.forest import LEAF, Forest, Tree
+from newscrawl.forest import LEAF, Forest, Model, Tree
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.fit import TooFewPagesError
@@ -100,7 +100,7 @@ class Labelled(NamedTuple):
     example: BodyExample
 
 
-def fit_body_model(labelled: Sequence[Labelled]) -> BodyModel:
+def fit_body_model(labelled: Sequence[Labelled]) -> Model:
     """Return the model fitted to *labelled* pages: the same for the same, in the same order.
 
     Pages whose label is doubted are left out. The expected F1 is calibrated on pages of sites that
@@ -108,10 +108,10 @@ def fit_body_model(labelled: Sequence[Labelled]) -> BodyModel:
     """
     sites = {name for one in labelled for name in site_names(one.page)}
     model = _fit(labelled, sites)
-    return BodyModel(replace(model.forest, calibration=_calibration(labelled)))
+    return model._replace(forest=replace(model.forest, calibration=_calibration(labelled)))
 
 
-def _fit(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> BodyModel:
+def _fit(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
 
     trusted = [one for one in labelled if not one.page.body_suspect and one.example.features]
@@ -130,7 +130,7 @@ def _fit(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> BodyModel:
     )
     rows = np.asarray([row for one in trusted for row in one.example.features], dtype=np.float32)
     model.fit(rows, truth, sample_weight=_weights(trusted))
-    return BodyModel(boosted_forest(model, FEATURES, sites))
+    return Model(boosted_forest(model, FEATURES, sites), FILE)
 
 
 def _weights(labelled: Sequence[Labelled]) -> list[float]:

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from newscrawl.body.choice import BodyModel
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Models
-    from newscrawl.fields.headline import TitleModel
+    from newscrawl.forest import Model
     from newscrawl.training.examples import Example
 
 
@@ -24,8 +23,8 @@ class Bundle(NamedTuple):
     """The models of every learned method."""
 
     cardoso: Models
-    title: TitleModel
-    body: BodyModel
+    title: Model
+    body: Model
 
     def save(self, folder: Path) -> None:
         """Write all models to *folder*. Raises ``OSError``."""

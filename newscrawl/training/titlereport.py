@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.fields.headline import TitleModel
+    from newscrawl.forest import Model
     from newscrawl.training.examples import Example, Examples
 
 COLUMNS = (
@@ -67,7 +67,7 @@ def _out_of_fold(examples: Examples, kind: Kind) -> Iterator[Result]:
                 yield _result(page, one, model)
 
 
-def _result(page: LabelledPage, one: Example, model: TitleModel) -> Result:
+def _result(page: LabelledPage, one: Example, model: Model) -> Result:
     plain = one.candidates.without_style()
     choice = choose_span(plain, model)
     return Result(

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newscrawl.evaluation.titles import TitleMatch
-from newscrawl.fields.headline import TitleModel, choose_span
+from newscrawl.fields.headline import FILE, choose_span
 from newscrawl.fields.spanfeatures import FEATURES
+from newscrawl.forest import Model
 from newscrawl.text import words
 from newscrawl.training.fit import Data, TooFewPagesError, fit_forest
 from newscrawl.training.folds import extra_site, site_names
@@ -30,7 +31,7 @@ LEAST_LEAF = 4
 """Least examples in a leaf, each page counting twice: 1 to 6 are equal but for a page or two."""
 
 
-def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> TitleModel:
+def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Model:
     """Return the model fitted to *examples*, those of *pages*: the same for the same.
 
     Its probabilities are calibrated on pages of sites that the ensembles of three folds have not
@@ -39,14 +40,14 @@ def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) 
     sites = {name for page in pages for name in site_names(page)}
     model = _fit(examples, sites)
     curve = _calibration(extra_site(pages), examples)
-    return TitleModel(replace(model.forest, calibration=curve))
+    return model._replace(forest=replace(model.forest, calibration=curve))
 
 
-def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> TitleModel:
+def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
     model = ExtraTreesClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
-    return TitleModel(fit_forest(model, _data(examples), FEATURES, sites))
+    return Model(fit_forest(model, _data(examples), FEATURES, sites), FILE)
 
 
 def _data(examples: Iterable[Example]) -> Data:
@@ -97,7 +98,7 @@ def _told_in_folds(
         yield from _told(members, model)
 
 
-def _told(examples: Iterable[Example], model: TitleModel) -> Iterator[tuple[float, bool]]:
+def _told(examples: Iterable[Example], model: Model) -> Iterator[tuple[float, bool]]:
     for one in examples:
         choice = choose_span(one.candidates, model)
         if choice is not None and one.title:
