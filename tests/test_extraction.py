@@ -17,7 +17,8 @@ import newscrawl
 from newscrawl import Article, DocumentError, Evidence, clock, extract
 from newscrawl.body.nce import NceParameters
 from newscrawl.crawl.tasks import extract_page
-from newscrawl.extraction import METHODS, Body, ExtractOptions, UnknownMethodError
+from newscrawl.extraction import METHODS, ExtractOptions, UnknownMethodError
+from newscrawl.methods import Body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.document import parse_document
-from newscrawl.extraction import LEARNED, extract
+from newscrawl.extraction import extract
 from newscrawl.fields.cardoso import load_models
 from newscrawl.fields.headline import FILE, find_headline, load_title_model
 from newscrawl.fields.metadata import read_metadata
@@ -19,6 +19,7 @@ from newscrawl.fields.spanfeatures import FEATURES, Candidates, find_candidates
 from newscrawl.fields.title import Headline
 from newscrawl.forest import FEW, ModelError, tree_arrays, walk, walk_in_python
 from newscrawl.items import Evidence
+from newscrawl.methods import LEARNED
 
 if TYPE_CHECKING:
     from pathlib import Path

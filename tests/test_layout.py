@@ -33,6 +33,7 @@ FLOORS = {
     "body": 3,
     "fields": 3,
     "neardup": 3,
+    "methods": 4,
     "extraction": 4,
     # one dict of numbers, which every component with settings reads
     "settings.defaults": 4,

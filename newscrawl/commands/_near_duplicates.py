@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import progress, require, save_text
-from newscrawl.extraction import LEARNED, METHODS
+from newscrawl.methods import LEARNED, METHODS
 
 if TYPE_CHECKING:
     import argparse

@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import load_corpora, progress, require, save_text
 from newscrawl.commands._near_duplicates import evaluate_near_duplicates
-from newscrawl.extraction import DEFAULT_METHOD, LEARNED, METHODS
+from newscrawl.methods import DEFAULT_METHOD, LEARNED, METHODS
 
 if TYPE_CHECKING:
     import argparse

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.evaluation.score import PageScores
-    from newscrawl.extraction import Trained
+    from newscrawl.methods import Trained
     from newscrawl.training.folds import Kind
 
 

@@ -26,7 +26,8 @@ from newscrawl.evaluation.corpora import (
 )
 from newscrawl.evaluation.learned import map_folds
 from newscrawl.evaluation.run import Outcome, map_pages
-from newscrawl.extraction import LEARNED, ExtractOptions, extract
+from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.methods import LEARNED
 from newscrawl.neardup import Story
 
 if TYPE_CHECKING:

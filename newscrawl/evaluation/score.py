@@ -20,7 +20,8 @@ from newscrawl.evaluation.metrics import (
 from newscrawl.evaluation.sheets import corpus_sheets
 from newscrawl.evaluation.titles import Gold, TitleMatch, title_matches
 from newscrawl.evaluation.xhtml import clean_xhtml
-from newscrawl.extraction import STYLED, ExtractOptions, extract
+from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.methods import STYLED
 from newscrawl.text import words
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document import Document
-    from newscrawl.fields.metadata import Metadata
+    from newscrawl.fields.metadata import Metadata, Stated
     from newscrawl.items import Day
 
 TEXT_SOURCE = "text"
@@ -75,6 +75,11 @@ class DateEvidence(NamedTuple):
         return self.source.partition(":")[0]
 
 
+def stated_dates(dates: Iterable[Stated]) -> list[DateEvidence]:
+    """Return what structured data states, as evidence."""
+    return [DateEvidence(one.value, one.raw, one.source) for one in dates]
+
+
 def gather(
     document: Document,
     metadata: Metadata,
@@ -94,7 +99,7 @@ def gather(
     where they err, either (area under the curve 0.80 with each), and the papers' model costs
     seven parses of the page.
     """
-    stated = [DateEvidence(one.value, one.raw, one.source) for one in metadata.published]
+    stated = stated_dates(metadata.published)
     known = {day_of(one.value) for one in (*metadata.published, *metadata.modified)}
     language = metadata.language
     region = None if language and "-" in language else region_of(url)

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
-from newscrawl.extraction import METHODS
 from newscrawl.items import Article, ArticleKind
+from newscrawl.methods import METHODS
 from newscrawl.neardup.options import Options, SketchName
 from newscrawl.pipelines.zyte import require_zyte
 from newscrawl.settings.defaults import setting
