@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import comments
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.document import parse_document
 from newscrawl.extraction import ExtractOptions, extract
@@ -191,13 +191,8 @@ def test_any_page(parts: list[str]):
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_real_pages(corpus_dir: Path, repository: Path):
+def test_real_pages(corpus_dir: Path):
     """nine words of ten on the pages that carry comments, and never more than 5 % of a body"""
-    sys.path.insert(0, str(repository / "benchmarks"))
-    try:
-        import comments
-    finally:
-        sys.path.pop(0)
     found = [comments.score(page, "newscrawl") for page in comments.corpus_pages(corpus_dir)]
     assert min(one.removed for one in found) >= 0.9
     assert max(one.loss for one in found) <= 0.05
