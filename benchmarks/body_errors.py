@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.choice import body_candidates, choose_blocks
-from newscrawl.body.comments import comment_rows, without_comments
-from newscrawl.body.nce import nce
-from newscrawl.body.regions import heading_row, reveal
+from newscrawl.body.nce import find_region
+from newscrawl.body.regions import heading_row
 from newscrawl.document import parse_document
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.methods import prepare
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.bodies import Labelled, body_example, fit_body_model
@@ -96,9 +96,8 @@ def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
 
 def errors_of(page: LabelledPage, model: Model) -> Errors:
     """Return the errors of the body that *model* chooses on *page*."""
-    document = reveal(parse_document(page.html()))
-    document = without_comments(document, comment_rows(document))
-    candidates = body_candidates(document, nce(document).forest)
+    document = prepare(parse_document(page.html()))
+    candidates = body_candidates(document, find_region(document).forest)
     chosen = set(choose_blocks(candidates, model).rows)
     blocks = find_blocks(document)
     bags = [words(" ".join(document.text[row] for row in rows)) for rows in blocks.rows]

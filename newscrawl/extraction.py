@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.parts import rows_left_out, with_captions
-from newscrawl.body.regions import reveal
 from newscrawl.body.render import render
-from newscrawl.document import Document, parse_document
+from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
 from newscrawl.fields.evidence import gather, stated_dates
 from newscrawl.fields.kind import page_kind
@@ -20,15 +18,14 @@ from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
 from newscrawl.fields.title import title_rows
 from newscrawl.items import Article, Evidence
 from newscrawl.methods import (
-    COMMENTS_HIDDEN,
     DEFAULT_METHOD,
     METHODS,
-    REVEALED,
     SCRIPTED,
     ExtractOptions,
     Page,
     UnknownMethodError,
     method_of,
+    prepare,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from newscrawl.css.sheet import Sheet
+    from newscrawl.document import Document
     from newscrawl.methods import Body
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
@@ -68,10 +66,7 @@ def extract(
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
     document = parse_document(html, encoding, scripts=method in SCRIPTED)
-    if method in REVEALED:
-        document = reveal(document)
-    if options.remove_comments and method in COMMENTS_HIDDEN:
-        document = without_comments(document, comment_rows(document))
+    document = prepare(document, method, comments=not options.remove_comments)
     metadata = read_metadata(document, url, fetched_at)
     page = Page(document, metadata, url, fetched_at, stylesheets, options.sheet_store)
     article = Article(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl.body.blocks import forest_of_blocks
 from newscrawl.body.choice import body_candidates, choose_blocks, load_body_model
-from newscrawl.body.comments import comment_rows
+from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.coreex import find_title as title_of_core_content
@@ -17,6 +17,7 @@ from newscrawl.body.econ import EconParameters, econ
 from newscrawl.body.nce import Fallback, NceParameters, find_region, nce
 from newscrawl.body.nce import find_title as title_by_nce
 from newscrawl.body.parts import DEFAULT_PARTS, Part
+from newscrawl.body.regions import reveal
 from newscrawl.css.style import Stylesheets
 from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
@@ -323,6 +324,20 @@ SCRIPTED = frozenset(
 
 STYLED = frozenset({"cardoso"})
 """Those that need styles. ``newscrawl`` uses them where they were asked for, and is as good without."""
+
+
+def prepare(
+    document: Document, method: str = DEFAULT_METHOD, *, comments: bool = False
+) -> Document:
+    """Return *document* as *method* reads it; with *comments*, those of readers stay in it.
+
+    What a method has learned it has learned from documents that were prepared so.
+    """
+    if method in REVEALED:
+        document = reveal(document)
+    if method in COMMENTS_HIDDEN and not comments:
+        document = without_comments(document, comment_rows(document))
+    return document
 
 
 def method_of(name: str) -> Method:

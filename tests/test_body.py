@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from newscrawl import methods
 from newscrawl.body.blocks import find_blocks, forest_of_blocks
 from newscrawl.body.choice import (
     FEATURES,
+    Candidates,
+    Choice,
     best_subset,
     body_candidates,
     choose_blocks,
@@ -26,7 +29,7 @@ from newscrawl.document import Document, parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
 from newscrawl.evaluation.metrics import mean
 from newscrawl.extraction import ExtractOptions, extract
-from newscrawl.forest import Forest, ModelError
+from newscrawl.forest import Forest, Model, ModelError
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.bodies import (
     BodyExample,
@@ -344,6 +347,25 @@ def test_training(tmp_path: Path):
     assert one.sites == two.sites
     assert "s0.example" in one.sites
     assert one.forest.feature_names == FEATURES
+
+
+@pytest.mark.parametrize("cause", [*NOISE, "hidden article"])
+def test_training_sees_what_extraction_sees(monkeypatch: pytest.MonkeyPatch, cause: str):
+    """The same blocks with the same features, of pages with comments and hidden articles, too."""
+    html = page(after=NOISE.get(cause, ""), story=STORY * 2)
+    if cause == "hidden article":
+        html = html.replace("<article>", "<article hidden>")
+    seen: list[Candidates] = []
+
+    def choose(candidates: Candidates, model: Model) -> Choice:
+        seen.append(candidates)
+        return choose_blocks(candidates, model)
+
+    monkeypatch.setattr(methods, "choose_blocks", choose)
+    extract(html)
+    learned = body_example(parse_document(html), "\n".join(STORY))
+    assert [one.features for one in seen] == [learned.features]
+    assert [one.chars for one in seen] == [learned.chars]
 
 
 def test_training_needs_examples():

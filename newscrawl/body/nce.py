@@ -119,8 +119,9 @@ class Region(NamedTuple):
     fallback: Fallback | None
 
 
-def find_region(document: Document, parameters: NceParameters) -> Region:
+def find_region(document: Document, parameters: NceParameters | None = None) -> Region:
     """Phase 1, with smaller beta2 and beta3 where no node separates."""
+    parameters = parameters or NceParameters()
     for times in range(parameters.relaxations + 1):
         beta2, beta3 = parameters.beta2 / 2**times, parameters.beta3 / 2**times
         relaxed = replace(parameters, beta2=beta2, beta3=beta3)

@@ -11,11 +11,10 @@ import numpy as np
 
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.choice import FEATURES, FILE, best_subset, body_candidates
-from newscrawl.body.comments import comment_rows, without_comments
-from newscrawl.body.nce import nce
-from newscrawl.body.regions import reveal
+from newscrawl.body.nce import find_region
 from newscrawl.evaluation.metrics import score_of
 from newscrawl.forest import LEAF, Forest, Model, Tree
+from newscrawl.methods import prepare
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.fit import TooFewPagesError
@@ -72,10 +71,9 @@ class BodyExample:
 
 
 def body_example(document: Document, body: str) -> BodyExample:
-    """Return what is learned from *document* with the labelled *body*."""
-    document = reveal(document)
-    document = without_comments(document, comment_rows(document))
-    candidates = body_candidates(document, nce(document).forest)
+    """Return what is learned from *document* with the labelled *body*: what extraction sees of it."""
+    document = prepare(document)
+    candidates = body_candidates(document, find_region(document).forest)
     bags = [
         words(" ".join(document.text[row] for row in rows)) for rows in find_blocks(document).rows
     ]
