@@ -42,8 +42,8 @@ if etree.LIBXML_VERSION[:2] != BUILT_FOR:
 import_lxml__etree()
 
 COLUMNS = (
-    "tag", "parent", "end", "depth", "text", "hidden", "text_rows",
-    "chars_before", "link_chars_before", "statements",
+    "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
+    "chars_before", "link_chars_before", "statements", "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -52,8 +52,16 @@ cdef str TEXT = rows.TEXT
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
 cdef dict MARKS = rows.MARKS
-cdef dict STATING = rows.STATING
+cdef dict STATING = {tag: (name.encode(), part) for tag, (name, part) in rows.STATING.items()}
 cdef object hides = rows.DISPLAY_NONE.search
+
+# What is wanted of an element's attributes is compared in _read_attributes.
+if rows.KEPT != ("class", "id", "itemtype", "role") or list(rows.HIDING) != [
+    "hidden", "aria-hidden", "style"
+]:
+    raise ImportError("built for other attributes")
+cdef int LEADING = rows.LEADING
+cdef int TRAILING = rows.TRAILING
 
 # The numbers of rows as objects, shared by all pages: making and freeing them costs as much as the
 # walk. Larger ones are made anew, so that one large page does not bind memory.
@@ -61,6 +69,8 @@ cdef list NUMBERS = list(range(1 << 14))
 
 cdef enum:
     NAMES = 256
+    HIDES = 1
+    STATES = 2
 
 # The nodes of a tree share their names: one string each, found by its address.
 cdef struct Name:
@@ -75,7 +85,9 @@ cdef class Columns:
     """The columns of :class:`~newscrawl.rows.Rows` while they grow."""
 
     cdef list tag, parent, end, depth, text, text_rows, chars_before, link_chars_before
-    cdef bytearray hidden
+    cdef bytearray hidden, space
+    cdef dict classes, ids, item_types, roles
+    cdef list statements
     cdef Py_ssize_t row, open_elements
     cdef double chars, link_chars
     # the sums as objects: most rows share theirs with the row before
@@ -85,13 +97,15 @@ cdef class Columns:
     def __cinit__(self):
         self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
         self.text_rows, self.chars_before, self.link_chars_before = [], [], []
-        self.hidden = bytearray()
+        self.hidden, self.space = bytearray(), bytearray()
+        self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
+        self.statements = []
         self.row = self.open_elements = 0
         self.chars = self.link_chars = 0
         self.chars_now = self.link_chars_now = 0.0
         memset(self.names, 0, sizeof(self.names))
 
-    cdef int append(self, str text, Py_ssize_t parent, int mark) except -1:
+    cdef int append(self, str text, Py_ssize_t parent, int mark, int space) except -1:
         """Append a row, all but its tag."""
         self.row += 1
         self.parent.append(_number(parent))
@@ -99,15 +113,18 @@ cdef class Columns:
         self.depth.append(_number(self.open_elements))
         self.text.append(text)
         self.hidden.append(mark)
+        self.space.append(space)
         self.chars_before.append(self.chars_now)
         self.link_chars_before.append(self.link_chars_now)
         return 0
 
-    cdef int append_text(self, str text, Py_ssize_t parent, int mark, bint link) except -1:
+    cdef int append_text(
+        self, str text, Py_ssize_t parent, int mark, int space, bint link
+    ) except -1:
         cdef double length
         self.text_rows.append(_number(self.row))
         self.tag.append(TEXT)
-        self.append(text, parent, mark)
+        self.append(text, parent, mark, space)
         if not mark:
             length = len(text) if text.isascii() else weighted_length(text)
             self.chars += length
@@ -115,6 +132,38 @@ cdef class Columns:
             if link:
                 self.link_chars += length
                 self.link_chars_now = self.link_chars
+        return 0
+
+    cdef int read_attributes(self, xmlNode* node, Name* name) except -1:
+        """Note what is kept of the attributes of *node*; return what else they tell of it."""
+        cdef xmlAttr* attribute = node.properties
+        cdef const char* key
+        cdef int found = 0
+        if name.stating is not NULL and not (<tuple> name.stating)[0]:
+            found = STATES
+        while attribute is not NULL:
+            if attribute.ns is NULL:
+                key = <const char*> attribute.name
+                if key[0] == c"c" and strcmp(key, "class") == 0:
+                    self.classes[_number(self.row)] = _value(attribute)
+                elif key[0] == c"i":
+                    found |= self.read_identity(key, attribute)
+                elif key[0] == c"r" and strcmp(key, "role") == 0:
+                    self.roles[_number(self.row)] = _value(attribute)
+                elif _hides(key, attribute):
+                    found |= HIDES
+                if name.stating is not NULL and _tells(key, attribute, <tuple> name.stating):
+                    found |= STATES
+            attribute = attribute.next
+        return found
+
+    cdef int read_identity(self, const char* key, xmlAttr* attribute) except -1:
+        if strcmp(key, "id") == 0:
+            self.ids[_number(self.row)] = _value(attribute)
+        elif strcmp(key, "itemtype") == 0:
+            self.item_types[_number(self.row)] = _value(attribute)
+        elif strcmp(key, "itemprop") == 0:
+            return STATES
         return 0
 
     cdef Name* append_tag(self, xmlNode* node) except NULL:
@@ -145,32 +194,38 @@ def flatten(_Element root not None, *, bint scripts=False):
     cdef xmlNode* node = top
     cdef Name* name
     cdef Py_ssize_t me, open_row = -1, link_row = -1  # the innermost open element, the open link
-    cdef int own_mark, mark = 0
+    cdef Py_ssize_t closed_row = -1  # the element before a text node; -1 where it is the first child
+    cdef int own_mark, mark = 0, space = 0, found
     cdef str text
-    cdef list statements = []
     while True:
         if node.type == XML_ELEMENT_NODE:
             me = columns.row
             name = columns.append_tag(node)
+            found = columns.read_attributes(node, name)
             own_mark = name.mark
             if own_mark != SCRIPT:
-                own_mark = mark or own_mark or (INVISIBLE if _is_invisible(node) else 0)
-            if _states(node, name):
-                statements.append(elementFactory(root._doc, node))
+                own_mark = mark or own_mark or (INVISIBLE if found & HIDES else 0)
+            if found & STATES:
+                columns.statements.append(elementFactory(root._doc, node))
             if link_row < 0 and name.link:
                 link_row = me
-            columns.append("", open_row, own_mark)
+            columns.append("", open_row, own_mark, 0)
             if node.children is not NULL:
-                node, open_row, mark = node.children, me, own_mark
+                node, open_row, mark, closed_row = node.children, me, own_mark, -1
                 columns.open_elements += 1
                 continue
+            closed_row = me
             if link_row == me:
                 link_row = -1
         elif _is_text(node):
             if mark != SCRIPT or scripts:
-                text = _stripped(node)
+                text = _stripped(node, &space)
                 if text:
-                    columns.append_text(text, open_row, mark, link_row >= 0)
+                    columns.append_text(text, open_row, mark, space, link_row >= 0)
+                elif space and closed_row < 0:
+                    columns.space[open_row] |= LEADING
+                elif space:
+                    columns.space[closed_row] |= TRAILING
             while node.next is not NULL and _is_text(node.next):
                 node = node.next
         while node != top and node.next is NULL:
@@ -179,6 +234,7 @@ def flatten(_Element root not None, *, bint scripts=False):
             columns.end[open_row] = _number(columns.row)
             if link_row == open_row:
                 link_row = -1
+            closed_row = open_row
             open_row = columns.parent[open_row]
             mark = columns.hidden[open_row] if open_row >= 0 else 0
         if node == top:
@@ -193,10 +249,17 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.depth,
         columns.text,
         columns.hidden,
+        columns.space,
         columns.text_rows,
         columns.chars_before,
         columns.link_chars_before,
-        statements,
+        columns.statements,
+        {
+            "class": columns.classes,
+            "id": columns.ids,
+            "itemtype": columns.item_types,
+            "role": columns.roles,
+        },
     )
 
 
@@ -227,61 +290,60 @@ cdef str _joined(xmlNode* node):
     return b"".join(parts).decode("utf-8")
 
 
-cdef str _stripped(xmlNode* node):
-    """Return the text from *node* on, without white space at its ends."""
+cdef str _stripped(xmlNode* node, int* space):
+    """Return the text from *node* on, without white space at its ends; *space* says where some was."""
     cdef const unsigned char* first = node.content
     cdef const unsigned char* last
     cdef str text
+    space[0] = 0
     if node.next is not NULL and _is_text(node.next):
-        return _joined(node).strip()
-    if first is NULL:
+        return _trimmed(_joined(node), space)
+    if first is NULL or not first[0]:
         return ""
     while _is_space(first[0]):
         first += 1
+    if first != node.content:
+        space[0] = LEADING
     if not first[0]:
         return ""
     last = first + strlen(<const char*> first) - 1
+    if _is_space(last[0]):
+        space[0] |= TRAILING
     while _is_space(last[0]):
         last -= 1
     text = (<const char*> first)[: last + 1 - first].decode("utf-8")
-    return text if first[0] < 128 and last[0] < 128 else text.strip()
+    return text if first[0] < 128 and last[0] < 128 else _trimmed(text, space)
 
 
-cdef bint _is_invisible(xmlNode* node) except -1:
-    """Return whether an attribute of its own hides *node*."""
-    cdef xmlAttr* attribute = node.properties
-    while attribute is not NULL:
-        if attribute.ns is NULL and _hides(attribute):
-            return True
-        attribute = attribute.next
+cdef str _trimmed(str text, int* space):
+    if text and text[0].isspace():
+        space[0] |= LEADING
+    if text and text[len(text) - 1].isspace():
+        space[0] |= TRAILING
+    return text.strip() if space[0] else text
+
+
+cdef str _value(xmlAttr* attribute):
+    cdef xmlNode* text = attribute.children
+    if text is NULL:
+        return ""
+    if text.next is NULL and _is_text(text) and text.content is not NULL:
+        return _decoded(text.content)
+    return _joined(text)
+
+
+cdef bint _hides(const char* key, xmlAttr* attribute) except -1:
+    """Return whether an attribute hides its element."""
+    if key[0] == c"h":
+        return strcmp(key, "hidden") == 0
+    if key[0] == c"a":
+        return strcmp(key, "aria-hidden") == 0 and _value(attribute) == "true"
+    if key[0] == c"s":
+        return strcmp(key, "style") == 0 and hides(_value(attribute)) is not None
     return False
 
 
-cdef bint _hides(xmlAttr* attribute) except -1:
-    cdef const char* name = <const char*> attribute.name
-    if name[0] == c"h":
-        return strcmp(name, "hidden") == 0
-    if name[0] == c"a":
-        return strcmp(name, "aria-hidden") == 0 and _joined(attribute.children) == "true"
-    if name[0] == c"s":
-        return strcmp(name, "style") == 0 and hides(_joined(attribute.children)) is not None
-    return False
-
-
-cdef bint _states(xmlNode* node, Name* name) except -1:
-    """Return whether *node* states something about the page."""
-    cdef xmlAttr* attribute = node.properties
-    cdef str wanted, part
-    if name.stating is not NULL:
-        wanted, part = <tuple> name.stating
-        if not wanted:
-            return True
-    while attribute is not NULL:
-        if attribute.ns is NULL:
-            if attribute.name[0] == c"i" and strcmp(<const char*> attribute.name, "itemprop") == 0:
-                return True
-            if name.stating is not NULL and _decoded(attribute.name) == wanted:
-                if part in _joined(attribute.children).lower():
-                    return True
-        attribute = attribute.next
-    return False
+cdef bint _tells(const char* key, xmlAttr* attribute, tuple stating) except -1:
+    """Return whether an attribute is what makes its element one that states something."""
+    cdef bytes wanted = stating[0]
+    return strcmp(key, wanted) == 0 and stating[1] in _value(attribute).lower()

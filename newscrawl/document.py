@@ -89,6 +89,12 @@ class Document:
         self.text = columns.text
         #: 0, or why the row's text does not count: SCRIPT, WIDGET, INVISIBLE, HEAD
         self.hidden = columns.hidden
+        #: where white space stands, which :attr:`text` is without: bits of
+        #: :class:`~newscrawl.rows.Rows`
+        self.space = columns.space
+        #: the values of ``class``, ``id``, ``itemtype`` and ``role``, by name and row: without the
+        #: elements, which are made for the asking
+        self.attributes = columns.attributes
         #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
         self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Mapping
+
+    from lxml import etree
 
 TEXT = "#text"
 """Tag of the rows that are text nodes (the DOM's ``nodeName``)."""
@@ -35,7 +35,21 @@ MARKS = {
 DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 """What hides in a ``style`` attribute."""
 
+HIDING: Mapping[str, Callable[[str], bool]] = {
+    "hidden": lambda _: True,
+    "aria-hidden": "true".__eq__,
+    "style": lambda value: DISPLAY_NONE.search(value) is not None,
+}
+"""The attributes that hide an element, and whether a value of one does."""
+
+KEPT = ("class", "id", "itemtype", "role")
+"""The attributes that are asked for again and again."""
+
+LEADING, TRAILING = 1, 2
+"""Bits of ``Rows.space``."""
+
 STATING = {
+    "a": ("rel", "author"),
     "meta": ("", ""),
     "title": ("", ""),
     "base": ("href", ""),
@@ -45,10 +59,6 @@ STATING = {
 }
 """What states something about the page, by tag: an attribute, and what it holds in lower case; ""
 for any."""
-
-# Three queries cost half of their union, which must be sorted.
-_HIDING = tuple(etree.XPath(f"//@{name}") for name in ("hidden", "aria-hidden", "style"))
-_ITEM_PROPERTIES = etree.XPath("//@itemprop")
 
 
 @dataclass(slots=True)
@@ -61,6 +71,10 @@ class Rows:
     depth: list[int] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     hidden: bytearray = field(default_factory=bytearray)
+    #: where white space stands, which is not in ``text``: a text node begins (:data:`LEADING`) or
+    #: ends (:data:`TRAILING`) with some; of an element, all its text before its first child is
+    #: some, and all text between it and what follows is
+    space: bytearray = field(default_factory=bytearray)
     text_rows: list[int] = field(default_factory=list)
     #: one entry more than there are rows, as the next
     chars_before: list[float] = field(default_factory=list)
@@ -68,9 +82,13 @@ class Rows:
     #: elements that state something about the page, in document order: see :data:`STATING`, and
     #: those with an ``itemprop``
     statements: list[etree._Element] = field(default_factory=list)
+    #: the values of the attributes :data:`KEPT`, by name and row
+    attributes: dict[str, dict[int, str]] = field(
+        default_factory=lambda: {name: {} for name in KEPT}
+    )
 
 
-def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its time
+def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would double its time
     root: etree._Element, *, scripts: bool = False
 ) -> Rows:
     """Return the rows of the tree under *root*, in which there are elements and text only.
@@ -82,12 +100,11 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     counting children down.
     """
     rows = Rows()
-    tag, parent, end, depth, text, hidden, text_rows, chars_before, link_chars_before = (
-        rows.tag, rows.parent, rows.end, rows.depth, rows.text, rows.hidden, rows.text_rows,
-        rows.chars_before, rows.link_chars_before,
+    tag, parent, end, depth, text, hidden, space, text_rows, chars_before, link_chars_before = (
+        rows.tag, rows.parent, rows.end, rows.depth, rows.text, rows.hidden, rows.space,
+        rows.text_rows, rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
-    marks = MARKS.get
-    invisible, stating = _invisible_elements(root), _stating_elements(root)
+    marks, attributes = MARKS.get, rows.attributes
     chars = link_chars = 0.0
     row = 0
     open_row, mark, in_link, left = -1, 0, False, 1  # of the innermost open element
@@ -95,11 +112,20 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
     for child in root.iter():
         left -= 1
         element, name, me = child, child.tag, row
-        if element in stating:
+        states, invisible = name in STATING and _states(element), False
+        items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # of HTML, text
+        for attribute, value in items:
+            if attribute in attributes:
+                attributes[attribute][me] = value
+            elif attribute in HIDING:
+                invisible = invisible or HIDING[attribute](value)
+            elif attribute == "itemprop":
+                states = True
+        if states:
             rows.statements.append(element)
         own_mark = marks(name, 0)
         if own_mark != SCRIPT:
-            own_mark = mark or own_mark or (INVISIBLE if element in invisible else 0)
+            own_mark = mark or own_mark or (INVISIBLE if invisible else 0)
         own_link = in_link or name == "a"
         tag.append(name)
         parent.append(open_row)
@@ -107,15 +133,19 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         depth.append(len(stack))
         text.append("")
         hidden.append(own_mark)
+        space.append(0)
         chars_before.append(chars)
         link_chars_before.append(link_chars)
         row += 1
         content = None if own_mark == SCRIPT and not scripts else element.text
-        if content and not content.isspace():
+        if content and content.isspace():
+            space[me] = LEADING
+        elif content:
             text_rows.append(row)
             tag.append(TEXT)
             parent.append(me)
             depth.append(len(stack) + 1)
+            space.append(LEADING * content[0].isspace() + TRAILING * content[-1].isspace())
             text.append(content := content.strip())
             hidden.append(own_mark)
             chars_before.append(chars)
@@ -134,11 +164,14 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
         end[me] = row
         while element is not root:
             content = None if mark == SCRIPT and not scripts else element.tail
-            if content and not content.isspace():
+            if content and content.isspace():
+                space[me] |= TRAILING
+            elif content:
                 text_rows.append(row)
                 tag.append(TEXT)
                 parent.append(open_row)
                 depth.append(len(stack))
+                space.append(LEADING * content[0].isspace() + TRAILING * content[-1].isspace())
                 text.append(content := content.strip())
                 hidden.append(mark)
                 chars_before.append(chars)
@@ -153,28 +186,11 @@ def flatten(  # noqa: C901, PLR0915  # the one hot loop: calls would double its 
             if left:
                 break
             end[open_row] = row
+            me = open_row
             element, open_row, mark, in_link, left = stack.pop()
     chars_before.append(chars)
     link_chars_before.append(link_chars)
     return rows
-
-
-def _invisible_elements(root: etree._Element) -> AbstractSet[etree._Element]:
-    """Return the elements that an attribute of their own hides."""
-    values: list[list[Any]] = [query(root) for query in _HIDING]  # type: ignore[misc]
-    hidden, aria_hidden, style = values
-    found = {value.getparent() for value in hidden}
-    found.update(value.getparent() for value in aria_hidden if value == "true")
-    found.update(value.getparent() for value in style if DISPLAY_NONE.search(value))
-    return found
-
-
-def _stating_elements(root: etree._Element) -> AbstractSet[etree._Element]:
-    """Return the elements that state something about the page."""
-    values: list[Any] = _ITEM_PROPERTIES(root)  # type: ignore[assignment]
-    found = {value.getparent() for value in values}
-    found.update(element for element in root.iter(*STATING) if _states(element))
-    return found
 
 
 def _states(element: etree._Element) -> bool:

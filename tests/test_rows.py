@@ -45,7 +45,9 @@ ATTRIBUTES = st.sampled_from(
      " style='color:red; Diſplay\u3000:\u00a0none'", " style='display:&#110;one'", " style",
      " itemprop", " class=a itemprop='x y'", " x:itemprop=1", " type=APPLICATION/LD+JSON",
      " type='a' rel='a Canonical'", " rel=next", " REL='canon&#105;cal'", " datetime", " href=x",
-     " xlink:hidden=1", " style=''", " hiddens=1", " class=a style='x:y' hidden=''"]
+     " xlink:hidden=1", " style=''", " hiddens=1", " class=a style='x:y' hidden=''",
+     " class='é &amp; b' id", " ID=x role=Banner", " itemtype='//schema.org/Comment' itemscope",
+     " rel='Author me'", " classes=a ids=b roles=c x:class=d"]
 )  # fmt: skip
 TEXTS = st.one_of(
     st.text(max_size=12),

@@ -174,8 +174,9 @@ def _described(document: Document, texts: Sequence[str]) -> list[float]:
 def _description(document: Document) -> str:
     """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
     texts = []
-    for row in [row for row, tag in enumerate(document.tag) if tag == "meta"]:
-        element = document.element(row)
+    for element in document.statements:
+        if element.tag != "meta":
+            continue
         if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS:
             texts.append(squeeze(element.get("content", "")[:_MOST_DESCRIBED]))
     return "\n".join(texts[:_FEW])
@@ -335,9 +336,9 @@ def _pattern_columns(context: Context) -> Columns:
     """Return the statistics of blocks of the same markup: paragraphs repeat, and so do teasers."""
     document, tag = context.document, context.document.tag
     pairs = list(zip(context.owner, context.parent, strict=True))
-    element = document.element
-    own = [(tag[row], element(row).get("class"), tag[above]) for row, above in pairs]
-    above = [(tag[above], element(above).get("class"), tag[row]) for row, above in pairs]
+    name = document.attributes["class"].get
+    own = [(tag[row], name(row), tag[above]) for row, above in pairs]
+    above = [(tag[above], name(above), tag[row]) for row, above in pairs]
     alike = Counter(
         (row, tag[child]) for row in set(context.parent) for child in document.children(row)
     )

@@ -66,7 +66,7 @@ def _in_head(document: Document, row: int, title: int, end: int) -> bool:
 
 
 def _is_apart(document: Document, row: int) -> bool:
-    role = document.element(row).get("role", "").lower()
+    role = document.attributes["role"].get(row, "").lower()
     return role in _ROLES or document.link_density(row) > _LINK_DENSITY
 
 

@@ -43,6 +43,7 @@ class Markup:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self._classes, self._ids = document.attributes["class"], document.attributes["id"]
         self._own: dict[int, int] = {}
         self._inherited: dict[int, int] = {-1: 0}
         self._tags: dict[int, frozenset[str]] = {-1: frozenset()}
@@ -53,8 +54,7 @@ class Markup:
             return found
         bits = 0
         if self._document.tag[row] not in _WHOLE:
-            element = self._document.element(row)
-            names = f"{element.get('class', '')} {element.get('id', '')}"
+            names = f"{self._classes.get(row, '')} {self._ids.get(row, '')}"
             if len(names) > 1:
                 bits = _flags_of(names)
         self._own[row] = bits

@@ -102,8 +102,8 @@ class _Regions:
         share = (document.chars(row) - document.link_chars(row)) / (self._plain or 1)
         if tag in _APART:
             return share <= _APART[tag]
-        element = document.element(row)
-        found = _NAME.search(f"{element.get('class', '')} {element.get('id', '')}".lower())
+        classes, ids = document.attributes["class"], document.attributes["id"]
+        found = _NAME.search(f"{classes.get(row, '')} {ids.get(row, '')}".lower())
         if found is None:
             return False
         return share <= (MOST_CONSENT if _CONSENT.search(found.group()) else MOST)
