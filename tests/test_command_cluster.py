@@ -14,6 +14,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
+from newscrawl.crawl.segments import ARTICLE, Item, Span, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages
@@ -121,6 +122,23 @@ def test_feeds_of_all_formats(tmp_path: Path) -> None:
     wanted = cluster(tmp_path, "feed.jsonl")
     assert cluster(tmp_path, "feed.jsonl.gz") == wanted
     assert cluster(tmp_path, "feed.parquet") == wanted
+
+
+@pytest.mark.parametrize("kind", ["jsonlines", "parquet"])
+def test_folder_of_segments(tmp_path: Path, kind: str) -> None:
+    """a folder of segments is a feed, unless one of them is damaged"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    for first in range(0, len(ARTICLES), 10):
+        items = [
+            Item(first + place, ARTICLE, json.dumps(article.to_dict()))
+            for place, article in enumerate(ARTICLES[first : first + 10])
+        ]
+        span = Span("0123abcd", "2026-11-22", items[0].id, items[-1].id, kind)
+        segments = write_span(tmp_path / "segments", span, items)
+    assert cluster(tmp_path, "segments") == cluster(tmp_path, "feed.jsonl")
+    (tmp_path / "segments" / "2026-11-22" / segments[0].name).unlink()
+    done = run(tmp_path, "segments")
+    assert (done.returncode, segments[0].name in done.stderr) == (2, True)
 
 
 def test_several_feeds(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""Reading feeds back, and writing tables of them: JSON Lines and Parquet."""
+"""Reading feeds back, and writing tables of them: JSON Lines, Parquet, folders of segments."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import sys
+import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -12,9 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import require
+from newscrawl.crawl.segments import SegmentError, list_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.crawl.segments import Segment
 
     Row = dict[str, Any]
 
@@ -32,35 +36,45 @@ def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
 
     JSON Lines may be gzipped. Raises ``OSError`` and, for a file that is no Parquet, ``UsageError``.
     """
-    return _read_parquet(path, columns) if is_parquet(path) else _read_lines(path)
+    return _read_parquet(path, columns) if is_parquet(path) else map(parse_line, _lines(path))
 
 
 def count_rows(path: str) -> int:
     """Return how many rows :func:`read_rows` will give."""
+    if Path(path).is_dir():
+        return sum(segment.items for _, segment in _segments(path))
     if not is_parquet(path):
-        with _opened(path) as lines:
-            return sum(1 for line in lines if not line.isspace())
+        return sum(1 for _ in _lines(path))
     with _parquet_file(path) as file:
         rows: int = file.metadata.num_rows
         return rows
+
+
+def _segments(folder: str) -> list[tuple[Path, Segment]]:
+    try:
+        return list_segments(Path(folder))
+    except SegmentError as error:
+        raise UsageError(str(error), print_help=False) from error
 
 
 def _opened(path: str) -> IO[bytes] | gzip.GzipFile:
     return gzip.open(path) if path.endswith(".gz") else Path(path).open("rb")
 
 
-def _read_lines(path: str) -> Iterator[Row | None]:
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file that are not blank."""
     with _opened(path) as lines:
-        for line in lines:
-            if not line.isspace():
-                yield _row(line)
+        try:
+            yield from (line for line in lines if not line.isspace())
+        except (EOFError, zlib.error) as error:
+            raise OSError(f"{path}: {error}") from error
 
 
-def _row(line: bytes) -> Row | None:
+def parse_line(line: bytes) -> Row | None:
     """Return the object of a line, None for what is none: a crash may cut the last one."""
     try:
         row = json.loads(line)
-    except ValueError:
+    except (RecursionError, ValueError):
         return None
     return row if isinstance(row, dict) else None
 
@@ -99,17 +113,24 @@ def write_rows(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_parquet(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:
-    require("pyarrow", "pyarrow", "parquet")
+def arrow_schema(columns: Sequence[tuple[str, str]]) -> Any:
+    """Return the schema of a table whose *columns* are names and types, as pyarrow names these."""
     import pyarrow as pa  # noqa: PLC0415  # optional
-    from pyarrow import parquet  # noqa: PLC0415
 
     def type_of(name: str) -> Any:
         item = name.removeprefix("list of ")
         found = pa.type_for_alias(item)
         return found if item == name else pa.list_(found)
 
-    schema = pa.schema([(name, type_of(kind)) for name, kind in columns])
+    return pa.schema([(name, type_of(kind)) for name, kind in columns])
+
+
+def _write_parquet(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:
+    require("pyarrow", "pyarrow", "parquet")
+    import pyarrow as pa  # noqa: PLC0415  # optional
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = arrow_schema(columns)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         table = pa.Table.from_pylist(list(rows), schema)
         writer.write_table(table, row_group_size=GROUP_ROWS)

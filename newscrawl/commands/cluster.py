@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from newscrawl.commands._clusters import Arrival, Row
 
-FIELDS = ("url", "canonical_url", "title", "body", "date", "fetched_at")
-"""What is read of an article."""
-
 
 class Command(ScrapyCommand):
     """Cluster the articles of feeds and write two tables."""
@@ -37,10 +34,10 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         """Return what the command does."""
         return (
-            "Read the articles of each FEED, JSON Lines (also gzipped) or Parquet, in order, and "
-            "find which tell one story, as NearDuplicatePipeline does under the same settings. "
-            "Write a line for each article, and one for each cluster, as Parquet where the name "
-            "ends with .parquet and as JSON Lines otherwise."
+            "Read the articles of each FEED, JSON Lines (also gzipped), Parquet or a folder of "
+            "segments, in order, and find which tell one story, as NearDuplicatePipeline does under "
+            "the same settings. Write a line for each article, and one for each cluster, as "
+            "Parquet where the name ends with .parquet and as JSON Lines otherwise."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -94,23 +91,19 @@ class Command(ScrapyCommand):
     def _arrivals(self, feeds: Sequence[str]) -> Iterator[Arrival]:
         """Yield the articles of *feeds*, and tell on standard error what was none."""
         from newscrawl import clock  # noqa: PLC0415
-        from newscrawl.commands._clusters import Arrival  # noqa: PLC0415
+        from newscrawl.commands._clusters import ArrivalReader  # noqa: PLC0415
         from newscrawl.commands._feeds import read_rows  # noqa: PLC0415
-        from newscrawl.pipelines.story import StoryReader  # noqa: PLC0415
         from newscrawl.settings.defaults import setting  # noqa: PLC0415
 
         assert self.settings is not None  # noqa: S101  # set before run
-        names = setting(self.settings, "NEWSCRAWL_FIELDS")
-        reader, now = StoryReader(names), clock.now()
+        reader = ArrivalReader(setting(self.settings, "NEWSCRAWL_FIELDS"), clock.now())
         for feed in feeds:
             skipped = 0
-            for row in read_rows(feed, [names.get(field) or field for field in FIELDS]):
-                story = reader.read(row, now) if row is not None else None
-                if row is None or story is None:
+            for arrival in map(reader.read, read_rows(feed, reader.columns)):
+                if arrival is None:
                     skipped += 1
-                    continue
-                title = row.get(names.get("title") or "title")
-                yield Arrival(story, title if isinstance(title, str) else None)
+                else:
+                    yield arrival
             if skipped:
                 sys.stderr.write(f"{feed}: {skipped} rows without text or URL were left out\n")
 
