@@ -34,8 +34,11 @@ def is_parquet(path: str) -> bool:
 def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
     """Yield the rows of a feed, None for a line that is none; of Parquet those *columns* only.
 
-    JSON Lines may be gzipped. Raises ``OSError`` and, for a file that is no Parquet, ``UsageError``.
+    JSON Lines may be gzipped; a folder is one of segments. Raises ``OSError`` and, for a file that
+    is no Parquet and for damaged segments, ``UsageError``.
     """
+    if Path(path).is_dir():
+        return (row for file, _ in _segments(path) for row in read_rows(str(file), columns))
     return _read_parquet(path, columns) if is_parquet(path) else map(parse_line, _lines(path))
 
 
