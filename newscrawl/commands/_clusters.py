@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.neardup import Index
 from newscrawl.neardup.batch import two_pass
+from newscrawl.pipelines.story import StoryReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from newscrawl.neardup import Options, Story, Verdict
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 100
 """Articles in one transaction."""
+
+FIELDS = ("url", "canonical_url", "title", "body", "date", "fetched_at")
+"""What is read of an article."""
 
 ARTICLE_COLUMNS = (
     ("url", "string"), ("title", "string"), ("site", "string"), ("when", "string"),
@@ -41,6 +46,29 @@ class Arrival(NamedTuple):
     title: str | None
 
 
+class ArrivalReader:
+    """Reads articles from the rows of feeds.
+
+    *names* are those of the fields (``NEWSCRAWL_FIELDS``); what has no date is of *now*.
+    """
+
+    def __init__(self, names: Mapping[str, str | None], now: datetime) -> None:
+        self._stories, self._now = StoryReader(names), now
+        self._title = names.get("title") or "title"
+        #: names of what is read of a row
+        self.columns = [names.get(field) or field for field in FIELDS]
+
+    def read(self, row: Row | None) -> Arrival | None:
+        """Return the article of a row, None where it has no text or no URL."""
+        story = self._stories.read(row, self._now) if row is not None else None
+        if row is None or story is None:
+            return None
+        title = row.get(self._title)
+        # Half a surrogate pair, which JSON can say, is not text that could be written.
+        title = title.encode("utf-8", "replace").decode() if isinstance(title, str) else None
+        return Arrival(story, title)
+
+
 def as_streamed(
     arrivals: Iterable[Arrival], options: Options, advance: Callable[[int], object]
 ) -> list[Row]:
@@ -52,7 +80,9 @@ def as_streamed(
     with TemporaryDirectory() as folder, Index(Path(folder, "index.sqlite"), options) as index:
         while batch := list(islice(arrivals, AT_ONCE)):
             verdicts = index.add_many([one.story for one in batch])
-            rows += [_row(one, verdict) for one, verdict in zip(batch, verdicts, strict=True)]
+            rows += [
+                article_row(one, verdict) for one, verdict in zip(batch, verdicts, strict=True)
+            ]
             advance(len(batch))
         return [row | {"cluster": index.resolve(row["cluster"])} for row in rows]
 
@@ -68,13 +98,13 @@ def at_once(
     found = two_pass([arrival.story for arrival in last.values()], options)
     differing = set(found.differing)
     return [
-        _row(last[story.url], verdict) | {"differs": story.url in differing}
+        article_row(last[story.url], verdict) | {"differs": story.url in differing}
         for story, verdict in zip(found.stories, found.verdicts, strict=True)
     ]
 
 
-def _row(arrival: Arrival, verdict: Verdict) -> Row:
-    """Return the values of :data:`ARTICLE_COLUMNS`."""
+def article_row(arrival: Arrival, verdict: Verdict) -> Row:
+    """Return the values of :data:`ARTICLE_COLUMNS`, as of the arrival."""
     story = arrival.story
     return {
         "url": story.url,
