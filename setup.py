@@ -26,7 +26,8 @@ def extensions() -> list[Extension]:
     rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
     css = Extension("newscrawl.css._scan", ["newscrawl/css/_scan.pyx"])
     trees = Extension("newscrawl._trees", ["newscrawl/_trees.pyx"])
-    built: list[Extension] = cythonize([rows, trees, css], build_dir="build")
+    body = Extension("newscrawl._body", ["newscrawl/_body.pyx"])
+    built: list[Extension] = cythonize([rows, trees, body, css], build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built

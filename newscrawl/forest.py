@@ -51,10 +51,8 @@ Link = Literal["mean", "logistic"]
 logistic function of their sum, as in gradient boosting."""
 
 FEW = 8
-"""Most rows that are walked one by one: up to here numpy's calls cost more than the steps."""
-
-FEW_COMPILED = 256
-"""The same of the compiled walk, which takes half of numpy's time for the blocks of a page."""
+"""Most rows that are walked one by one in Python: up to here numpy's calls cost more than the
+steps. The compiled walk is always faster."""
 
 
 class ModelError(ValueError):
@@ -190,13 +188,11 @@ class Forest:
         """
         if not len(rows):
             return []
-        few = FEW if walk is walk_in_python else FEW_COMPILED
-        if len(rows) <= few and all(len(row) == len(self.feature_names) for row in rows):
-            return [self._linked(walk(tree_arrays(self), row)) for row in rows]
-        table = np.asarray(rows, dtype=np.float32)
-        if table.shape != (len(rows), len(self.feature_names)):
+        if set(map(len, rows)) != {len(self.feature_names)}:
             raise ValueError(f"rows of {len(self.feature_names)} features expected")
-        leaves = self._leaves(table).reshape(len(rows), self.trees)
+        if walk is not walk_in_python or len(rows) <= FEW:
+            return list(map(self._linked, walk(tree_arrays(self), rows)))
+        leaves = self._leaves(np.asarray(rows, dtype=np.float32)).reshape(len(rows), self.trees)
         sums: list[float] = self.value[leaves].sum(axis=1, dtype=np.float64).tolist()
         return list(map(self._linked, sums))
 
@@ -272,21 +268,26 @@ def tree_arrays(forest: Forest) -> Arrays:
     )
 
 
-def walk_in_python(forest: Arrays, row: Sequence[float]) -> float:
-    """Return the sum over the trees for a row."""
+def walk_in_python(forest: Arrays, rows: Iterable[Sequence[float]]) -> list[float]:
+    """Return the sum over the trees for each of *rows*."""
     features, thresholds, lefts, rights, leaves, roots = forest
-    values = array("f", row)  # rounded as in the table
-    total = 0.0
-    for node in roots:
-        place = node
-        while (feature := features[place]) != LEAF:
-            place = (lefts if values[feature] <= thresholds[place] else rights)[place]
-        total += leaves[place]
-    return total
+    sums = []
+    for row in rows:
+        values = array("f", row)  # rounded as in the table
+        total = 0.0
+        for node in roots:
+            place = node
+            while (feature := features[place]) != LEAF:
+                place = (lefts if values[feature] <= thresholds[place] else rights)[place]
+            total += leaves[place]
+        sums.append(total)
+    return sums
 
 
 _compiled = compiled_module("newscrawl._trees")
-walk: Callable[[Arrays, Sequence[float]], float] = _compiled.walk if _compiled else walk_in_python
+walk: Callable[[Arrays, Iterable[Sequence[float]]], list[float]] = (
+    _compiled.walk if _compiled else walk_in_python
+)
 
 
 class Model(NamedTuple):

@@ -260,4 +260,4 @@ def test_few_rows_as_many(row: list[float]):
     few, many = forest.predict([row]), forest.predict([row] * (FEW + 1))
     assert many == pytest.approx(few * (FEW + 1), abs=1e-9)
     arrays = tree_arrays(forest)
-    assert walk(arrays, row) == walk_in_python(arrays, row)
+    assert walk(arrays, [row, row]) == walk_in_python(arrays, [row, row])

@@ -26,6 +26,7 @@ FLOORS = {
     "rows": 0,
     "_rows": 0,
     "_trees": 1,
+    "_body": 1,
     "document": 1,
     "forest": 1,
     "records": 1,

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from math import log2
+from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from newscrawl.body.markup import FLAGS, Markup
@@ -44,15 +45,23 @@ _TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in ta
 HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
 QUOTE, ITEM = _TAG["blockquote"], _TAG["li"]
 """Values of the features ``tag`` and ``parent_tag``."""
+_FLAG_NUMBERS = [
+    [float(bits & bit != 0) for bit in FLAGS.values()] for bits in range(1 << len(FLAGS))
+]
 _WITHIN = ("article", "li", "section")
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
 _IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
 _SUBHEADINGS = frozenset({"h2", "h3"})
 
-_STOPS = re.compile("[.!?…。！？؟۔।॥]")
-_ENDS = re.compile("""[.!?…。！？؟۔।॥]["'”’»)\\]」』]*$""")
+_STOPS = ".!?…。！？؟۔।॥"
+_ANY_STOP = re.compile(f"[{_STOPS}]")
+_CLOSING = "\"'”’»)]」』"
 _ODD = re.compile("[©®|•»›→▶►@#/]")
+_UPPER, _LOWER = (
+    bytes(code for code in range(256) if has_case(chr(code)))
+    for has_case in (str.isupper, str.islower)
+)
 _DESCRIPTIONS = frozenset({"description", "og:description"})
 _MOST_DESCRIBED = 600
 _BEGINNING, _LEAST_DESCRIBED = 50, 20
@@ -159,7 +168,7 @@ def _text_columns(context: Context) -> Columns:
 def _stops(text: str) -> float:
     if text.isascii():  # half of the time
         return float(text.count(".") + text.count("!") + text.count("?"))
-    return float(len(_STOPS.findall(text)))
+    return float(len(_ANY_STOP.findall(text)))
 
 
 def _described(document: Document, texts: Sequence[str]) -> list[float]:
@@ -167,38 +176,53 @@ def _described(document: Document, texts: Sequence[str]) -> list[float]:
     description = _description(document)
     if not description:
         return [-1.0] * len(texts)
-    beginnings = [squeeze(text[:_MOST_DESCRIBED])[:_BEGINNING] for text in texts]
-    return [float(len(one) >= _LEAST_DESCRIBED and one in description) for one in beginnings]
+    return [float(_begins_in(description, text)) for text in texts]
+
+
+def _begins_in(description: str, text: str) -> bool:
+    if len(text) < _LEAST_DESCRIBED:
+        return False
+    beginning = squeeze(text[: 2 * _BEGINNING])
+    if len(beginning) < _BEGINNING:  # there is much white space to be squeezed
+        beginning = squeeze(text[:_MOST_DESCRIBED])
+    return len(beginning) >= _LEAST_DESCRIBED and beginning[:_BEGINNING] in description
 
 
 def _description(document: Document) -> str:
     """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
-    texts = []
-    for element in document.statements:
-        if element.tag != "meta":
-            continue
-        if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS:
-            texts.append(squeeze(element.get("content", "")[:_MOST_DESCRIBED]))
-    return "\n".join(texts[:_FEW])
+    metas = (element for element in document.statements if element.tag == "meta")
+    texts = (
+        squeeze(element.get("content", "")[:_MOST_DESCRIBED])
+        for element in metas
+        if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS
+    )
+    return "\n".join(islice(texts, _FEW))
 
 
 def _ending(text: str) -> float:
-    if _ENDS.search(text[-8:]):
+    end = text[-8:].rstrip(_CLOSING)[-1:]
+    if end and end in _STOPS:
         return 2.0
     return 1.0 if text.endswith((":", "：")) else 0.0
 
 
 def _upper(text: str) -> float:
     """Return the share of capital letters, 0 in scripts without."""
-    upper = sum(map(str.isupper, text))
-    return upper / (upper + sum(map(str.islower, text)) or 1)
+    latin = text.encode("latin-1", "ignore")
+    upper = len(latin) - len(latin.translate(None, _UPPER))
+    lower = len(latin) - len(latin.translate(None, _LOWER))
+    if len(latin) < len(text):
+        others = [character for character in text if character > "\xff"]
+        upper += sum(map(str.isupper, others))
+        lower += sum(map(str.islower, others))
+    return upper / (upper + lower or 1)
 
 
 def _share_in(title: frozenset[str], text: str) -> float:
     if len(text) > _MOST_NAMED:
         return 0.0
     bag = words(text)
-    return sum(word in title for word in bag) / len(bag) if bag else 0.0
+    return sum(map(title.__contains__, bag)) / len(bag) if bag else 0.0
 
 
 def _markup_columns(context: Context) -> Columns:
@@ -219,9 +243,9 @@ def _markup_columns(context: Context) -> Columns:
         "strong": _share_under(context, _STRONG),
         "emphasis": _share_under(context, _EMPHASIS),
     }
-    for name, bit in FLAGS.items():
-        columns[f"near_{name}"] = [float(bits & bit != 0) for bits in near]
-        columns[f"in_{name}"] = [float(bits & bit != 0) for bits in inside]
+    for prefix, flags in ("near", near), ("in", inside):
+        numbers = zip(*map(_FLAG_NUMBERS.__getitem__, flags), strict=True)
+        columns |= {f"{prefix}_{name}": list(one) for name, one in zip(FLAGS, numbers, strict=True)}
     for name in _WITHIN:
         columns[f"within_{name}"] = [float(markup.within(row, name)) for row in context.owner]
     return columns
@@ -249,17 +273,15 @@ def _vote_columns(context: Context, votes: Mapping[str, bytearray]) -> Columns:
     columns: Columns = {"votes": [0.0] * len(context.rows)}
     for name, inside in votes.items():
         taken = [inside[rows[0]] for rows in context.rows]
-        sizes = [size * vote for size, vote in zip(context.chars, taken, strict=True)]
-        columns[f"{name}_before"] = _shares_before(sizes)
-        columns["votes"] = [
-            total + vote for total, vote in zip(columns["votes"], taken, strict=True)
-        ]
+        columns[f"{name}_before"] = _shares_before(list(map(mul, context.chars, taken)))
+        columns["votes"] = list(map(add, columns["votes"], taken))
     return columns
 
 
 def _shares_before(sizes: Sequence[float]) -> list[float]:
-    sums = [0.0, *accumulate(sizes)]
-    return [total / (sums[-1] or 1.0) for total in sums[:-1]]
+    sums = list(accumulate(sizes, initial=0.0))
+    whole = sums.pop() or 1.0
+    return [total / whole for total in sums]
 
 
 def _parent_columns(context: Context) -> Columns:
@@ -339,19 +361,17 @@ def _pattern_columns(context: Context) -> Columns:
     name = document.attributes["class"].get
     own = [(tag[row], name(row), tag[above]) for row, above in pairs]
     above = [(tag[above], name(above), tag[row]) for row, above in pairs]
-    alike = Counter(
-        (row, tag[child]) for row in set(context.parent) for child in document.children(row)
-    )
+    tags = {row: [tag[child] for child in document.children(row)] for row in set(context.parent)}
     return (
         _pattern_statistics("own", own, context)
         | _pattern_statistics("above", above, context)
-        | {"alike": [float(min(alike[parent, tag[row]], 20)) for row, parent in pairs]}
+        | {"alike": [float(min(tags[parent].count(tag[row]), 20)) for row, parent in pairs]}
     )
 
 
 def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
     sizes, long = _sums(keys, context.chars), _sums(keys, context.long)
-    links = _sums(keys, [a * b for a, b in zip(context.chars, context.link_density, strict=True)])
+    links = _sums(keys, map(mul, context.chars, context.link_density))
     whole = sum(context.long) or 1.0
     counts = _counts(keys)
     return {

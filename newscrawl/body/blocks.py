@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from newscrawl.body.render import BLOCK_LEVEL
-from newscrawl.document import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,6 +31,11 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.owner)
 
+    def chars(self, document: Document, places: Iterable[int]) -> list[float]:
+        """Return the weighted characters of the blocks at *places*."""
+        before, rows = document.chars_before, self.rows
+        return [before[rows[place][-1] + 1] - before[rows[place][0]] for place in places]
+
 
 def find_blocks(document: Document) -> Blocks:
     """Return the blocks of *document*; text that is not shown is in none.
@@ -40,29 +44,19 @@ def find_blocks(document: Document) -> Blocks:
     old templates write paragraphs so.
     """
     blocks = Blocks()
-    owners: list[int] = []
-    last, breaks = -1, 2  # owner of the block that grows; line breaks since its last text
-    for row, (tag, parent, hidden) in enumerate(
-        zip(document.tag, document.parent, document.hidden, strict=True)
-    ):
-        if tag == TEXT:
-            owner = owners[parent]
-            owners.append(owner)
-            if hidden:
-                continue
-            if owner != last or breaks > 1:
-                blocks.owner.append(owner)
-                blocks.rows.append([row])
-                last = owner
-            else:
-                blocks.rows[-1].append(row)
-            breaks = 0
-        elif tag in _BOUNDS:
-            owners.append(row)
-            breaks = 2
+    tag, parent = document.tag, document.parent
+    last = before = -1  # owner and row of the text before
+    for row in document.text_nodes():
+        owner = parent[row]
+        while tag[owner] not in _BOUNDS and owner > 0:
+            owner = parent[owner]
+        between = tag[before + 1 : row]
+        if owner != last or not _BOUNDS.isdisjoint(between) or between.count("br") > 1:
+            blocks.owner.append(owner)
+            blocks.rows.append([row])
         else:
-            owners.append(owners[parent] if parent >= 0 else 0)
-            breaks += tag == "br"
+            blocks.rows[-1].append(row)
+        last, before = owner, row
     return blocks
 
 
@@ -70,8 +64,8 @@ def mask(document: Document, forest: Iterable[int]) -> bytearray:
     """Return 1 for each row in the subtrees of *forest*, 0 for the others."""
     inside = bytearray(len(document))
     for root in forest:
-        end = document.end[root]
-        inside[root:end] = b"\1" * (end - root)
+        size = document.end[root] - root
+        inside[root : root + size] = b"\1" * size
     return inside
 
 

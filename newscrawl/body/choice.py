@@ -7,7 +7,7 @@ greatest expected F1 is chosen, so that no threshold is fitted.
 
 from __future__ import annotations
 
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,7 +67,7 @@ class Candidates(NamedTuple):
     #: places in :attr:`blocks`, in document order
     places: list[int]
     #: one row a candidate
-    features: list[list[float]]
+    features: list[tuple[float, ...]]
     #: weighted characters of each
     chars: list[float]
 
@@ -75,27 +75,20 @@ class Candidates(NamedTuple):
 def body_candidates(document: Document, nce_forest: Sequence[int]) -> Candidates:
     """Return the blocks that NCE, which found *nce_forest*, CoreEx or ECON take."""
     blocks = find_blocks(document)
-    votes = {
-        "nce": mask(document, nce_forest),
-        "coreex": mask(document, coreex(document)),
-        "econ": mask(document, econ(document)),
-    }
-    taken = [
-        place
-        for place, rows in enumerate(blocks.rows)
-        if any(inside[rows[0]] for inside in votes.values())
-    ]
+    forests = {"nce": nce_forest, "coreex": coreex(document), "econ": econ(document)}
+    union = mask(document, chain.from_iterable(forests.values()))
+    taken = [place for place, rows in enumerate(blocks.rows) if union[rows[0]]]
     heading = heading_row(document)
     places = outside_regions(document, blocks, taken, heading)
     if not places:
         return Candidates(blocks, [], [], [])
+    votes = {name: mask(document, forest) for name, forest in forests.items()}
     columns = block_features(document, blocks, places, votes, heading)
-    chars = [sum(map(document.chars, blocks.rows[place])) for place in places]
-    return Candidates(blocks, places, _table(columns), chars)
+    return Candidates(blocks, places, _table(columns), blocks.chars(document, places))
 
 
-def _table(columns: Columns) -> list[list[float]]:
-    return list(map(list, zip(*(columns[name] for name in FEATURES), strict=True)))
+def _table(columns: Columns) -> list[tuple[float, ...]]:
+    return list(zip(*(columns[name] for name in FEATURES), strict=True))
 
 
 class Choice(NamedTuple):

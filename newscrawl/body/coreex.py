@@ -9,14 +9,15 @@ news212 and fundus.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, compress, count, filterfalse
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from newscrawl.compiled import compiled_module
 from newscrawl.document import HEAD, SCRIPT, TEXT
 from newscrawl.text import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from newscrawl.document import Document
 
@@ -24,7 +25,6 @@ FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
 """The tags that "ignoring Form tags" is about (section 3.2)."""
 
 _LINKS = frozenset("a")
-_LINKS_AND_FORMS = _LINKS | FORM_TAGS
 _H1 = frozenset({"h1"})
 _HEADERS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
@@ -113,21 +113,41 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
     A link is an ``a`` that holds anything: one word and one link, however long (Figure 4). In
     scripts that write no spaces a character is a word.
     """
-    tag, end = document.tag, document.end
-    links = bytearray(len(tag))
-    skipped = _skipped(document, parameters)
-    terminals = _LINKS_AND_FORMS if parameters.ignore_forms else _LINKS
+    forms = FORM_TAGS if parameters.ignore_forms else frozenset[str]()
+    largest = parameters.largest_form * document.chars(0)
+    return Counts(*count_rows(document, _skipped(document, parameters), forms, largest))
+
+
+def count_in_python(
+    document: Document, skipped: bytearray, forms: frozenset[str], largest: float
+) -> tuple[list[int], list[int], int]:
+    """Return what :class:`Counts` holds; neither rows marked in *skipped* nor *forms* count.
+
+    Forms of more characters than *largest* do.
+    """
+    tag, end, text = document.tag, document.end, document.text
+    terminals = _LINKS | forms
+    links, skipped = bytearray(len(tag)), skipped.copy()
     for row in [row for row, name in enumerate(tag) if name in terminals]:
-        if not skipped[row] and (tag[row] == "a" or _is_small(document, row, parameters)):
+        if not skipped[row] and (tag[row] == "a" or document.chars(row) <= largest):
             links[row] = tag[row] == "a" and end[row] > row + 1
             skipped[row : end[row]] = b"\1" * (end[row] - row)
     words = list(links)
-    longest = 0
-    for row, text in enumerate(document.text):
-        if text and not skipped[row]:
-            words[row] = size = len(tokens(text))
-            longest = max(longest, size)
-    return Counts(list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest)
+    counted = list(filterfalse(skipped.__getitem__, compress(count(), text)))
+    sizes = [len(tokens(text[row])) for row in counted]
+    for row, size in zip(counted, sizes, strict=True):
+        words[row] = size
+    return (
+        list(accumulate(words, initial=0)),
+        list(accumulate(links, initial=0)),
+        max(sizes, default=0),
+    )
+
+
+_compiled = compiled_module("newscrawl._body")
+count_rows: Callable[..., tuple[list[int], list[int], int]] = (
+    _compiled.count_terminals if _compiled else count_in_python
+)
 
 
 def _skipped(document: Document, parameters: CoreExParameters) -> bytearray:
@@ -136,10 +156,6 @@ def _skipped(document: Document, parameters: CoreExParameters) -> bytearray:
         return bytearray(document.hidden)
     marks = bytes((HEAD, SCRIPT) if parameters.remove_scripts else (HEAD,))
     return document.hidden.translate(bytes(mark in marks for mark in range(256)))
-
-
-def _is_small(document: Document, form: int, parameters: CoreExParameters) -> bool:
-    return document.chars(form) <= parameters.largest_form * document.chars(0)
 
 
 def _main_content_node(

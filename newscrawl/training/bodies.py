@@ -41,7 +41,7 @@ BINS = 64
 class BodyExample:
     """The candidates of a page, and which of them are of its labelled body."""
 
-    features: list[list[float]]
+    features: Sequence[Sequence[float]]
     #: weighted characters of each
     chars: list[float]
     #: words of each

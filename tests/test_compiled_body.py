@@ -1,0 +1,57 @@
+"""The loops of the body's algorithms: the compiled ones against those in Python."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.body import coreex
+from newscrawl.document import Document, parse_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+compiled = pytest.importorskip(
+    "newscrawl._body", reason="the compiled loops are not built", exc_type=ImportError
+)
+
+
+def assert_same(document: Document) -> None:
+    """Every loop gives the same in both."""
+    forms = coreex.FORM_TAGS
+    for of_forms, largest in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
+        asked = (document, bytearray(document.hidden), of_forms, largest)
+        assert compiled.count_terminals(*asked) == coreex.count_in_python(*asked)
+
+
+TAGS = st.sampled_from(["div", "p", "a", "b", "form", "option", "br", "li", "h2", "td", "script"])
+TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.text(" \x85\u00a0\u3000x.,。", max_size=10),
+    st.text("日本語ひカ한글ไทย. ", max_size=40),
+    st.sampled_from(["One, two. ", "3.5", "«Encore.» ", "ÉTÉ ©", "<div hidden>hidden.</div>"]),
+)
+MARKUP = st.lists(
+    st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), TEXTS), max_size=40
+).map("".join)
+
+
+@given(MARKUP)
+def test_pages_of_any_markup(page: str) -> None:
+    """Whatever the markup and the script of its text."""
+    assert_same(parse_document(f"<html><body>{'<p>' * 99}{page}"))
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
+def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
+    """Every page of the corpora."""
+    pages = sorted((corpus_dir / corpus / "pages").glob("*.html.gz"))
+    assert pages
+    for path in pages:
+        assert_same(parse_document(gzip.decompress(path.read_bytes())))
