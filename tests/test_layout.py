@@ -23,6 +23,7 @@ FLOORS = {
     "encoding": 0,
     "guard": 0,
     "compiled": 0,
+    "sqlite": 0,
     "rows": 0,
     "_rows": 0,
     "_trees": 1,

@@ -43,6 +43,15 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
     # Where the pipeline finds the page's URL.
     "NEWSCRAWL_URL_FIELD": "url",
+    # --- Crawl state: LeaseScheduler ---
+    # Seconds. A crash makes a crawl do again what it did in this time; each commit waits for the
+    # disk, in a thread.
+    "NEWSCRAWL_CHECKPOINT": 0.5,
+    # The add-on leaves the project's scheduler in place unless this is True.
+    "NEWSCRAWL_FRONTIER_ENABLED": False,
+    # File of the crawl's state, from the project's data directory; "%(name)s" is the spider.
+    # "" keeps it in memory: who keeps files says so.
+    "NEWSCRAWL_STATE": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Share of the shorter story's shingles in the longer one; 0 takes what the sketch is tuned to.
     "NEWSCRAWL_NEARDUP_CONTAINMENT": 0.0,

@@ -1,0 +1,121 @@
+"""SQLite files of our own: marked as such, opened by one process at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """A kind of file, told by its header."""
+
+    #: what it is, with an article: "an index of near-duplicates"
+    name: str
+    #: four letters in SQLite's header that mark the file as ours
+    application: int
+    #: version of the schema
+    format: int
+    #: CREATE statements of a new file
+    schema: str
+    #: what is raised for a file that cannot be used
+    error: type[Exception]
+    #: FULL: what is committed outlives a power failure. NORMAL: it outlives the process; a power
+    #: failure may take the last commits, never more
+    synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
+
+    @contextmanager
+    def explained(self, path: Path | str | None) -> Iterator[None]:
+        """Raise what SQLite says of the file at *path* as :attr:`error`, in plain words."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise self.error(f"{path}: {self._reason(error)}") from error
+
+    def _reason(self, error: sqlite3.DatabaseError) -> str:
+        # The code of what Python's own module raises is missing.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return {
+            sqlite3.SQLITE_BUSY: "in use by another process",
+            sqlite3.SQLITE_LOCKED: "in use by another process",
+            sqlite3.SQLITE_NOTADB: f"not {self.name}",
+            sqlite3.SQLITE_CORRUPT: f"damaged ({error})",
+            sqlite3.SQLITE_CANTOPEN: "cannot be opened (is its folder there, and writable?)",
+            sqlite3.SQLITE_FULL: "the disk is full",
+            sqlite3.SQLITE_READONLY: "cannot be written",
+        }.get(code, str(error))
+
+    def connect(self, path: Path | str | None) -> sqlite3.Connection:
+        """Return the opened file, made if it is missing; without a *path*, one in memory.
+
+        The file is locked until it is closed, or the process ends. Raises :attr:`error` for a file
+        that is foreign, damaged, written by a newer version, or in use.
+        """
+        with self.explained(path):
+            connection = sqlite3.connect(
+                ":memory:" if path is None else Path(path),
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=0,
+            )
+            try:
+                self._prepare(connection, path)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _prepare(self, connection: sqlite3.Connection, path: Path | str | None) -> None:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._check_owner(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        with transaction(connection):
+            if not connection.execute("PRAGMA application_id").fetchone()[0]:
+                self._create(connection)
+        damage = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if damage != "ok":
+            raise self.error(f"{path}: damaged ({damage})")
+
+    def _check_owner(self, connection: sqlite3.Connection, path: Path | str | None) -> None:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if application != self.application and not (empty and application == version == 0):
+            raise self.error(f"{path}: not {self.name}")
+        if version > self.format:
+            raise self.error(
+                f"{path}: written by a newer version of newscrawl "
+                f"(format {version}, not {self.format})"
+            )
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        execute_all(connection, self.schema)
+        connection.execute(f"PRAGMA application_id = {self.application}")
+        connection.execute(f"PRAGMA user_version = {self.format}")
+
+
+def execute_all(connection: sqlite3.Connection, statements: str) -> None:
+    """Execute *statements*, each ended by a semicolon, in the transaction that is open."""
+    for statement in statements.split(";")[:-1]:
+        connection.execute(statement)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit what is done within, or nothing of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself rolls back on a full disk
+            connection.execute("ROLLBACK")
+        raise
