@@ -8,6 +8,7 @@ makes no second walk.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from functools import cached_property
 from itertools import filterfalse
@@ -45,6 +46,7 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
+_DIGIT = re.compile(r"\d")
 _IMAGES = frozenset(("svg", "math"))
 _BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
@@ -159,6 +161,12 @@ class Document:
         end = self.end[row]
         shown = zip(self.text[row:end], self.hidden[row:end], strict=True)
         return " ".join([text for text, hidden in shown if text and not hidden])
+
+    @cached_property
+    def numbered(self) -> list[int]:
+        """The rows of text nodes with a digit, hidden ones too, in document order."""
+        text, has_digit = self.text, _DIGIT.search
+        return [row for row in self._text_rows if has_digit(text[row])]
 
     @cached_property
     def title_row(self) -> int | None:

@@ -127,18 +127,18 @@ def _merged(found: Iterable[range]) -> list[range]:
 
 def _named(document: Document) -> tuple[list[range], set[int]]:
     """Return the regions that bear a name of comments, and the rows that bear a hint."""
-    tag, end, element = document.tag, document.end, document.element
-    chars, links = document.chars_before, document.link_chars_before
+    end, chars, links = document.end, document.chars_before, document.link_chars_before
+    columns = [document.attributes[name] for name in ("class", "id", "itemtype")]
     regions: list[range] = []
     hinted: set[int] = set()
     row, last = 0, len(document)
     while row < last:
         stop = end[row]
-        if tag[row] == TEXT or chars[stop] - chars[row] - links[stop] + links[row] < _REGION:
+        if chars[stop] - chars[row] - links[stop] + links[row] < _REGION:
             row = stop  # the names of most elements are not worth the asking
             continue
-        get = element(row).get
-        named = _meaning(get("class"), get("id"), get("itemtype"))
+        names = [name for column in columns if (name := column.get(row))]
+        named = _meaning(*names) if names else None
         if named == "comments" and _is_region(document, row):
             regions.append(range(row, stop))
             row = stop
@@ -150,9 +150,9 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
 
 
 @lru_cache(maxsize=4096)
-def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
+def _meaning(*names: str) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
-    name = " ".join(name for name in names if name).lower()
+    name = " ".join(names).lower()
     if not (_NAME.search(name) or _HINT.search(name)):
         return None
     name = " ".join(token for token in name.split() if not _STATE.search(token))
@@ -234,9 +234,12 @@ def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
-    text, parent = document.text, document.parent
-    for row in document.text_nodes():
-        if start <= row < stop and len(text[row]) <= _SHORT and _tells_date(text[row]):
+    text, parent, hidden = document.text, document.parent, document.hidden
+    rows = [row for row in document.text_nodes() if row >= start and len(text[row]) <= _SHORT]
+    if not _AGO.search("\n".join([text[row] for row in rows])):  # on most pages
+        rows = [row for row in document.numbered if not hidden[row] and len(text[row]) <= _SHORT]
+    for row in rows:
+        if start <= row < stop and _tells_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * _SHORT:
                 yield row

@@ -25,8 +25,6 @@ _COUNTER = re.compile(
     r"^\D{0,8}(\d{1,3})\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?(\d{1,3})\D{0,4}$"
 )
 
-_DIGIT = re.compile(r"\d")
-
 _LONGEST = 28
 LEAST_ENTRIES = 5
 LEAST_SLIDES = 5
@@ -91,7 +89,5 @@ def _are_most(document: Document, rows: Sequence[int], page: float) -> bool:
 
 def _numbered(document: Document) -> list[int]:
     """Return the rows of short shown texts with a number."""
-    text, has_digit = document.text, _DIGIT.search
-    return [
-        row for row in document.text_nodes() if len(text[row]) <= _LONGEST and has_digit(text[row])
-    ]
+    text, hidden = document.text, document.hidden
+    return [row for row in document.numbered if not hidden[row] and len(text[row]) <= _LONGEST]
