@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.links import read_page
-from newscrawl.crawl.urls import absolute_url, is_trap, owner, page_key, site_key
+from newscrawl.crawl.urls import absolute_url, owner, page_key, site_key
 from newscrawl.document import DocumentError
 
 URL = "https://www.news.example/world/"
@@ -136,10 +136,3 @@ def test_keys_of_any_url(text: str):
 def test_owner(host: str, registered: str):
     """A registered domain owns its hosts; an address owns itself."""
     assert owner(host) == registered
-
-
-def test_traps():
-    """Paths that repeat themselves or never end."""
-    assert is_trap("https://a.example/x/y/x/y/x/y")
-    assert is_trap("https://a.example/" + "/".join(map(str, range(20))))
-    assert not is_trap("https://a.example/news/news/2026/11/20/story")

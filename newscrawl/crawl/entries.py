@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.gate import date_in_url
-from newscrawl.crawl.urls import absolute_url, is_trap, owner, page_key, site_key
+from newscrawl.crawl.traps import trap
+from newscrawl.crawl.urls import absolute_url, owner, page_key, site_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +87,11 @@ class Entries:
         *date* is the publication, *changed* the last change: the latter only orders.
         """
         absolute = absolute_url(url, self._base) if len(url) <= MAX_URL else None
-        if absolute is None or is_trap(absolute):
+        if absolute is None:
             self.leave_out("bad")
+            return
+        if trap(absolute):
+            self.leave_out("trap")
             return
         when = order_date(date) or order_date(changed) or order_date(date_in_url(absolute))
         if not any_owner and owner(site_key(absolute)) not in self._owners:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.entries import Entries
+from newscrawl.crawl.entries import MAX_URL, Entries
 from newscrawl.crawl.gate import link_kind
 from newscrawl.crawl.urls import absolute_url
 from newscrawl.document import parse_document
@@ -89,5 +89,5 @@ def _anchors(document: Document) -> Iterator[tuple[str, str]]:
     for row, tag in enumerate(document.tag):
         if tag in ("a", "area"):
             href = document.element(row).get("href", "").strip()
-            if href and not href.lower().startswith(_NO_LINK):
+            if 0 < len(href) <= MAX_URL and not href.lower().startswith(_NO_LINK):
                 yield href, squeeze(document.subtree_text(row))

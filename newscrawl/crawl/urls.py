@@ -18,11 +18,14 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Parameters that say where the visitor came from, never which page is meant.
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|igshid|mc_[ce]id|_ga|ns_\w+|at_\w+|cmpid|wt_mc"
-    r"|ref_?(src|url)?|(php|j|asp)?sess(ion)?_?id|sid|smid|ocid|xtor",
+    r"|ref_?(src|url)?|(php|j|asp)?sess(ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|sid"
+    r"|smid|ocid|xtor",
     re.IGNORECASE,
 )
-_MAX_SEGMENTS = 12
-_MAX_REPEATS = 2
+# A session in the path, as Java and ASP.NET write it for visitors without cookies.
+_SESSION = re.compile(
+    r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\((?:[A-Z]\([\w-]{20,}\))+\)(?=/|$)", re.IGNORECASE
+)
 
 
 def site_key(url: str) -> str:
@@ -49,7 +52,7 @@ def owner(host: str) -> str:
 
 
 def absolute_url(url: str, base: str = "") -> str | None:
-    """Return *url* made absolute, escaped and without fragment and tracking parameters.
+    """Return *url* made absolute, escaped and without fragment, tracking parameters and sessions.
 
     None for what is no http(s) URL.
     """
@@ -57,8 +60,10 @@ def absolute_url(url: str, base: str = "") -> str | None:
         parts = urlsplit(urljoin(base, url.strip()))
         if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
             return None
+        path = _SESSION.sub("", parts.path)
         query = _without_tracking(parts.query)
-        return str(safe_url_string(urlunsplit(parts._replace(query=query, fragment=""))))
+        clean = parts._replace(path=path, query=query, fragment="")
+        return str(safe_url_string(urlunsplit(clean)))
     except ValueError:
         return None
 
@@ -81,10 +86,3 @@ def page_key(url: str) -> str:
     host = site_key(parts.geturl()).removeprefix("www.")
     query = f"?{parts.query}" if parts.query else ""
     return f"{host}{parts.path.rstrip('/')}{query}"
-
-
-def is_trap(url: str) -> bool:
-    """Return True for a path that looks generated without end: very deep, or repeating itself."""
-    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
-    repeats = max(map(segments.count, segments), default=0)
-    return len(segments) > _MAX_SEGMENTS or repeats > _MAX_REPEATS
