@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from newscrawl.sqlite import FileType, transaction
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-APPLICATION: Final = 0x4E43_4E44
-"""What marks the file as ours: "NCND" in SQLite's header."""
-
-FORMAT: Final = 1
-"""Version of the schema."""
+    import sqlite3
+    from pathlib import Path
 
 CACHE: Final = 32 * 2**10
 """KiB of pages that SQLite keeps in memory."""
@@ -74,19 +68,13 @@ class NearDuplicateIndexError(Exception):
     """The file cannot be used as an index: foreign, damaged, newer, other sketches, or in use."""
 
 
-@contextmanager
-def explained(path: Path | str | None) -> Iterator[None]:
-    """Raise what SQLite says of the file as :class:`NearDuplicateIndexError`."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        reason = {
-            sqlite3.SQLITE_BUSY: "in use by another process",
-            sqlite3.SQLITE_LOCKED: "in use by another process",
-            sqlite3.SQLITE_NOTADB: "not an index of near-duplicates",
-            sqlite3.SQLITE_CORRUPT: f"damaged ({error})",
-        }.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error))
-        raise NearDuplicateIndexError(f"{path}: {reason}") from error
+FILE: Final = FileType(
+    name="an index of near-duplicates",
+    application=0x4E43_4E44,  # "NCND"
+    format=1,
+    schema=_SCHEMA,
+    error=NearDuplicateIndexError,
+)
 
 
 def connect(path: Path | str | None, fingerprint: str) -> sqlite3.Connection:
@@ -96,79 +84,25 @@ def connect(path: Path | str | None, fingerprint: str) -> sqlite3.Connection:
     what is committed outlives the process, however that ends; a power failure may take the last
     commits, never more. Raises :class:`NearDuplicateIndexError`.
     """
-    with explained(path):
-        connection = sqlite3.connect(
-            ":memory:" if path is None else Path(path),
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=0,
-        )
-        try:
+    connection = FILE.connect(path)
+    try:
+        with FILE.explained(path):
             _prepare(connection, path, fingerprint)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _prepare(connection: sqlite3.Connection, path: Path | str | None, fingerprint: str) -> None:
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    _check_owner(connection, path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA cache_size = -{CACHE}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     with transaction(connection):
-        if not connection.execute("PRAGMA application_id").fetchone()[0]:
-            _create(connection, fingerprint)
-    _check_content(connection, path, fingerprint)
-    connection.executescript(_FRESH)
-
-
-def _check_owner(connection: sqlite3.Connection, path: Path | str | None) -> None:
-    """Raise :class:`NearDuplicateIndexError` for a file of another program or version."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    empty = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if application != APPLICATION and not (empty and application == version == 0):
-        raise NearDuplicateIndexError(f"{path}: not an index of near-duplicates")
-    if version > FORMAT:
-        raise NearDuplicateIndexError(
-            f"{path}: written by a newer version of newscrawl (format {version}, not {FORMAT})"
-        )
-
-
-def _create(connection: sqlite3.Connection, fingerprint: str) -> None:
-    for statement in _SCHEMA.split(";")[:-1]:
-        connection.execute(statement)
-    connection.execute("INSERT INTO meta VALUES ('sketch', ?)", (fingerprint,))
-    connection.execute("INSERT INTO meta VALUES ('posted', '0')")
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def _check_content(
-    connection: sqlite3.Connection, path: Path | str | None, fingerprint: str
-) -> None:
-    """Raise :class:`NearDuplicateIndexError` for a damaged file or one with other sketches."""
-    damage = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if damage != "ok":
-        raise NearDuplicateIndexError(f"{path}: damaged ({damage})")
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('sketch', ?)", (fingerprint,))
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('posted', '0')")
     (stored,) = connection.execute("SELECT value FROM meta WHERE name = 'sketch'").fetchone()
     if stored != fingerprint:
         raise NearDuplicateIndexError(
             f"{path}: holds sketches of other options ({stored}, not {fingerprint})"
         )
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit what is done within, or nothing of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+    connection.executescript(_FRESH)

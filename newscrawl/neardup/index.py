@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from newscrawl.neardup.clusters import joined
-from newscrawl.neardup.database import connect, explained, transaction
+from newscrawl.neardup.database import FILE, connect
 from newscrawl.neardup.options import Options
 from newscrawl.neardup.shelf import Record, Shelf, digest, unsigned
 from newscrawl.neardup.sketch import (
@@ -24,6 +24,7 @@ from newscrawl.neardup.sketch import (
     versions,
 )
 from newscrawl.neardup.story import LISTED, Verdict
+from newscrawl.sqlite import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +87,7 @@ class Index:
         self._shelf = Shelf(self._connection)
         self._boilerplate: dict[int, NDArray[np.uint32]] = {}
         self._lock = threading.Lock()
-        with explained(path), transaction(self._connection):
+        with FILE.explained(path), transaction(self._connection):
             self._restore()
 
     def add(self, story: Story) -> Verdict:
@@ -95,7 +96,7 @@ class Index:
 
     def add_many(self, stories: Iterable[Story]) -> list[Verdict]:
         """Put stories into the index, all or none, and return where each stands."""
-        with self._lock, explained(self._path):
+        with self._lock, FILE.explained(self._path):
             try:
                 with transaction(self._connection):
                     return [self._add(story) for story in stories]
@@ -106,17 +107,17 @@ class Index:
 
     def resolve(self, cluster: str) -> str:
         """Return the name of the cluster that a cluster is part of by now."""
-        with self._lock, explained(self._path):
+        with self._lock, FILE.explained(self._path):
             return self._shelf.resolve(cluster)
 
     def __len__(self) -> int:
         """Return how many stories the index holds."""
-        with self._lock, explained(self._path):
+        with self._lock, FILE.explained(self._path):
             return self._shelf.count()
 
     def close(self) -> None:
         """Close the file; another process may open it then."""
-        with self._lock, explained(self._path):
+        with self._lock, FILE.explained(self._path):
             self._connection.close()
 
     def __enter__(self) -> Self:
