@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from newscrawl.document import TEXT
+from newscrawl.rows import LEADING, TRAILING
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ BLOCK_LEVEL = frozenset(_BLOCKS.split())
 """Tags of block-level elements."""
 _PARAGRAPH = "\n\n"
 _BREAKS = {**dict.fromkeys(BLOCK_LEVEL, _PARAGRAPH), "br": "\n", "td": " ", "th": " "}
+_SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 # Control characters, hints to a line breaker, byte order marks; joiners stay, scripts need them.
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
@@ -37,7 +39,6 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     squeezed. Subtrees and text nodes whose row is in *skip*, and hidden text, are left out.
     """
     flow = _Flow()
-    texts = {row for row in skip if document.tag[row] == TEXT}
     last = -1
     for root in forest:
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
@@ -45,12 +46,11 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
         last = root
         tag = document.tag[root]
         if tag != TEXT:
-            _write_tree(flow, document, root, skip, texts)
-            # Its text, if there is any, is a row of its own; a space between siblings is not.
-            tail = None if tag in BLOCK_LEVEL else document.element(root).tail
-            flow.write(" " if tail and tail.isspace() else None)
+            _write_tree(flow, document, root, skip)
+            if tag not in BLOCK_LEVEL and document.space[root] & TRAILING:
+                flow.write(" ")
         elif not document.hidden[root] and root not in skip:
-            flow.write(_source_text(document, root))
+            _write_text(flow, document, root)
     return flow.text()
 
 
@@ -75,9 +75,8 @@ class _Flow:
 
     def text(self) -> str:
         """Return lines and paragraphs, white space squeezed."""
-        text = _NO_TEXT.sub("", "".join(self._pieces))
         paragraphs: list[list[str]] = [[]]
-        for line in map(squeeze, text.split("\n")):
+        for line in map(_cleaned, "".join(self._pieces).split("\n")):
             if line:
                 paragraphs[-1].append(line)
             elif paragraphs[-1]:
@@ -85,57 +84,56 @@ class _Flow:
         return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs if paragraph)
 
 
-def _write_tree(
-    flow: _Flow, document: Document, root: int, skip: AbstractSet[int], texts: AbstractSet[int]
-) -> None:
-    """Write the subtree of *root*, an element; without its tail. *texts* are text nodes of *skip*."""
-    tag, end, hidden = document.tag, document.end, document.hidden
+def _cleaned(line: str) -> str:
+    if line.isprintable() and "  " not in line:  # as most lines are: their only white space is " "
+        return line.strip()
+    return squeeze(_NO_TEXT.sub("", line))
+
+
+def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+    """Write the subtree of *root*, an element; without its tail."""
+    tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
     open_rows: list[int] = []
-    row = root
-    while row < end[root] or open_rows:
-        if open_rows and end[open_rows[-1]] <= row:
-            closed = open_rows.pop()
-            _close(flow, tag[closed])
-            if open_rows and row not in texts:
-                _write_tail(flow, document, closed, open_rows[-1])
-        elif tag[row] == TEXT:
-            row += 1
+    row, last = root, end[root]
+    while row < last:
+        name = tag[row]
+        if name == TEXT:
+            if row not in skip:
+                _write_text(flow, document, row)
         elif hidden[row] or row in skip:
-            if tag[row] in _BREAKS:
-                flow.mark(_BREAKS[tag[row]])
-            if open_rows and end[row] not in texts:
-                _write_tail(flow, document, row, open_rows[-1])
-            row = end[row]
+            if name in _BREAKS:
+                flow.mark(_BREAKS[name])
+            if space[row] & TRAILING and row != root:
+                _write_tail(flow, document, row)
+            row = end[row] - 1
         else:
             open_rows.append(row)
-            _open(flow, tag[row])
-            row += 1
-            if row not in texts:
-                _write_text(flow, document, row - 1)
-
-
-# White space beside a break is nothing: the tree, which has it, is not asked.
+            _open(flow, name)
+            if space[row] & LEADING and (name not in _BREAKS or flow.preformatted):
+                flow.write(document.element(row).text if flow.preformatted else " ")
+        row += 1
+        while open_rows and end[open_rows[-1]] == row:
+            closed = open_rows.pop()
+            _close(flow, tag[closed])
+            if space[closed] & TRAILING and closed != root:
+                _write_tail(flow, document, closed)
 
 
 def _write_text(flow: _Flow, document: Document, row: int) -> None:
-    """Write the text that the element at *row* begins with."""
-    first, end, tag = row + 1, document.end[row], document.tag
-    if tag[row] not in _BREAKS or flow.preformatted:
-        flow.write(document.element(row).text)
-    elif first < end and tag[first] == TEXT:
-        alone = document.end[first] == end
-        flow.write(document.text[first] if alone else document.element(row).text)
+    """Write the text node *row* with its white space."""
+    if flow.preformatted:
+        flow.write(_source_text(document, row))
+        return
+    before, after = _SPACES[document.space[row]]
+    flow.write(f"{before}{document.text[row]}{after}")
 
 
-def _write_tail(flow: _Flow, document: Document, row: int, parent: int) -> None:
-    """Write the text between the element at *row* and the next in *parent*."""
-    after, tag = document.end[row], document.tag
-    if (
-        tag[row] not in _BREAKS
-        or flow.preformatted
-        or (after < document.end[parent] and tag[after] == TEXT)
-    ):
+def _write_tail(flow: _Flow, document: Document, row: int) -> None:
+    """Write the white space after the element *row*: beside a break it is nothing."""
+    if flow.preformatted:
         flow.write(document.element(row).tail)
+    elif document.tag[row] not in _BREAKS:
+        flow.write(" ")
 
 
 def _open(flow: _Flow, tag: str) -> None:
@@ -151,11 +149,11 @@ def _close(flow: _Flow, tag: str) -> None:
         flow.preformatted -= tag in _PREFORMATTED
 
 
-def _source_text(document: Document, row: int) -> str:
-    """Return the text of a text node with its white space."""
+def _source_text(document: Document, row: int) -> str | None:
+    """Return the text of a text node as it stands in the source."""
     parent, before = document.parent[row], row - 1
     if before == parent:
-        return document.element(parent).text or ""
+        return document.element(parent).text
     while document.parent[before] != parent:
         before = document.parent[before]
-    return document.element(before).tail or ""
+    return document.element(before).tail
