@@ -18,7 +18,7 @@ from lxml import etree
 
 from newscrawl import rows
 from newscrawl.compiled import compiled_module
-from newscrawl.encoding import to_utf8
+from newscrawl.encoding import is_binary, to_utf8
 from newscrawl.guard import drop_surplus_attributes
 from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
@@ -32,6 +32,7 @@ __all__ = [
     "INVISIBLE",
     "MOST_BYTES",
     "MOST_DEPTH",
+    "MOST_SHORT",
     "SCRIPT",
     "TEXT",
     "WIDGET",
@@ -46,10 +47,11 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
+MOST_SHORT = 60
+"""Characters of a short text node: of one that may be a date, a number, a name."""
+
 _DIGIT = re.compile(r"\d")
 _IMAGES = frozenset(("svg", "math"))
-_BINARY = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF")
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
 
 
 class DocumentError(ValueError):
@@ -164,9 +166,14 @@ class Document:
 
     @cached_property
     def numbered(self) -> list[int]:
-        """The rows of text nodes with a digit, hidden ones too, in document order."""
+        """The rows of the text nodes that are short (:data:`MOST_SHORT`) and have a digit.
+
+        Hidden ones, too; in document order.
+        """
         text, has_digit = self.text, _DIGIT.search
-        return [row for row in self._text_rows if has_digit(text[row])]
+        return [
+            row for row in self._text_rows if len(text[row]) <= MOST_SHORT and has_digit(text[row])
+        ]
 
     @cached_property
     def title_row(self) -> int | None:
@@ -214,11 +221,8 @@ def parse_document(
 def _check(data: bytes) -> None:
     if len(data) > MOST_BYTES:
         raise DocumentError(f"page of {len(data)} bytes: the largest parsed has {MOST_BYTES}")
-    if data.startswith(_BINARY):
+    if is_binary(data):
         raise DocumentError(f"not a page: binary data beginning with {data[:4]!r}")
-    head = data[:2048]
-    if len(head) - len(head.translate(None, _CONTROL)) > len(head) // 20:
-        raise DocumentError("not a page: binary data")
 
 
 def _parser(**options: Any) -> etree.HTMLParser:
