@@ -48,6 +48,8 @@ FLOORS = {
     "spiders": 6,
     "settings": 6,
     "commands": 6,
+    # reads feeds and writes tables, as the command does
+    "neardup.spark": 6,
     "addon": 6,
     "samples": 6,
     "": 6,

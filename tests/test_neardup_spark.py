@@ -1,0 +1,162 @@
+"""The Spark job: the clusters of one machine, with workers killed too, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from pyarrow import Table, parquet
+
+from newscrawl.commands._clusters import Arrival, at_once, clusters
+from newscrawl.evaluation.neardup import Texts, load_members
+from newscrawl.evaluation.neardup import stories as stories_of_members
+from newscrawl.evaluation.run import Outcome
+from newscrawl.neardup import Options, Story
+from tests.neardup_writer import stories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    Rows = list[dict[str, Any]]
+
+pytestmark = pytest.mark.slow
+
+SMALL = ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2")
+CONFIGURED = [word for value in SMALL for word in ("--conf", value)]
+
+
+@pytest.fixture(scope="module")
+def spark() -> None:
+    """Skip where PySpark or Java is missing; fail in CI, which installs them."""
+    missing = [name for name in ("pyspark", "pandas") if find_spec(name) is None]
+    missing += [] if shutil.which("java") or "JAVA_HOME" in os.environ else ["Java"]
+    if missing:
+        reason = f"{', '.join(missing)} not installed: extra spark, and Java 17 or later"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+
+
+def start(folder: Path, *args: str, **environment: str) -> subprocess.Popen[str]:
+    """Start the command in *folder*; what it prints goes to its ``stderr``."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "newscrawl.neardup.spark", *args],
+        cwd=folder,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(folder: Path, *args: str, **environment: str) -> tuple[int, str]:
+    """Run the command; return its exit status and what it prints."""
+    with start(folder, *args, *CONFIGURED, **environment) as job:
+        _, printed = job.communicate(timeout=240)
+    return job.returncode, printed
+
+
+def rows_of(made: Iterable[Story]) -> Rows:
+    """Return stories as rows of a feed."""
+    return [
+        {"url": one.url, "title": f"“{one.url[-3:]}”", "body": one.text, "date": one.when}
+        for one in made
+    ]
+
+
+def lines_of(rows: Rows) -> str:
+    """Return rows as JSON Lines."""
+    plain = (row | {"date": row["date"].isoformat()} for row in rows)
+    return "".join(json.dumps(row) + "\n" for row in plain)
+
+
+def expected(made: Iterable[Story], options: Options) -> tuple[Rows, Rows]:
+    """Return the articles and the clusters that one machine finds."""
+    arrivals = [Arrival(one, f"“{one.url[-3:]}”") for one in made]
+    articles = [row | {"differs": None} for row in at_once(arrivals, options, lambda _: None)]
+    return articles, list(clusters(articles))
+
+
+def read(folder: Path) -> Rows:
+    """Return the rows of an output folder."""
+    if folder.suffix == ".parquet":
+        return parquet.read_table(folder).to_pylist()
+    parts = sorted(folder.glob("part-*"))
+    return [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
+
+
+def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
+    """feeds of all formats, updates and rows that are none give the clusters of one machine"""
+    everything = stories(240)
+    rows = rows_of(everything)
+    broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
+    (tmp_path / "one.jsonl").write_text(lines_of(rows[:80]) + broken, encoding="utf-8")
+    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(lines_of(rows[80:160]).encode()))
+    parquet.write_table(Table.from_pylist(rows[160:]), tmp_path / "three.parquet")
+    feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet")
+    status, printed = run(
+        tmp_path, *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]"
+    )
+    assert status == 0, printed
+    articles, several = expected(everything, Options())
+    assert read(tmp_path / "out.parquet") == articles
+    assert read(tmp_path / "clusters") == several
+    assert "one.jsonl: 3 rows without text or URL" in printed
+    assert f"{len(articles)} articles, {len(several)} clusters" in printed
+    assert not (tmp_path / "out.parquet.work").exists()
+
+
+def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
+    """Yield the Python workers of a job: the children of its daemons."""
+    for process in psutil.Process(job.pid).children(recursive=True):
+        try:
+            command = process.cmdline()
+            if "pyspark.daemon" in command and "pyspark.daemon" in process.parent().cmdline():
+                yield process
+        except psutil.NoSuchProcess:
+            continue
+
+
+def test_killed_workers(spark: None, tmp_path: Path) -> None:
+    """workers that are killed at work cost tasks, which are done again, and no article"""
+    everything = stories(600, seed=3)
+    (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(everything)), encoding="utf-8")
+    args = ("feed.jsonl", "out", "--master", "local-cluster[2,1,1024]", *CONFIGURED)
+    killed: set[int] = set()
+    with start(tmp_path, *args) as job:
+        while job.poll() is None and len(killed) < 3:
+            for worker in workers_of(job):
+                # One that has just begun to work: imports are behind it.
+                if worker.pid not in killed and worker.cpu_times().user > 1.0:
+                    worker.kill()
+                    killed.add(worker.pid)
+            time.sleep(0.05)
+        _, printed = job.communicate(timeout=240)
+    assert job.returncode == 0, printed
+    assert len(killed) == 3
+    assert "Lost task" in printed
+    assert read(tmp_path / "out") == expected(everything, Options())[0]
+
+
+@pytest.mark.corpus
+def test_corpus(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
+    """the labelled bodies of the corpus are clustered as on one machine, without a window"""
+    members = load_members(corpus_dir / "near-duplicates")
+    outcomes = [Outcome(member.page, Texts("", "")) for member in members]
+    made = stories_of_members(members, outcomes, "gold")
+    (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(made)), encoding="utf-8")
+    status, printed = run(
+        tmp_path, "feed.jsonl", "out", "--master", "local[2]", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"
+    )
+    assert status == 0, printed
+    found = [row["cluster"] for row in read(tmp_path / "out")]
+    assert read(tmp_path / "out") == expected(made, Options(window=None))[0]
+    assert len(set(found)) < len(found)
