@@ -65,6 +65,39 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_NEARDUP_SKETCH": "fracminhash",
     # Hours. The furthest copies of 949 of Reuters' stories were 30 apart; 0 compares all.
     "NEWSCRAWL_NEARDUP_WINDOW": 72.0,
+    # --- Raw pages: WarcMiddleware ---
+    # Folder of WARC archives; "" keeps no pages.
+    "NEWSCRAWL_WARC": "",
+    # MB, packed, after which a new archive is begun: what Common Crawl's news archives have.
+    "NEWSCRAWL_WARC_SIZE": 1024,
+    # --- Segments: SegmentWriter ---
+    # Folder of feeds that survive a crash; "" writes none. Needs the crawl's state.
+    "NEWSCRAWL_SEGMENTS": "",
+    # "jsonlines" needs nothing, "parquet" pyarrow.
+    "NEWSCRAWL_SEGMENT_FORMAT": "jsonlines",
+    # Some MB of articles: worth a file, and few enough to be in memory.
+    "NEWSCRAWL_SEGMENT_ITEMS": 1000,
+    # Seconds that an item waits at most before a smaller segment is written.
+    "NEWSCRAWL_SEGMENT_SECONDS": 300.0,
+    # --- Safety and politeness ---
+    # Host names, addresses and networks that may be asked though they are not of the public
+    # internet. Nobody's are: a page of the open web could lead there.
+    "NEWSCRAWL_ALLOWED_ADDRESSES": [],
+    # Seconds between two requests that overload may bring a domain to; more is a site that is down.
+    "NEWSCRAWL_BACKOFF_DELAY": 60.0,
+    # Seconds. A longer Crawl-delay is cut to this: at a minute a request a day has 1,440.
+    "NEWSCRAWL_CRAWL_DELAY": 60.0,
+    # True leaves cells of CSV feeds that a spreadsheet would take for formulas as they are.
+    "NEWSCRAWL_CSV_FORMULAS": False,
+    # False shows users, passwords, tokens and signatures in the log's URLs.
+    "NEWSCRAWL_LOG_SECRETS_HIDDEN": True,
+    # Delay, concurrency, Retry-After and back-off of a registered domain instead of a host.
+    "NEWSCRAWL_POLITENESS_ENABLED": True,
+    # Seconds. Who asks to wait longer (Retry-After) is left alone for that time: no crawl's
+    # requests are worth keeping in memory for a day.
+    "NEWSCRAWL_RETRY_AFTER": 300.0,
+    # Who lists the middleware wants it; False leaves schemes and addresses unchecked.
+    "NEWSCRAWL_SAFETY_ENABLED": True,
     # --- Site list: scrapy crawl sitelist ---
     # Links between the listed page and a page whose links are used: its section pages and
     # theirs. Deeper pages are archives.
@@ -80,7 +113,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SITE_FEEDS": 10,
     # Article pages taken from one site, newest first: a day of a large newsroom.
     "NEWSCRAWL_SITE_LIMIT": 100,
-    # Requests of any kind to one site: bounds what failures and wrong guesses cost.
+    # Requests of any kind to one site, retries and redirects included: bounds what failures, wrong
+    # guesses and traps cost.
     "NEWSCRAWL_SITE_REQUESTS": 500,
     # Section pages found and read on one site, where sitemaps and feeds name too few articles.
     "NEWSCRAWL_SITE_SECTIONS": 20,
