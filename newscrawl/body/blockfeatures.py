@@ -16,12 +16,12 @@ from math import log2
 from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from newscrawl.body.markup import FLAGS, Markup
+from newscrawl.body.markup import FLAGS, WITHIN, Markup
 from newscrawl.document import TEXT
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
@@ -45,10 +45,10 @@ _TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in ta
 HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
 QUOTE, ITEM = _TAG["blockquote"], _TAG["li"]
 """Values of the features ``tag`` and ``parent_tag``."""
-_FLAG_NUMBERS = [
-    [float(bits & bit != 0) for bit in FLAGS.values()] for bits in range(1 << len(FLAGS))
+_BITS = {**FLAGS, **WITHIN}
+_BIT_NUMBERS = [
+    tuple(float(bits & bit != 0) for bit in _BITS.values()) for bits in range(1 << len(_BITS))
 ]
-_WITHIN = ("article", "li", "section")
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
 _IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
@@ -226,46 +226,49 @@ def _share_in(title: frozenset[str], text: str) -> float:
 
 
 def _markup_columns(context: Context) -> Columns:
-    document, tag = context.document, context.document.tag
-    markup = Markup(document)
-    near = [
-        markup.flags(row) | markup.flags(above)
-        for row, above in zip(context.owner, context.parent, strict=True)
-    ]
-    inside = [markup.inherited(row) for row in context.owner]
+    tag, markup = context.document.tag, Markup(context.document)
+    flags = markup.flags
+    near = [flags(row) | flags(above) for row, above in _pairs(context)]
+    inside = list(map(markup.inherited, context.owner))
     columns = {
         "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
         "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
-        "inline_flags": [
-            float(markup.inline_flags(rows, owner).bit_count())
-            for rows, owner in zip(context.rows, context.owner, strict=True)
-        ],
-        "strong": _share_under(context, _STRONG),
-        "emphasis": _share_under(context, _EMPHASIS),
+        **_inline_columns(context, markup),
+        **dict(zip((f"near_{name}" for name in FLAGS), _columns_of_bits(near), strict=False)),
     }
-    for prefix, flags in ("near", near), ("in", inside):
-        numbers = zip(*map(_FLAG_NUMBERS.__getitem__, flags), strict=True)
-        columns |= {f"{prefix}_{name}": list(one) for name, one in zip(FLAGS, numbers, strict=True)}
-    for name in _WITHIN:
-        columns[f"within_{name}"] = [float(markup.within(row, name)) for row in context.owner]
-    return columns
+    names = [*(f"in_{name}" for name in FLAGS), *(f"within_{name}" for name in WITHIN)]
+    return columns | dict(zip(names, _columns_of_bits(inside), strict=True))
 
 
-def _share_under(context: Context, tags: frozenset[str]) -> list[float]:
-    """Return the share of each candidate's text that is in inline elements of *tags*."""
-    document = context.document
-    shares = []
+def _pairs(context: Context) -> Iterator[tuple[int, int]]:
+    return zip(context.owner, context.parent, strict=True)
+
+
+def _columns_of_bits(bits: Iterable[int]) -> Iterator[list[float]]:
+    """Return a column for each bit, 1 where it is set."""
+    return map(list, zip(*map(_BIT_NUMBERS.__getitem__, bits), strict=True))
+
+
+def _inline_columns(context: Context, markup: Markup) -> Columns:
+    """Return what is said of inline elements: their flags, and the share of text in emphasis."""
+    document, parent, tag = context.document, context.document.parent, context.document.tag
+    columns: Columns = {"inline_flags": [], "strong": [], "emphasis": []}
     for rows, owner, size in zip(context.rows, context.owner, context.chars, strict=True):
-        under = 0.0
+        bits, strong, emphasis = 0, 0.0, 0.0
         for row in rows:
-            above = document.parent[row]
+            above, tags = parent[row], []
             while above != owner:
-                if document.tag[above] in tags:
-                    under += document.chars(row)
-                    break
-                above = document.parent[above]
-        shares.append(under / size)
-    return shares
+                bits |= markup.flags(above)
+                tags.append(tag[above])
+                above = parent[above]
+            if tags:
+                chars = document.chars(row)
+                strong += 0.0 if _STRONG.isdisjoint(tags) else chars
+                emphasis += 0.0 if _EMPHASIS.isdisjoint(tags) else chars
+        columns["inline_flags"].append(float(bits.bit_count()))
+        columns["strong"].append(strong / size)
+        columns["emphasis"].append(emphasis / size)
+    return columns
 
 
 def _vote_columns(context: Context, votes: Mapping[str, bytearray]) -> Columns:
@@ -296,17 +299,19 @@ def _parent_columns(context: Context) -> Columns:
     held = _sums(home, context.long)
     best = max(held, key=held.__getitem__, default=0)
     whole = document.chars(0) or 1.0
+    chars = {row: document.chars(row) for row in {*context.parent, *grandparent}}
+    density = {row: document.link_density(row) for row in chars}
     return {
         "home_long": _shares_of_best(home, context.long),
         "up_long": _shares_of_best(grandparent, context.long),
         "depth": [float(depth[row] - depth[best]) for row in context.owner],
         "down": _steps_to_line(document, context.owner, best)[0],
-        "up_share": [document.chars(row) / whole for row in context.parent],
-        "up2_share": [document.chars(row) / whole for row in grandparent],
-        "up_density": [document.link_density(row) for row in context.parent],
-        "up2_density": [document.link_density(row) for row in grandparent],
+        "up_share": [chars[row] / whole for row in context.parent],
+        "up2_share": [chars[row] / whole for row in grandparent],
+        "up_density": [density[row] for row in context.parent],
+        "up2_density": [density[row] for row in grandparent],
         "own_share": [
-            size / (document.chars(row) or 1.0)
+            size / (chars[row] or 1.0)
             for size, row in zip(context.chars, context.parent, strict=True)
         ],
         "up_blocks": [float(min(n, 30)) for n in _counts(context.parent)],
@@ -357,7 +362,7 @@ def _steps_to_line(
 def _pattern_columns(context: Context) -> Columns:
     """Return the statistics of blocks of the same markup: paragraphs repeat, and so do teasers."""
     document, tag = context.document, context.document.tag
-    pairs = list(zip(context.owner, context.parent, strict=True))
+    pairs = list(_pairs(context))
     name = document.attributes["class"].get
     own = [(tag[row], name(row), tag[above]) for row, above in pairs]
     above = [(tag[above], name(above), tag[row]) for row, above in pairs]
@@ -370,16 +375,21 @@ def _pattern_columns(context: Context) -> Columns:
 
 
 def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
-    sizes, long = _sums(keys, context.chars), _sums(keys, context.long)
-    links = _sums(keys, map(mul, context.chars, context.link_density))
+    links = list(map(mul, context.chars, context.link_density))
     whole = sum(context.long) or 1.0
-    counts = _counts(keys)
-    return {
-        f"{name}_count": [float(n) for n in counts],
-        f"{name}_mean": [log2(1 + sizes[key] / n) for key, n in zip(keys, counts, strict=True)],
-        f"{name}_long": [long[key] / whole for key in keys],
-        f"{name}_density": [links[key] / sizes[key] for key in keys],
-    }
+    groups: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        groups.setdefault(key, []).append(place)
+    statistics = {}
+    for key, places in groups.items():
+        size, long, linked = (
+            sum(map(column.__getitem__, places)) for column in (context.chars, context.long, links)
+        )
+        count = float(len(places))
+        statistics[key] = (count, log2(1 + size / count), long / whole, linked / size)
+    columns = zip(*map(statistics.__getitem__, keys), strict=True)
+    names = (f"{name}_{statistic}" for statistic in ("count", "mean", "long", "density"))
+    return dict(zip(names, map(list, columns), strict=True))
 
 
 def _place_columns(context: Context) -> Columns:
@@ -409,7 +419,10 @@ def _place_columns(context: Context) -> Columns:
 
 def _image_before(tag: Sequence[str], row: int) -> float:
     """Return how closely an image stands before *row*: 6 to 1, 0 where none does."""
-    for closeness, name in enumerate(reversed(tag[max(0, row - 6) : row]), -6):
+    close = tag[max(0, row - 6) : row]
+    if _IMAGES.isdisjoint(close):
+        return 0.0
+    for closeness, name in enumerate(reversed(close), -6):
         if name == TEXT:
             break
         if name in _IMAGES:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from newscrawl.document import Document
 
@@ -28,6 +28,11 @@ _ANY = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in WORDS.i
 FLAGS: Mapping[str, int] = {name: 1 << place for place, name in enumerate(WORDS)}
 """The bit of each flag."""
 
+WITHIN: Mapping[str, int] = {
+    tag: 1 << place for place, tag in enumerate(("article", "li", "section"), len(FLAGS))
+}
+"""The bits of tags that it matters to stand in, beside those of the flags."""
+
 _LONGEST = 300
 _WHOLE = frozenset({"body", "html"})
 
@@ -46,7 +51,6 @@ class Markup:
         self._classes, self._ids = document.attributes["class"], document.attributes["id"]
         self._own: dict[int, int] = {}
         self._inherited: dict[int, int] = {-1: 0}
-        self._tags: dict[int, frozenset[str]] = {-1: frozenset()}
 
     def flags(self, row: int) -> int:
         """Return the flags of the element *row*, as bits of :data:`FLAGS`."""
@@ -61,37 +65,14 @@ class Markup:
         return bits
 
     def inherited(self, row: int) -> int:
-        """Return the flags of *row* and of all its ancestors."""
-        path = self._unknown(row, self._inherited)
-        bits = self._inherited[self._document.parent[path[-1]] if path else row]
-        for inner in reversed(path):
-            bits |= self.flags(inner)
-            self._inherited[inner] = bits
-        return bits
-
-    def within(self, row: int, tag: str) -> bool:
-        """Return whether *row* or an ancestor of it is a *tag*."""
-        path = self._unknown(row, self._tags)
-        tags = self._tags[self._document.parent[path[-1]] if path else row]
-        for inner in reversed(path):
-            if self._document.tag[inner] not in tags:
-                tags |= {self._document.tag[inner]}
-            self._tags[inner] = tags
-        return tag in tags
-
-    def inline_flags(self, rows: Iterable[int], owner: int) -> int:
-        """Return the flags of the elements between *owner* and its text nodes *rows*."""
-        bits = 0
-        for row in rows:
-            above = self._document.parent[row]
-            while above != owner:
-                bits |= self.flags(above)
-                above = self._document.parent[above]
-        return bits
-
-    def _unknown(self, row: int, known: Mapping[int, object]) -> list[int]:
+        """Return the flags of *row* and of all its ancestors, and the bits of :data:`WITHIN`."""
+        parent, tag, known = self._document.parent, self._document.tag, self._inherited
         path = []
         while row not in known:
             path.append(row)
-            row = self._document.parent[row]
-        return path
+            row = parent[row]
+        bits = known[row]
+        for inner in reversed(path):
+            bits |= self.flags(inner) | WITHIN.get(tag[inner], 0)
+            known[inner] = bits
+        return bits
