@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.middlewares import StylesheetMiddleware
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.utils.misc import load_object
+
+from newscrawl.crawl.secrets import HideSecrets
+from newscrawl.middlewares import (
+    CompressionMiddleware,
+    PolitenessMiddleware,
+    RobotsMiddleware,
+    SafetyMiddleware,
+    StylesheetMiddleware,
+)
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 
 if TYPE_CHECKING:
@@ -16,27 +27,60 @@ PIPELINE_PRIORITY = 300
 NEARDUP_PRIORITY = 350
 #: Among downloader middlewares: pages come unpacked (590), redirected (600) and retried (550).
 STYLESHEETS_PRIORITY = 545
+#: First of all: no request passes it by.
+SAFETY_PRIORITY = 20
+#: Before the retries (550), which would ask again at once.
+POLITENESS_PRIORITY = 560
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
+CSV_EXPORTER = "newscrawl.csvexport.CsvItemExporter"
+DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
+#: Scrapy's defaults that a crawl of the open web had better not have.
+SAFE_SETTINGS = {
+    "DOWNLOADER": DOWNLOADER,
+    "REMOTE_CONTROL_ENABLED": False,
+    "ROBOTSTXT_OBEY": True,
+    "TELNETCONSOLE_ENABLED": False,
+}
 
 
 class Addon:
-    """Switches on article extraction, its style sheets, and Parquet feeds where pyarrow is installed.
+    """Switches on article extraction, style sheets, safety and politeness, Parquet feeds.
 
     ``ADDONS = {"newscrawl.Addon": 500}``. Near-duplicates too, where the project sets
-    ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file. What the project's settings say goes before.
+    ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file. Parquet needs pyarrow. What the
+    project's settings say goes before; ``docs/safety.md`` has what each part does and its switch.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add pipeline, middleware and feed exporter to *settings*, unless they are there."""
-        settings.setdefault_in_component_priority_dict(
-            "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY
-        )
+        """Add pipelines, middlewares and feed exporters to *settings*, unless they are there."""
+        _add(settings, "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY)
         if settings.getbool("NEWSCRAWL_NEARDUP_ENABLED"):
-            settings.setdefault_in_component_priority_dict(
-                "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY
-            )
-        settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", StylesheetMiddleware, STYLESHEETS_PRIORITY
-        )
-        exporters = {"parquet": PARQUET_EXPORTER} | settings.getdict("FEED_EXPORTERS")
+            _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
+        _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
+        _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
+        _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
+        _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
+        _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
+        _add(settings, "EXTENSIONS", HideSecrets, 0)
+        for name, value in SAFE_SETTINGS.items():
+            settings.set(name, value, "addon")
+        ours = {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER}
+        exporters = ours | settings.getdict("FEED_EXPORTERS")
         settings.set("FEED_EXPORTERS", exporters, settings.getpriority("FEED_EXPORTERS") or 0)
+
+
+_MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
+
+
+def _add(settings: BaseSettings, name: str, component: type, priority: int) -> None:
+    settings.setdefault_in_component_priority_dict(name, component, priority)
+
+
+def _replace(settings: BaseSettings, theirs: type, ours: type) -> None:
+    """Put *ours* in the place of Scrapy's *theirs*, unless the project lists that itself."""
+    if theirs in map(load_object, settings.getdict(_MIDDLEWARES)):
+        return
+    base = settings.getdict(f"{_MIDDLEWARES}_BASE")
+    (priority,) = (number for path, number in base.items() if load_object(path) is theirs)
+    settings.set_in_component_priority_dict(_MIDDLEWARES, theirs, None)
+    _add(settings, _MIDDLEWARES, ours, priority)

@@ -29,6 +29,14 @@ _MOST_REPLACED = 0.05
 _MOST_STRAY = 0.3
 
 
+# Documents, pictures and archives by their first bytes; anything else by what text does not hold.
+_BINARY = (
+    b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
+    b"OggS", b"ID3", b"7z\xbc\xaf", b"Rar!", b"\xd0\xcf\x11\xe0", b"wOFF", b"wOF2", b"BZh",
+)  # fmt: skip
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
+
+
 class Decoded(NamedTuple):
     """A page as UTF-8, and how we know."""
 
@@ -57,6 +65,14 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
     if valid is None:
         return _legacy(data, charset)
     return Decoded(data[:valid], "utf-8", repaired=valid < len(data))
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether *data* is no text in any charset, whatever it was declared as."""
+    if data.startswith(_BINARY):
+        return True
+    head = data[:2048]
+    return len(head) - len(head.translate(None, _CONTROL)) > len(head) // 20
 
 
 def _valid_utf8(data: bytes) -> int | None:

@@ -59,12 +59,12 @@ def test_project_goes_before() -> None:
     """Priorities, other pipelines and exporters of the project stay."""
     settings = settings_with_addon(
         ITEM_PIPELINES={PATH: 10, Storage: 5},
-        FEED_EXPORTERS={"parquet": "mine.Exporter", "other": "mine.Other"},
+        FEED_EXPORTERS={"parquet": "mine.Exporter", "csv": "mine.Csv"},
     )
     assert pipelines(settings) == [Storage, NewsExtractPipeline]
     assert settings["ITEM_PIPELINES"][PATH] == 10
     exporters = dict(settings["FEED_EXPORTERS"])
-    assert exporters == {"parquet": "mine.Exporter", "other": "mine.Other"}
+    assert exporters == {"parquet": "mine.Exporter", "csv": "mine.Csv"}
 
 
 def test_pipeline_switched_off_by_the_project() -> None:

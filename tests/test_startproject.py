@@ -99,6 +99,7 @@ def crawl_server(base: str, folder: Path, line: str, *options: str) -> str:
     spider = SPIDER.format(base=base, pages=PAGES)
     (package / "spiders" / "paper.py").write_text(spider, encoding="utf-8")
     fast = ["-s", "DOWNLOAD_DELAY=0", "-s", "NEWSCRAWL_WORKERS=1"]
+    fast += ["-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"]
     return scrapy("crawl", "paper", *fast, *options, cwd=folder / "daily")
 
 

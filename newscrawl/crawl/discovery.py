@@ -115,6 +115,8 @@ class SiteFrontier:
         self.open: dict[int, Target] = {}
         #: article pages handed on
         self.taken = 0
+        #: requests made beside the targets: retries, redirects, robots.txt, style sheets
+        self.extra = 0
         self._tickets = count(1)
         self._requests = 0
         self._spent: dict[Role, int] = {}
@@ -211,7 +213,7 @@ class SiteFrontier:
             yield ticket, target
 
     def _next(self) -> Target | None:
-        if self._requests >= self.budgets.requests:
+        if self._requests + self.extra >= self.budgets.requests:
             return None
         while self._given:
             target = self._given.popleft()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from newscrawl.crawl.refused import RefusedError
 from newscrawl.crawl.workers import WorkerError
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def failure_reason(error: BaseException | None) -> str:
         return f"http_{error.response.status}"
     if isinstance(error, WorkerError):
         return f"worker_{error.reason}"
+    if isinstance(error, RefusedError):
+        return error.reason
     if isinstance(error, IgnoreRequest):
         return next((why for text, why in _IGNORED.items() if text in str(error)), "ignored")
     names = (kind.__name__ for kind in type(error).__mro__)

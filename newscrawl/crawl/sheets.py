@@ -18,6 +18,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.crawl.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.outcomes import failure_reason
+from newscrawl.crawl.refused import RefusedError
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import WorkerPool
 from newscrawl.css.links import sheet_url
@@ -120,7 +121,10 @@ class Referrer:
         meta = {name: request.meta[name] for name in _INHERITED if name in request.meta}
         if "_scheme_proxy" in request.meta:  # of the environment, which knows its exceptions
             meta = {}
-        return cls(url, meta, request.headers.get("Proxy-Authorization") if meta else None)
+        authorization = request.headers.get("Proxy-Authorization") if meta else None
+        if site := request.meta.get("newscrawl_site"):  # whose budget pays
+            meta["newscrawl_site"] = site
+        return cls(url, meta, authorization)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +281,7 @@ class SheetFetcher:
             return await self._read(await self._download(url, referrer))
         except Exception as error:  # noqa: BLE001  # of any middleware: a sheet is never worth a page
             reason = _reason(error)
-            refused = isinstance(error, SheetRefusedError)
+            refused = isinstance(error, SheetRefusedError | RefusedError)
             self._count(f"{'refused' if refused else 'failed'}_count/{reason}")
             logger.info("No style sheet (%s): %s", reason, url)
             return None

@@ -13,9 +13,15 @@ from scrapy.exceptions import DropItem
 from newscrawl import clock
 from newscrawl.crawl.outcomes import SiteStats
 from newscrawl.crawl.urls import site_key
-from newscrawl.crawl.workers import WorkerError, WorkerPool, WorkerTaskError
+from newscrawl.crawl.workers import (
+    WorkerDocumentError,
+    WorkerError,
+    WorkerPool,
+    WorkerTaskError,
+)
 from newscrawl.css.links import sheet_urls
 from newscrawl.document import COMPILED
+from newscrawl.encoding import is_binary
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines.fill import ItemFiller
@@ -147,6 +153,8 @@ class NewsExtractPipeline:
         return _Page(url, html, _site(url), fetched_at, encoding)
 
     async def _extract(self, page: _Page) -> Article:
+        if is_binary(page.html):  # not worth its way to a worker
+            raise WorkerDocumentError("not a page: binary data")
         plain = await self._workers.call(
             TASK,
             page.html,

@@ -48,8 +48,20 @@ REMOTE_CONTROL_ENABLED = False
 # Ends the crawl in order, before the system ends it without.
 MEMUSAGE_LIMIT_MB = 2048
 
-DOWNLOADER_MIDDLEWARES: dict[Any, int] = {
+# A registered domain has one slot, with all its hosts.
+DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
+DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {
+    # First of all: no request passes it by.
+    "newscrawl.middlewares.SafetyMiddleware": 20,
+    # RFC 9309: a robots.txt that cannot be had forbids.
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "newscrawl.middlewares.RobotsMiddleware": 100,
     "newscrawl.middlewares.StylesheetMiddleware": 545,
+    # Before the retries (550): those would ask again at once.
+    "newscrawl.middlewares.PolitenessMiddleware": 560,
+    # A body that does not unpack is asked for once more, unpacked.
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "newscrawl.middlewares.CompressionMiddleware": 590,
 }
 ITEM_PIPELINES: dict[Any, int] = {
     "newscrawl.pipelines.NewsExtractPipeline": 300,
@@ -57,10 +69,17 @@ ITEM_PIPELINES: dict[Any, int] = {
 }
 # It keeps a file: asked for by -s NEWSCRAWL_NEARDUP_ENABLED=1.
 NEWSCRAWL_NEARDUP_ENABLED = False
-EXTENSIONS: dict[Any, int] = {"newscrawl.crawl.progress.Progress": 500}
+EXTENSIONS: dict[Any, int] = {
+    "newscrawl.crawl.progress.Progress": 500,
+    # Before any other has something to log.
+    "newscrawl.crawl.secrets.HideSecrets": 0,
+}
 
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORTERS = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+FEED_EXPORTERS = {
+    "csv": "newscrawl.csvexport.CsvItemExporter",
+    "parquet": "newscrawl.exporters.ParquetItemExporter",
+}
 
 # DEBUG writes each page and each item in full.
 LOG_LEVEL = "INFO"

@@ -7,6 +7,7 @@ from newscrawl.settings import base
 from newscrawl.settings.base import *  # noqa: F403
 
 # Our own server, on this machine.
+NEWSCRAWL_ALLOWED_ADDRESSES = ["127.0.0.1"]
 DOWNLOAD_DELAY = 0
 DOWNLOAD_DELAY_JITTER = 0
 # The samples' dates stand still.

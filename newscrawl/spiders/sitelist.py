@@ -17,7 +17,9 @@ from newscrawl.crawl.sheets import META
 from newscrawl.crawl.sites import Site, SitesError, http_url, load_sites
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
+from newscrawl.encoding import is_binary
 from newscrawl.items import PageItem
+from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class SitelistSpider(Spider):
     def _opened(self) -> None:
         settings = self.crawler.settings
         self.pool = WorkerPool.for_crawler(self.crawler)
+        self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
         self.counts = SiteStats(self.crawler.stats)
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
         self.frontiers = {
@@ -103,6 +106,8 @@ class SitelistSpider(Spider):
                 yield request
 
     def _requests(self, frontier: SiteFrontier) -> Iterator[Request]:
+        if self.politeness:
+            frontier.extra = self.politeness.extra[frontier.site.key]
         for ticket, target in frontier.next_targets():
             yield Request(
                 target.url,
@@ -116,6 +121,8 @@ class SitelistSpider(Spider):
                 meta={
                     "newscrawl_site": frontier.site.key,
                     "newscrawl_ticket": ticket,
+                    # For who keeps the page: what is known of it beside its bytes.
+                    "newscrawl_page": {"role": target.role, "hints": target.hints},
                     "dont_obey_robotstxt": target.role == "robots",
                     # Depth counts links, not callbacks.
                     "depth_reset": True,
@@ -223,6 +230,8 @@ class SitelistSpider(Spider):
     def _refusal(self, frontier: SiteFrontier, response: Response) -> str | None:
         if not isinstance(response, HtmlResponse):
             return "not_html"
+        if is_binary(response.body):
+            return "binary"
         if not frontier.owns(response.url):
             return "other_site"
         return None if frontier.arrived(response.url) else "duplicate"

@@ -1,0 +1,42 @@
+"""robots.txt cut down to what one crawler needs of it. A pure function."""
+
+from __future__ import annotations
+
+import re
+
+_USER_AGENT = re.compile(r"\s*user[- ]?agent\b\s*:?(.*)", re.IGNORECASE)
+# Lines that belong to no group.
+_SITE_WIDE = re.compile(r"\s*(?:site-?maps?|host)\b", re.IGNORECASE)
+
+
+def own_groups(text: str, user_agent: str) -> str:
+    """Return the groups of the robots.txt *text* that may apply to *user_agent*, and to all.
+
+    Of a group's names only those that match stay: a parser keeps each rule once for each name,
+    so that 100 KB of names over rules would cost it seconds.
+    """
+    kept: list[str] = []
+    names: set[str] = set()
+    in_names = False
+    for line in text.splitlines():
+        if found := _USER_AGENT.match(line):
+            names = names if in_names else set()
+            in_names = True
+            name = found[1].partition("#")[0].strip().lower()
+            if _matches(name, user_agent.lower()) and name not in names:
+                names.add(name)
+                kept.append(line)
+        elif line.strip():
+            in_names = in_names and _belongs_to_no_group(line)
+            if names:
+                kept.append(line)
+    return "\n".join(kept)
+
+
+def _matches(name: str, user_agent: str) -> bool:
+    bare = name.replace("*", "")
+    return name == "*" or (bool(bare) and bare in user_agent)
+
+
+def _belongs_to_no_group(line: str) -> bool:
+    return bool(_SITE_WIDE.match(line)) or line.lstrip().startswith("#")
