@@ -32,11 +32,13 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_json_lines(tmp_path: Path):
-    """An item a line, as it was stored; the manifest tells counts, hash and numbers."""
+    """An item a line, in UTF-8; the manifest tells counts, hash and numbers."""
     write(tmp_path, 1, 25, "jsonlines")
     name = f"{STORE}-000000000001-000000000025.jsonl"
     data = (tmp_path / DAY / name).read_bytes()
-    assert data.decode().split("\n") == [*(item.text for item in items(1, 25)), ""]
+    assert "Straße" in data.decode()
+    lines = data.decode().removesuffix("\n").split("\n")
+    assert [json.loads(line) for line in lines] == [json.loads(one.text) for one in items(1, 25)]
     manifest = json.loads((tmp_path / DAY / f"{STORE}{MANIFEST}").read_bytes())
     assert manifest["segments"] == [
         {

@@ -130,7 +130,8 @@ def _write_segment(day: Path, span: Span, ending: str, items: list[Item]) -> Seg
 
 def _write_lines(file: IO[bytes], items: Iterable[Item]) -> None:
     for item in items:
-        file.write(item.text.encode(errors="replace") + b"\n")
+        text = json.dumps(json.loads(item.text), ensure_ascii=False)
+        file.write(text.encode(errors="replace") + b"\n")
 
 
 def _write_parquet(file: IO[bytes], items: Iterable[Item]) -> None:

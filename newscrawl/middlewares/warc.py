@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PAGE_META: Final = "newscrawl_page"
-"""Key of request meta that has what the crawl knows of the page; it is noted in the archive."""
+NOTED: Final = {"newscrawl_role": "role", "newscrawl_hints": "hints"}
+"""Keys of request meta that have what the crawl knows of the page, and their names in the archive."""
 
 _SECRET: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authorization"})
 _TRUNCATED: Final = {"dataloss": "disconnect", "download_stopped": "unspecified"}
@@ -66,7 +66,7 @@ class WarcMiddleware:
         """
         folder = setting(crawler.settings, "NEWSCRAWL_WARC")
         if not folder:
-            raise NotConfigured("NEWSCRAWL_WARC names no folder")
+            raise NotConfigured  # without a word: nobody asked for it
         if find_spec("warcio") is None:
             raise ValueError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
         return cls(crawler, folder)
@@ -103,7 +103,7 @@ def _exchange(request: Request, response: Response) -> Any:
         body=response.body,
         ip=str(response.ip_address) if response.ip_address else None,
         truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
-        notes=request.meta.get(PAGE_META) or {},
+        notes={name: request.meta[key] for key, name in NOTED.items() if request.meta.get(key)},
     )
 
 

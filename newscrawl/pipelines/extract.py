@@ -126,7 +126,7 @@ class NewsExtractPipeline:
         except WorkerError as error:
             self._record_failure(page, error)
             return self._finish(item, page, None, ExtractionFailed(page, error))
-        return self._finish(item, page, article, self._verdict(article))
+        return self._finish(item, page, article, verdict(article, self._options))
 
     def _read(self, item: Any) -> _Page | None:
         if not isinstance(item, PageItem):
@@ -184,15 +184,6 @@ class NewsExtractPipeline:
             "store_size": options.store_size,
         }
 
-    def _verdict(self, article: Article) -> PageDropped | None:
-        """Return the reason why *article* is none."""
-        if article.kind not in self._options.keep:
-            return NotArticle(f"not an article ({article.kind}): {article.url}")
-        length = weighted_length(article.body)
-        if length < self._options.min_body:
-            return TooShort(f"too short ({length:.0f} characters): {article.url}")
-        return None
-
     def _finish(
         self, item: Any, page: _Page, article: Article | None, dropped: PageDropped | None
     ) -> Any:
@@ -229,6 +220,16 @@ class NewsExtractPipeline:
     def _record(self, site: str, count: str) -> None:
         self._stats.inc_value(f"newscrawl/extract/{count}")
         self._site_stats.count(site, count)
+
+
+def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
+    """Return the reason why *article* is none."""
+    if article.kind not in options.keep:
+        return NotArticle(f"not an article ({article.kind}): {article.url}")
+    length = weighted_length(article.body)
+    if length < options.min_body:
+        return TooShort(f"too short ({length:.0f} characters): {article.url}")
+    return None
 
 
 def _site(url: str) -> str:

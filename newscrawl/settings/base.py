@@ -62,6 +62,8 @@ DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {
     # A body that does not unpack is asked for once more, unpacked.
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "newscrawl.middlewares.CompressionMiddleware": 590,
+    # Behind all others: as the site sent it. Asked for by NEWSCRAWL_WARC.
+    "newscrawl.middlewares.WarcMiddleware": 990,
 }
 ITEM_PIPELINES: dict[Any, int] = {
     "newscrawl.pipelines.NewsExtractPipeline": 300,

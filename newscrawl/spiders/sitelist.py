@@ -121,8 +121,9 @@ class SitelistSpider(Spider):
                 meta={
                     "newscrawl_site": frontier.site.key,
                     "newscrawl_ticket": ticket,
-                    # For who keeps the page: what is known of it beside its bytes.
-                    "newscrawl_page": {"role": target.role, "hints": target.hints},
+                    "newscrawl_role": target.role,
+                    # Archives keep it with the page.
+                    "newscrawl_hints": target.hints,
                     "dont_obey_robotstxt": target.role == "robots",
                     # Depth counts links, not callbacks.
                     "depth_reset": True,
