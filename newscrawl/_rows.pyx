@@ -43,7 +43,7 @@ import_lxml__etree()
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
-    "chars_before", "link_chars_before", "statements", "attributes",
+    "chars_before", "link_chars_before", "statements", "by_tag", "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -76,6 +76,7 @@ cdef enum:
 cdef struct Name:
     const_xmlChar* address
     PyObject* tag  # borrowed from the column
+    PyObject* rows  # borrowed from by_tag
     PyObject* stating  # borrowed from STATING; NULL where the tag says nothing
     int mark
     bint link
@@ -88,6 +89,7 @@ cdef class Columns:
     cdef bytearray hidden, space
     cdef dict classes, ids, item_types, roles
     cdef list statements
+    cdef dict by_tag
     cdef Py_ssize_t row, open_elements
     cdef double chars, link_chars
     # the sums as objects: most rows share theirs with the row before
@@ -99,7 +101,7 @@ cdef class Columns:
         self.text_rows, self.chars_before, self.link_chars_before = [], [], []
         self.hidden, self.space = bytearray(), bytearray()
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
-        self.statements = []
+        self.statements, self.by_tag = [], {}
         self.row = self.open_elements = 0
         self.chars = self.link_chars = 0
         self.chars_now = self.link_chars_now = 0.0
@@ -172,11 +174,17 @@ cdef class Columns:
         cdef str tag
         if name.address == node.name and not qualified:
             self.tag.append(<str> name.tag)
+            (<list> name.rows).append(_number(self.row))
             return name
         tag = _decoded(node.name)
         if qualified:
             tag = f"{{{_decoded(node.ns.href)}}}{tag}"
         self.tag.append(tag)
+        if tag not in self.by_tag:
+            self.by_tag[tag] = []
+        rows_of_tag = <list> self.by_tag[tag]
+        rows_of_tag.append(_number(self.row))
+        name.rows = <PyObject*> rows_of_tag
         name.address = node.name
         if qualified:
             name.address = NULL
@@ -254,6 +262,7 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.chars_before,
         columns.link_chars_before,
         columns.statements,
+        columns.by_tag,
         {
             "class": columns.classes,
             "id": columns.ids,

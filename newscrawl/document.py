@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from copy import copy
 from functools import cached_property
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "COMPILED",
@@ -106,7 +107,9 @@ class Document:
         #: elements that state something about the page (:data:`~newscrawl.rows.STATING`), and
         #: those with an ``itemprop``, in document order
         self.statements = columns.statements
-        self._text_rows = columns.text_rows
+        #: the rows of the text nodes, hidden ones too
+        self.text_rows = columns.text_rows
+        self._rows_by_tag = columns.by_tag
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -137,12 +140,36 @@ class Document:
         chars = self.chars(row)
         return self.link_chars(row) / chars if chars else 0.0
 
-    def text_nodes(self, row: int = 0) -> Iterator[int]:
+    def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
-        rows, hidden = self._text_rows, self.hidden
+        rows = self._shown
+        if row == 0:
+            return rows
         first = bisect_left(rows, row)
-        last = bisect_left(rows, self.end[row], first)
-        return filterfalse(hidden.__getitem__, rows[first:last])
+        return rows[first : bisect_left(rows, self.end[row], first)]
+
+    @cached_property
+    def _shown(self) -> list[int]:
+        return list(filterfalse(self.hidden.__getitem__, self.text_rows))
+
+    def rows_of(self, tag: str) -> Sequence[int]:
+        """Return the rows of the elements *tag*, in document order."""
+        return self._rows_by_tag.get(tag, ())
+
+    def with_hidden(self, ranges: Sequence[range]) -> Document:
+        """Return this document with the rows in *ranges* hidden, too; the tree is shared.
+
+        The ranges are in document order and do not overlap.
+        """
+        shorn = copy(self)
+        shorn.__dict__.pop("_shown", None)
+        shorn.hidden = bytearray(self.hidden)
+        for part in ranges:
+            for row in part:
+                shorn.hidden[row] = shorn.hidden[row] or INVISIBLE
+        shorn.chars_before = _without(self.chars_before, ranges)
+        shorn.link_chars_before = _without(self.link_chars_before, ranges)
+        return shorn
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
@@ -172,16 +199,18 @@ class Document:
         """
         text, has_digit = self.text, _DIGIT.search
         return [
-            row for row in self._text_rows if len(text[row]) <= MOST_SHORT and has_digit(text[row])
+            row for row in self.text_rows if len(text[row]) <= MOST_SHORT and has_digit(text[row])
         ]
 
     @cached_property
     def title_row(self) -> int | None:
         """Row of the first ``title`` element that is not an image's, None where there is none."""
-        for row, tag in enumerate(self.tag):
-            if tag == "title" and not any(self.tag[u] in _IMAGES for u in self.ancestors(row)):
-                return row
-        return None
+        own = (
+            row
+            for row in self.rows_of("title")
+            if not any(self.tag[u] in _IMAGES for u in self.ancestors(row))
+        )
+        return next(own, None)
 
     @cached_property
     def title(self) -> str:
@@ -189,6 +218,17 @@ class Document:
         if self.title_row is None:
             return ""
         return squeeze(" ".join(self.text[self.title_row : self.end[self.title_row]]))
+
+
+def _without(before: Sequence[float], ranges: Sequence[range]) -> list[float]:
+    """Return the sums *before* each row with what is in *ranges* taken out."""
+    sums: list[float] = []
+    removed = 0.0
+    for part in ranges:
+        sums += [total - removed for total in before[len(sums) : part.start]]
+        sums += [before[part.start] - removed] * len(part)
+        removed += before[part.stop] - before[part.start]
+    return sums + [total - removed for total in before[len(sums) :]]
 
 
 def parse_document(
@@ -226,9 +266,9 @@ def _check(data: bytes) -> None:
 
 
 def _parser(**options: Any) -> etree.HTMLParser:
-    return etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, **options
-    )
+    """Return a parser for one page. A table of ids would cost 0.05 of a parse and serve nobody."""
+    options |= {"huge_tree": True, "collect_ids": False}
+    return etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, **options)
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:

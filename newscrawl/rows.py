@@ -8,6 +8,7 @@ parse together. Both give the same rows; this one is the reference.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,8 @@ class Rows:
     #: elements that state something about the page, in document order: see :data:`STATING`, and
     #: those with an ``itemprop``
     statements: list[etree._Element] = field(default_factory=list)
+    #: the rows of the elements, by tag
+    by_tag: dict[str, list[int]] = field(default_factory=dict)
     #: the values of the attributes :data:`KEPT`, by name and row
     attributes: dict[str, dict[int, str]] = field(
         default_factory=lambda: {name: {} for name in KEPT}
@@ -105,6 +108,7 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
         rows.text_rows, rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
     marks, attributes = MARKS.get, rows.attributes
+    by_tag: defaultdict[str, list[int]] = defaultdict(list)
     chars = link_chars = 0.0
     row = 0
     open_row, mark, in_link, left = -1, 0, False, 1  # of the innermost open element
@@ -128,6 +132,7 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
             own_mark = mark or own_mark or (INVISIBLE if invisible else 0)
         own_link = in_link or name == "a"
         tag.append(name)
+        by_tag[name].append(row)
         parent.append(open_row)
         end.append(0)
         depth.append(len(stack))
@@ -190,6 +195,7 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
             element, open_row, mark, in_link, left = stack.pop()
     chars_before.append(chars)
     link_chars_before.append(link_chars)
+    rows.by_tag = dict(by_tag)
     return rows
 
 

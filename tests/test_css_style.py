@@ -242,7 +242,7 @@ class TestSheets:
         for doctype, size in (("<!doctype html>", 16), ("", 20), ("<!doctype html>", 16)):
             document = parse_document(f"{doctype}<link rel=stylesheet href=/a.css><p>x")
             styles = Stylesheets(document, {"http://paper.test/a.css": sheet}, base_url=PAGE)
-            style = styles.style_of(next(document.text_nodes()))
+            style = styles.style_of(document.text_nodes()[0])
             assert (style.color, style.font_size) == (Color(0, 128, 0), size)
 
 

@@ -334,7 +334,7 @@ def test_corpus_sheets(tmp_path: Path):
     sheets = CorpusSheets(tmp_path)
     document = parse_document("<link rel=stylesheet href=a.css><h1>T</h1>")
     styles = Stylesheets(document, sheets, base_url="https://a.example/")
-    assert styles.style_of(next(document.text_nodes())).font_size == 50
+    assert styles.style_of(document.text_nodes()[0]).font_size == 50
     assert list(sheets) == ["https://a.example/a.css"]
     assert len(CorpusSheets(tmp_path / "css")) == 0
 

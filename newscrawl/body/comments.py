@@ -10,14 +10,13 @@ heading that says "Comments" lowers what is asked of such a list.
 
 from __future__ import annotations
 
-import copy
 import re
 from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from newscrawl.document import INVISIBLE, TEXT, WIDGET
+from newscrawl.document import TEXT, WIDGET
 from newscrawl.records import marked_lists, prose
 from newscrawl.text import weighted_length
 
@@ -90,28 +89,7 @@ def comment_rows(document: Document) -> list[range]:
 
 def without_comments(document: Document, comments: Sequence[range]) -> Document:
     """Return *document* as if its *comments* were hidden; the tree is shared."""
-    if not comments:
-        return document
-    hidden = bytearray(document.hidden)
-    for rows in comments:
-        for row in rows:
-            hidden[row] = hidden[row] or INVISIBLE
-    shorn = copy.copy(document)
-    shorn.hidden = hidden
-    shorn.chars_before = _shown(document.chars_before, comments)
-    shorn.link_chars_before = _shown(document.link_chars_before, comments)
-    return shorn
-
-
-def _shown(before: Sequence[float], comments: Sequence[range]) -> list[float]:
-    """Return the sums *before* each row with what is in *comments* taken out."""
-    sums: list[float] = []
-    removed = 0.0
-    for rows in comments:
-        sums += [total - removed for total in before[len(sums) : rows.start]]
-        sums += [before[rows.start] - removed] * len(rows)
-        removed += before[rows.stop] - before[rows.start]
-    return sums + [total - removed for total in before[len(sums) :]]
+    return document.with_hidden(comments) if comments else document
 
 
 def _merged(found: Iterable[range]) -> list[range]:

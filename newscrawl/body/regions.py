@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from newscrawl.document import INVISIBLE, Document
+from newscrawl.records import prose
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -60,8 +63,7 @@ def heading_row(document: Document) -> int | None:
 
 
 def _headings(document: Document) -> list[int]:
-    rows = [row for row, tag in enumerate(document.tag) if tag == "h1"]
-    return [row for row in rows[:10] if 0 < document.chars(row) < 600]
+    return [row for row in document.rows_of("h1")[:10] if 0 < document.chars(row) < 600]
 
 
 def outside_regions(
@@ -72,12 +74,22 @@ def outside_regions(
     return [place for place in places if not regions.hold(blocks.owner[place])]
 
 
+@lru_cache(maxsize=4096)  # pages of a site share their names
+def _most_of(names: str) -> float | None:
+    """Return the share that an element of these names may hold as a region; None where it is none."""
+    found = _NAME.search(names.lower())
+    if found is None:
+        return None
+    return MOST_CONSENT if _CONSENT.search(found.group()) else MOST
+
+
 class _Regions:
     def __init__(self, document: Document, heading: int | None) -> None:
         self._document = document
         self._heading = -1 if heading is None else heading
         self._plain = document.chars(0) - document.link_chars(0)
         self._known = {-1: False}
+        self._classes, self._ids = document.attributes["class"], document.attributes["id"]
         self._first_end = self._end_of_first_article()
 
     def hold(self, row: int) -> bool:
@@ -99,14 +111,13 @@ class _Regions:
             return False
         if tag == "article" and row >= self._first_end:
             return True
-        share = (document.chars(row) - document.link_chars(row)) / (self._plain or 1)
-        if tag in _APART:
-            return share <= _APART[tag]
-        classes, ids = document.attributes["class"], document.attributes["id"]
-        found = _NAME.search(f"{classes.get(row, '')} {ids.get(row, '')}".lower())
-        if found is None:
+        most = _APART.get(tag)
+        if most is None:
+            names = f"{self._classes.get(row, '')} {self._ids.get(row, '')}"
+            most = _most_of(names) if names != " " else None
+        if most is None:
             return False
-        return share <= (MOST_CONSENT if _CONSENT.search(found.group()) else MOST)
+        return prose(document, row, document.end[row]) / (self._plain or 1) <= most
 
     def _end_of_first_article(self) -> int:
         """Return the row after the ``article`` with the heading; past the page where there is none."""
@@ -126,23 +137,22 @@ def reveal(document: Document) -> Document:
     is taken for it where there is more of it in one place than of shown text. The attributes are
     removed from the tree.
     """
+    parent, text = document.parent, document.text
+    covered = _long_texts(document, INVISIBLE)
+    if sum(len(text[row]) for row in covered) < LEAST_HIDDEN:
+        return document
     hidden: Counter[int] = Counter()
-    shown: Counter[int] = Counter()
     roots: dict[int, set[int]] = {}
-    parent, text, links = document.parent, document.text, document.link_chars_before
-    for row, mark in enumerate(document.hidden):
-        if len(text[row]) < _LONG or links[row + 1] != links[row]:
-            continue
-        if not mark:
-            shown[parent[parent[row]]] += len(text[row])
-        elif mark == INVISIBLE and not _NEVER.intersection(_tags_above(document, row)):
+    for row in covered:
+        if not _NEVER.intersection(_tags_above(document, row)):
             covers = [above for above in document.ancestors(row) if document.hidden[above]]
             home = parent[covers[-1]]
             hidden[home] += len(text[row])
             roots.setdefault(home, set()).update(covers)
-    if not hidden:
-        return document
-    home, size = hidden.most_common(1)[0]
+    shown: Counter[int] = Counter()
+    for row in _long_texts(document, 0):
+        shown[parent[parent[row]]] += len(text[row])
+    home, size = max(hidden.items(), key=itemgetter(1), default=(0, 0))
     if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
         return document
     for row in roots[home]:
@@ -151,6 +161,16 @@ def reveal(document: Document) -> Document:
             if name in attributes:
                 del attributes[name]
     return Document(document.root, document.encoding, document.flags)
+
+
+def _long_texts(document: Document, mark: int) -> list[int]:
+    """Return the rows of long text nodes outside of links whose text counts, or not, by *mark*."""
+    text, hidden, links = document.text, document.hidden, document.link_chars_before
+    return [
+        row
+        for row in document.text_rows
+        if hidden[row] == mark and len(text[row]) >= _LONG and links[row + 1] == links[row]
+    ]
 
 
 def _tags_above(document: Document, row: int) -> set[str]:

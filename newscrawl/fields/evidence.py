@@ -130,7 +130,7 @@ def _rows(
     document: Document, forest: Sequence[int], title_row: int | None
 ) -> Iterator[tuple[int, int, int]]:
     """Yield place, distance to the title and row of text nodes that are short enough for a date."""
-    rows = list(document.text_nodes())
+    rows = document.text_nodes()
     title = 0 if title_row is None else bisect_left(rows, title_row)
     first, last = max(0, title - FARTHEST), title + FARTHEST + 1
     if title_row is None:

@@ -71,8 +71,7 @@ def _begins_with_time(document: Document, row: int) -> bool:
 
 
 def _is_gallery(document: Document, numbered: Sequence[int], page: float) -> bool:
-    captions = [row for row, tag in enumerate(document.tag) if tag == "figcaption"]
-    if _are_most(document, captions, page):
+    if _are_most(document, document.rows_of("figcaption"), page):
         return True
     counters = [row for row in numbered if _COUNTER.match(document.text[row])]
     if len({document.text[row] for row in counters}) < LEAST_SLIDES:

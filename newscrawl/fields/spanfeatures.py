@@ -116,7 +116,7 @@ def find_candidates(
     """
     site = Site(metadata.site_names, url)
     stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
-    rows = list(document.text_nodes())
+    rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
     spans = find_spans(document, rows, set(stated.values()))

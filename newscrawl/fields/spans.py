@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_alike
 
-from newscrawl.fields.title import rows_of
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _units(
 
 
 def _first_headings(document: Document, rows: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
-    for row in rows_of(document, "h1"):
+    for row in document.rows_of("h1"):
         inside = _text_rows(document, rows, row)
         if 0 < len(inside) <= _MOST_IN_HEADING:
             yield row, inside

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -200,7 +199,7 @@ class Site:
 
 
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
-    rows = (row for row in rows_of(document, tag) if _is_heading(document, row))
+    rows = (row for row in document.rows_of(tag) if _is_heading(document, row))
     for row in islice(rows, _MOST_HEADINGS):
         yield _Heading(row, squeeze(document.subtree_text(row)))
 
@@ -209,15 +208,6 @@ def _is_heading(document: Document, row: int) -> bool:
     """Return True if *row* shows text and is no larger than headings are."""
     small = document.end[row] - row <= _MOST_ROWS
     return small and 0 < document.chars(row) <= _MOST_LENGTH
-
-
-def rows_of(document: Document, tag: str) -> Iterator[int]:
-    """Yield the rows of the elements *tag*."""
-    row = -1
-    with suppress(ValueError):
-        while True:
-            row = document.tag.index(tag, row + 1)
-            yield row
 
 
 def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> str:
