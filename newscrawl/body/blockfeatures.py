@@ -9,19 +9,17 @@ for candidates alone, a column at a time.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from math import log2
-from operator import add, mul
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from newscrawl.body.markup import FLAGS, WITHIN, Markup
 from newscrawl.document import TEXT
-from newscrawl.text import squeeze, words
+from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
@@ -45,28 +43,18 @@ _TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in ta
 HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
 QUOTE, ITEM = _TAG["blockquote"], _TAG["li"]
 """Values of the features ``tag`` and ``parent_tag``."""
-_BITS = {**FLAGS, **WITHIN}
-_BIT_NUMBERS = [
-    tuple(float(bits & bit != 0) for bit in _BITS.values()) for bits in range(1 << len(_BITS))
-]
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
 _IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
-_SUBHEADINGS = frozenset({"h2", "h3"})
 
 _STOPS = ".!?…。！？؟۔।॥"
-_ANY_STOP = re.compile(f"[{_STOPS}]")
 _CLOSING = "\"'”’»)]」』"
+_BEFORE = ("nce", "coreex")  # that of ECON gains nothing
 _ODD = re.compile("[©®|•»›→▶►@#/]")
-_UPPER, _LOWER = (
-    bytes(code for code in range(256) if has_case(chr(code)))
-    for has_case in (str.isupper, str.islower)
-)
 _DESCRIPTIONS = frozenset({"description", "og:description"})
 _MOST_DESCRIBED = 600
 _BEGINNING, _LEAST_DESCRIBED = 50, 20
 _FEW = 4
-_MOST_NAMED = 200  # characters: longer blocks are no titles
 
 
 class Context(NamedTuple):
@@ -75,10 +63,6 @@ class Context(NamedTuple):
     document: Document
     #: row of the article's heading
     heading: int | None
-    #: number of blocks on the page
-    blocks: int
-    #: places of the candidates among them
-    places: Sequence[int]
     #: row of each candidate's block-level element
     owner: list[int]
     #: row of that element's parent
@@ -130,8 +114,6 @@ def _context(
     return Context(
         document,
         heading,
-        len(blocks),
-        places,
         owner,
         [max(document.parent[row], 0) for row in owner],
         rows,
@@ -147,28 +129,15 @@ def _context(
 def _text_columns(context: Context) -> Columns:
     text = context.document.text
     texts = [" ".join([text[row] for row in rows]) for rows in context.rows]
-    stops = [_stops(text) for text in texts]
-    title = frozenset(words(context.document.title))
     seen = Counter(texts)
     return {
         "chars": [log2(1 + size) for size in context.chars],
         "link_density": context.link_density,
-        "nodes": [float(len(rows)) for rows in context.rows],
-        "stops": stops,
-        "stop_rate": [100 * n / size for n, size in zip(stops, context.chars, strict=True)],
         "ends": [_ending(text) for text in texts],
         "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
-        "upper": [_upper(text[:40]) for text in texts],
-        "in_title": [_share_in(title, text) for text in texts],
         "described": _described(context.document, texts),
         "again": [float(seen[text] > 1) for text in texts],
     }
-
-
-def _stops(text: str) -> float:
-    if text.isascii():  # half of the time
-        return float(text.count(".") + text.count("!") + text.count("?"))
-    return float(len(_ANY_STOP.findall(text)))
 
 
 def _described(document: Document, texts: Sequence[str]) -> list[float]:
@@ -206,78 +175,57 @@ def _ending(text: str) -> float:
     return 1.0 if text.endswith((":", "：")) else 0.0
 
 
-def _upper(text: str) -> float:
-    """Return the share of capital letters, 0 in scripts without."""
-    latin = text.encode("latin-1", "ignore")
-    upper = len(latin) - len(latin.translate(None, _UPPER))
-    lower = len(latin) - len(latin.translate(None, _LOWER))
-    if len(latin) < len(text):
-        others = [character for character in text if character > "\xff"]
-        upper += sum(map(str.isupper, others))
-        lower += sum(map(str.islower, others))
-    return upper / (upper + lower or 1)
-
-
-def _share_in(title: frozenset[str], text: str) -> float:
-    if len(text) > _MOST_NAMED:
-        return 0.0
-    bag = words(text)
-    return sum(map(title.__contains__, bag)) / len(bag) if bag else 0.0
-
-
 def _markup_columns(context: Context) -> Columns:
-    tag, markup = context.document.tag, Markup(context.document)
-    flags = markup.flags
-    near = [flags(row) | flags(above) for row, above in _pairs(context)]
-    inside = list(map(markup.inherited, context.owner))
-    columns = {
+    tag = context.document.tag
+    return {
         "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
         "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
-        **_inline_columns(context, markup),
-        **dict(zip((f"near_{name}" for name in FLAGS), _columns_of_bits(near), strict=False)),
+        "within_article": _within(context.document, context.owner, "article"),
+        **_emphasis_columns(context),
     }
-    names = [*(f"in_{name}" for name in FLAGS), *(f"within_{name}" for name in WITHIN)]
-    return columns | dict(zip(names, _columns_of_bits(inside), strict=True))
 
 
-def _pairs(context: Context) -> Iterator[tuple[int, int]]:
-    return zip(context.owner, context.parent, strict=True)
+def _within(document: Document, rows: Sequence[int], tag: str) -> list[float]:
+    """Return 1 for each of *rows* that is a *tag* or has one above it."""
+    known = {-1: 0.0}
+    for row in rows:
+        above, path = row, []
+        while above not in known:
+            path.append(above)
+            above = document.parent[above]
+        held = known[above]
+        for inner in reversed(path):
+            held = known[inner] = 1.0 if document.tag[inner] == tag else held
+    return [known[row] for row in rows]
 
 
-def _columns_of_bits(bits: Iterable[int]) -> Iterator[list[float]]:
-    """Return a column for each bit, 1 where it is set."""
-    return map(list, zip(*map(_BIT_NUMBERS.__getitem__, bits), strict=True))
-
-
-def _inline_columns(context: Context, markup: Markup) -> Columns:
-    """Return what is said of inline elements: their flags, and the share of text in emphasis."""
+def _emphasis_columns(context: Context) -> Columns:
+    """Return the shares of text in inline elements that stress it."""
     document, parent, tag = context.document, context.document.parent, context.document.tag
-    columns: Columns = {"inline_flags": [], "strong": [], "emphasis": []}
+    columns: Columns = {"strong": [], "emphasis": []}
     for rows, owner, size in zip(context.rows, context.owner, context.chars, strict=True):
-        bits, strong, emphasis = 0, 0.0, 0.0
+        strong = emphasis = 0.0
         for row in rows:
             above, tags = parent[row], []
             while above != owner:
-                bits |= markup.flags(above)
                 tags.append(tag[above])
                 above = parent[above]
             if tags:
                 chars = document.chars(row)
                 strong += 0.0 if _STRONG.isdisjoint(tags) else chars
                 emphasis += 0.0 if _EMPHASIS.isdisjoint(tags) else chars
-        columns["inline_flags"].append(float(bits.bit_count()))
         columns["strong"].append(strong / size)
         columns["emphasis"].append(emphasis / size)
     return columns
 
 
 def _vote_columns(context: Context, votes: Mapping[str, bytearray]) -> Columns:
-    """Return how many algorithms take a block, and how much of what each takes stands before it."""
-    columns: Columns = {"votes": [0.0] * len(context.rows)}
-    for name, inside in votes.items():
-        taken = [inside[rows[0]] for rows in context.rows]
-        columns[f"{name}_before"] = _shares_before(list(map(mul, context.chars, taken)))
-        columns["votes"] = list(map(add, columns["votes"], taken))
+    """Return how many algorithms take a block, and how much of what two take stands before it."""
+    firsts = [rows[0] for rows in context.rows]
+    taken = {name: list(map(inside.__getitem__, firsts)) for name, inside in votes.items()}
+    columns = {"votes": list(map(float, map(sum, zip(*taken.values(), strict=True))))}
+    for name in _BEFORE:
+        columns[f"{name}_before"] = _shares_before(list(map(mul, context.chars, taken[name])))
     return columns
 
 
@@ -299,21 +247,12 @@ def _parent_columns(context: Context) -> Columns:
     held = _sums(home, context.long)
     best = max(held, key=held.__getitem__, default=0)
     whole = document.chars(0) or 1.0
-    chars = {row: document.chars(row) for row in {*context.parent, *grandparent}}
-    density = {row: document.link_density(row) for row in chars}
+    chars = {row: document.chars(row) / whole for row in set(context.parent)}
     return {
         "home_long": _shares_of_best(home, context.long),
         "up_long": _shares_of_best(grandparent, context.long),
         "depth": [float(depth[row] - depth[best]) for row in context.owner],
-        "down": _steps_to_line(document, context.owner, best)[0],
-        "up_share": [chars[row] / whole for row in context.parent],
-        "up2_share": [chars[row] / whole for row in grandparent],
-        "up_density": [density[row] for row in context.parent],
-        "up2_density": [density[row] for row in grandparent],
-        "own_share": [
-            size / (chars[row] or 1.0)
-            for size, row in zip(context.chars, context.parent, strict=True)
-        ],
+        "up_share": list(map(chars.__getitem__, context.parent)),
         "up_blocks": [float(min(n, 30)) for n in _counts(context.parent)],
     }
 
@@ -342,78 +281,44 @@ def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
     return [sums[key] / best for key in keys]
 
 
-def _steps_to_line(
-    document: Document, rows: Iterable[int], last: int | None
-) -> tuple[list[float], list[float]]:
-    """Return the steps from each of *rows* up to an ancestor of *last*, and down from there."""
-    line: dict[int, float] = {-1: -1.0}
-    if last is not None:
-        line |= {row: float(n) for n, row in enumerate([last, *document.ancestors(last)])}
-    up, down = [], []
-    for row in rows:
-        above, steps = row, 0.0
-        while above not in line:
-            above, steps = document.parent[above], steps + 1
-        up.append(steps)
-        down.append(line[above])
-    return up, down
-
-
 def _pattern_columns(context: Context) -> Columns:
     """Return the statistics of blocks of the same markup: paragraphs repeat, and so do teasers."""
     document, tag = context.document, context.document.tag
-    pairs = list(_pairs(context))
+    pairs = list(zip(context.owner, context.parent, strict=True))
     name = document.attributes["class"].get
     own = [(tag[row], name(row), tag[above]) for row, above in pairs]
     above = [(tag[above], name(above), tag[row]) for row, above in pairs]
-    tags = {row: [tag[child] for child in document.children(row)] for row in set(context.parent)}
-    return (
-        _pattern_statistics("own", own, context)
-        | _pattern_statistics("above", above, context)
-        | {"alike": [float(min(tags[parent].count(tag[row]), 20)) for row, parent in pairs]}
-    )
+    return _pattern_statistics("own", own, context) | _pattern_statistics("above", above, context)
 
 
 def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
-    links = list(map(mul, context.chars, context.link_density))
     whole = sum(context.long) or 1.0
     groups: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
     statistics = {}
     for key, places in groups.items():
-        size, long, linked = (
-            sum(map(column.__getitem__, places)) for column in (context.chars, context.long, links)
+        size, long = (
+            sum(map(column.__getitem__, places)) for column in (context.chars, context.long)
         )
         count = float(len(places))
-        statistics[key] = (count, log2(1 + size / count), long / whole, linked / size)
+        statistics[key] = (count, log2(1 + size / count), long / whole)
     columns = zip(*map(statistics.__getitem__, keys), strict=True)
-    names = (f"{name}_{statistic}" for statistic in ("count", "mean", "long", "density"))
+    names = (f"{name}_{statistic}" for statistic in ("count", "mean", "long"))
     return dict(zip(names, map(list, columns), strict=True))
 
 
 def _place_columns(context: Context) -> Columns:
     document, heading = context.document, context.heading
-    before, tag, count = document.chars_before, document.tag, len(context.rows)
+    before, tag = document.chars_before, document.tag
     start = before[document.end[heading]] if heading is not None else 0.0
     whole, total = before[-1] or 1.0, sum(context.chars) or 1.0
     earlier = [0.0, *accumulate(context.chars)]
-    subheadings = [
-        row for row, name in enumerate(tag) if name in _SUBHEADINGS and document.chars(row)
-    ]
-    to_heading, from_heading = _steps_to_line(document, context.owner, heading)
     return {
         "after_heading": [(before[rows[0]] - start) / whole for rows in context.rows],
         "place": [size / total for size in earlier[:-1]],
         "left": [log2(1 + total - size) for size in earlier[:-1]],
-        "to_heading": to_heading,
-        "from_heading": from_heading,
-        "subheadings": [float(min(20, bisect_left(subheadings, rows[0]))) for rows in context.rows],
         "image": [_image_before(tag, rows[0]) for rows in context.rows],
-        "page_long": [sum(context.long) / total] * count,
-        "page_density": [document.link_density(0)] * count,
-        "page_blocks": [log2(1 + context.blocks)] * count,
-        "page_chars": [log2(1 + total)] * count,
     }
 
 
@@ -433,21 +338,11 @@ def _image_before(tag: Sequence[str], row: int) -> float:
 def _neighbour_columns(context: Context) -> Columns:
     tag, owner, count = context.document.tag, context.owner, len(context.rows)
     sizes = [log2(1 + size) for size in context.chars]
-    places = context.places
     long = [0.0, *accumulate(context.long)]
-    following, size = [], 0.0
-    for place in range(count - 1, -1, -1):
-        following.append(size)
-        size = sizes[place] if context.long[place] else size
     return {
         "before_chars": [-1.0, *sizes[:-1]],
         "after_chars": [*sizes[1:], -1.0],
         "before_tag": [-1.0, *(_TAG.get(tag[row], 0.0) for row in owner[:-1])],
-        "before_gap": [
-            -1.0,
-            *(float(min(10, b - a)) for a, b in pairwise(places)),
-        ],
-        "next_long": following[::-1],
         "window": [
             log2(1 + long[min(count, place + 4)] - long[max(0, place - 3)])
             for place in range(count)

@@ -31,17 +31,11 @@ if TYPE_CHECKING:
 FILE = "body.npz"
 
 FEATURES = (
-    "chars", "link_density", "nodes", "stops", "stop_rate", "ends", "odd", "upper", "in_title",
-    "described", "again", "tag", "parent_tag", "inline_flags", "strong", "emphasis", "near_caption",
-    "in_caption", "near_related", "in_related", "near_newsletter", "in_newsletter", "near_author",
-    "in_author", "near_meta", "in_meta", "near_summary", "in_summary", "within_article",
-    "within_li", "within_section", "votes", "nce_before", "coreex_before", "econ_before",
-    "home_long", "up_long", "depth", "down", "up_share", "up2_share", "up_density", "up2_density",
-    "own_share", "up_blocks", "own_count", "own_mean", "own_long", "own_density", "above_count",
-    "above_mean", "above_long", "above_density", "alike", "after_heading", "place", "left",
-    "to_heading", "from_heading", "subheadings", "image", "page_long", "page_density",
-    "page_blocks", "page_chars", "before_chars", "after_chars", "before_tag", "before_gap",
-    "next_long", "window",
+    "chars", "link_density", "ends", "odd", "described", "again", "tag", "parent_tag", "strong",
+    "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
+    "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
+    "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
+    "after_chars", "before_tag", "window",
 )  # fmt: skip
 """Names of the features, in the order of a model's rows."""
 
