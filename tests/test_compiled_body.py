@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import coreex
+from newscrawl.body import coreex, econ
 from newscrawl.document import Document, parse_document
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ def assert_same(document: Document) -> None:
     for of_forms, largest in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
         asked = (document, bytearray(document.hidden), of_forms, largest)
         assert compiled.count_terminals(*asked) == coreex.count_in_python(*asked)
+    for readings in product((False, True), repeat=5):
+        parameters = econ.EconParameters(*readings)
+        text = econ.read_in_python(document, parameters)
+        assert compiled.read_text(document, parameters) == text
+        sets = econ.sets_in_python(document, parameters, *text)
+        assert econ.find_text_node_sets(document, parameters, *text) == sets
 
 
 TAGS = st.sampled_from(["div", "p", "a", "b", "form", "option", "br", "li", "h2", "td", "script"])

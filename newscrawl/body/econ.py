@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.body.render import BLOCK_LEVEL
+from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from newscrawl.document import Document
 
@@ -82,7 +84,7 @@ def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -
     They are the subtrees of the summary-node, without pruned ones (algorithm Extract-news). Empty
     where no text-para has a period or a comma.
     """
-    marks_before, fathers = _read(document, parameters)
+    marks_before, fathers = read_text(document, parameters)
     paras, pruned = joint_para(document, marks_before, fathers, parameters)
     if not paras:
         return []
@@ -91,7 +93,7 @@ def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -
     return list(_without(document, summary, pruned))
 
 
-def _read(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
+def read_in_python(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
     """Return two things of the shown text nodes: those with punctuation, and the fathers of all.
 
     The first as their number before each row: sums and differences of punc-nums are only ever
@@ -99,8 +101,8 @@ def _read(document: Document, parameters: EconParameters) -> tuple[list[int], by
     Text of scripts, which condition 1 of big-nodes leaves out, counts for no other node either.
     """
     search = (_MARK if parameters.decimal_marks else _MARK_BEFORE_NO_DIGIT).search
-    parent, text, in_links = document.parent, document.text, document.link_chars_before
     link_marks = parameters.link_marks
+    parent, text, in_links = document.parent, document.text, document.link_chars_before
     marked, fathers = bytearray(len(parent)), bytearray(len(parent))
     for row in document.text_nodes():
         fathers[parent[row]] = 1
@@ -118,19 +120,17 @@ def joint_para(
     """Return the text-node-sets of all text-paras, and what is pruned, as its punc-num is 0."""
     paras: list[TextNodeSet] = []
     pruned: list[TextNodeSet] = []
-    for nodes in _text_node_sets(document, marks_before, fathers, parameters):
+    firsts, ends = find_text_node_sets(document, parameters, marks_before, fathers)
+    for nodes in map(TextNodeSet, firsts, ends):
         noisy = marks_before[nodes.first] == marks_before[nodes.end]
         (pruned if noisy else paras).append(nodes)
     return paras, pruned
 
 
-def _text_node_sets(
-    document: Document,
-    marks_before: Sequence[int],
-    fathers: bytearray,
-    parameters: EconParameters,
-) -> Iterator[TextNodeSet]:
-    """Return the text-node-sets in the order of their first rows.
+def sets_in_python(
+    document: Document, parameters: EconParameters, marks_before: Sequence[int], fathers: bytearray
+) -> tuple[list[int], list[int]]:
+    """Return first rows and ends of the text-node-sets, in the order of their first rows.
 
     A subtree without punctuation that is no big-node is one, too: all its text is in some, and
     all of them are pruned.
@@ -158,7 +158,7 @@ def _text_node_sets(
             row += 1
             continue
         row = row + 1 if is_big and nested else after
-    return map(TextNodeSet, firsts, ends)
+    return firsts, ends
 
 
 def _is_big(document: Document, row: int, fathers: bytearray, *, nested: bool) -> bool:
@@ -172,6 +172,17 @@ def _is_big(document: Document, row: int, fathers: bytearray, *, nested: bool) -
         or name in BIG_TAGS
         or not any(tag[child] in BLOCK_LEVEL for child in document.children(row))
     )
+
+
+_compiled = compiled_module("newscrawl._body")
+read_text: Callable[..., tuple[list[int], bytearray]] = (
+    _compiled.read_text if _compiled else read_in_python
+)
+find_text_node_sets: Callable[..., tuple[list[int], list[int]]] = (
+    partial(_compiled.find_text_node_sets, big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
+    if _compiled
+    else sets_in_python
+)
 
 
 def _summary_node(
