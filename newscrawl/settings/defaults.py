@@ -49,6 +49,10 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_CHECKPOINT": 0.5,
     # The add-on leaves the project's scheduler in place unless this is True.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
+    # Requests in memory, some 1 KB each; the others wait in the file.
+    "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
+    # False begins anew where the last crawl did not finish.
+    "NEWSCRAWL_RESUME": True,
     # File of the crawl's state, from the project's data directory; "%(name)s" is the spider.
     # "" keeps it in memory: who keeps files says so.
     "NEWSCRAWL_STATE": "",

@@ -1,0 +1,310 @@
+"""Leases: what a request led to, and its end in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+
+from newscrawl import clock
+from newscrawl.crawl.frontier import outbox
+from newscrawl.crawl.store import CrawlStore
+from newscrawl.crawl.urls import site_key
+from newscrawl.settings.defaults import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+LEASE: Final = "newscrawl_lease"
+"""Meta of a request that is under way: the number of its lease."""
+PARENT: Final = "newscrawl_parent"
+"""Meta of a new request until it is scheduled: the number of the lease that it comes from."""
+OUTCOME: Final = "newscrawl_outcome"
+"""Meta in which a spider may say how a request ended, where it knows better."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS request (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,
+    slot TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    request TEXT
+);
+CREATE INDEX IF NOT EXISTS request_pending ON request (slot, rank, id) WHERE request IS NOT NULL;
+CREATE TABLE IF NOT EXISTS outcome (
+    request INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    final_url TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    site TEXT NOT NULL,
+    role TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+"""
+"""A request is pending until *request* is NULL; then its key tells that it was there."""
+
+_DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
+_DONE_IN_MEMORY: Final = "INSERT INTO request VALUES (?, ?, '', 0, NULL)"
+_OUTCOME: Final = "INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A request that was handed out, until everything that it led to is settled."""
+
+    id: int
+    #: the same for the same request after a crash
+    key: int
+    url: str
+    #: download slot that it counts in while it is in flight
+    slot: str
+    #: False for a request that is in memory alone
+    durable: bool = True
+    #: the lease that must not end before this one
+    parent: Lease | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    final_url: str = ""
+    #: handed out, and no response yet
+    flying: bool = True
+    #: its response is in the hands of spider middlewares, which see what comes of it
+    in_spider: bool = False
+    #: its callback or errback is not exhausted
+    running: bool = False
+    #: items in the pipelines
+    items: int = 0
+    #: requests on their way to the scheduler
+    requests: int = 0
+    #: requests in memory that end before it does
+    children: int = 0
+    #: a request that replaces it, a redirect or a retry, was announced
+    announced: bool = False
+    #: its end is on the way
+    settling: bool = False
+    delivered: bool = False
+    dropped: str | None = None
+    failed: str | None = None
+    unchanged: bool = False
+    #: keys of the URLs that it was redirected to
+    redirects: set[int] = field(default_factory=set)
+    #: how often a fingerprint was among its children
+    twins: Counter[bytes] = field(default_factory=Counter)
+    #: written with its end
+    writes: list[tuple[str, list[tuple[Any, ...]]]] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        """How the request ended."""
+        if given := self.meta.get(OUTCOME):
+            return str(given)
+        if self.delivered:
+            return "article"
+        if self.dropped or self.failed:
+            return self.dropped or f"failed/{self.failed}"
+        return "unchanged" if self.unchanged else "read"
+
+    @property
+    def is_over(self) -> bool:
+        """True when nothing can come of the request any more."""
+        return not (self.flying or self.running or self.items or self.requests or self.children)
+
+
+class LeaseBook:
+    """The leases of a crawl, and what ends them.
+
+    A lease ends when the output of its callback is exhausted and all items in it are through the
+    pipelines. One transaction then has its items, how it ended, and that it is done.
+    """
+
+    _books: ClassVar[WeakKeyDictionary[Crawler, LeaseBook]] = WeakKeyDictionary()
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.store = CrawlStore.for_crawler(crawler)
+        self._leases: dict[int, Lease] = {}
+        self._over: list[Lease] = []
+        self._stats = crawler.stats
+        self._delivers = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
+        #: called with the download slot of each request that has come back
+        self.on_landing: Callable[[str], None] = _ignore
+        crawler.signals.connect(self._item_scraped, signals.item_scraped)
+        crawler.signals.connect(self._item_dropped, signals.item_dropped)
+        crawler.signals.connect(self._item_error, signals.item_error)
+
+    @classmethod
+    def for_crawler(cls, crawler: Crawler) -> LeaseBook:
+        """Return the one book of *crawler*."""
+        if crawler not in cls._books:
+            cls._books[crawler] = cls(crawler)
+        return cls._books[crawler]
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The requests that are under way."""
+        return frozenset(self._leases)
+
+    def add(self, lease: Lease) -> None:
+        """Begin a lease."""
+        self._leases[lease.id] = lease
+
+    def find(self, request: Request | None) -> Lease | None:
+        """Return the lease that *request* is made under."""
+        return None if request is None else self._leases.get(request.meta.get(LEASE, 0))
+
+    def get(self, number: int | None) -> Lease | None:
+        """Return a lease by its number."""
+        return None if number is None else self._leases.get(number)
+
+    def land(self, lease: Lease, request: Request) -> None:
+        """Note that *request*, the last made under *lease*, has come back."""
+        if lease.flying:
+            lease.flying = False
+            lease.meta = request.meta
+            self.on_landing(lease.slot)
+
+    def exhaust(self, lease: Lease) -> None:
+        """Note that the callback of *lease* yields no more."""
+        lease.running = False
+        self.check(lease)
+
+    def abandon(self) -> None:
+        """End all leases of an idle spider: nothing answers for them any more."""
+        self.settle()
+        for lease in list(self._leases.values()):
+            logger.warning("Lost: %s", lease.url)
+            self.give_up(lease, "lost")
+            lease.items = lease.requests = lease.children = 0
+            lease.running = False
+            self.check(lease)
+        self.settle()
+
+    def give_up(self, lease: Lease, reason: str) -> None:
+        """Note that *lease* has failed without a response."""
+        lease.failed = lease.failed or reason
+        if lease.flying:
+            lease.flying = False
+            self.on_landing(lease.slot)
+        self.check(lease)
+
+    def write_with_end(
+        self, request: Request | None, sql: str, rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        """Write *rows* in the transaction that ends *request*; without a lease, with the next."""
+        lease = self.find(request)
+        if lease is None:
+            self.store.write(sql, rows)
+        else:
+            lease.writes.append((sql, list(rows)))
+
+    def check(self, lease: Lease) -> None:
+        """End *lease* if it is over, as soon as whoever is told of it now has heard."""
+        if lease.is_over and not lease.settling:
+            lease.settling = True
+            self._over.append(lease)
+            if len(self._over) == 1:
+                asyncio.get_running_loop().call_soon(self.settle)
+
+    def settle(self) -> None:
+        """End all leases that are over."""
+        while self._over:
+            lease = self._over.pop()
+            lease.settling = False
+            if lease.is_over and lease.id in self._leases:
+                del self._leases[lease.id]
+                self._end(lease)
+
+    def _end(self, lease: Lease) -> None:
+        for sql, rows in lease.writes:
+            self.store.write(sql, rows)
+        if lease.durable:
+            self.store.write(_DONE, [(lease.id,)])
+        else:
+            self.store.write(_DONE_IN_MEMORY, [(lease.id, lease.key)])
+        self._record(lease)
+        if lease.parent:
+            lease.parent.children -= 1
+            self.check(lease.parent)
+
+    def _record(self, lease: Lease) -> None:
+        outcome = lease.outcome
+        self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
+        site = lease.meta.get("newscrawl_site") or _site(lease.url)
+        role = lease.meta.get("newscrawl_role") or ""
+        at = clock.now().isoformat(timespec="seconds")
+        row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role, at)
+        self.store.write(_OUTCOME, [row])
+
+    def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
+        lease = self._lease_of(response)
+        if lease:
+            lease.delivered = True
+        if self._delivers:
+            self._deliver(item, lease)
+        self._item_done(lease)
+
+    def _deliver(self, item: Any, lease: Lease | None) -> None:
+        try:
+            row = outbox.outbox_row(item)
+        except TypeError as error:  # bytes, for example
+            self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
+            message = "Not delivered, JSON cannot hold it: %s (%s)"
+            logger.error(message, type(item), error)  # noqa: TRY400  # its place says nothing
+            if lease:
+                lease.delivered, lease.failed = False, "unserializable"
+            return
+        if lease:
+            lease.writes.append((outbox.INSERT, [row]))
+        else:
+            self.store.write(outbox.INSERT, [row])
+
+    def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
+        if lease := self._lease_of(response):
+            lease.dropped = _drop_outcome(exception)
+            self._item_done(lease)
+
+    def _item_error(self, response: Response | Failure | None) -> None:
+        if lease := self._lease_of(response):
+            lease.failed = "pipeline"
+            self._item_done(lease)
+
+    def _item_done(self, lease: Lease | None) -> None:
+        if lease:
+            lease.items -= 1
+            self.check(lease)
+
+    def _lease_of(self, response: Response | Failure | None) -> Lease | None:
+        return self.find(getattr(response, "request", None))
+
+
+def _ignore(slot: str) -> None:
+    """Do nothing."""
+
+
+def _drop_outcome(error: BaseException) -> str:
+    """Return the outcome of a dropped item, by its reason or else the name of its class."""
+    status = getattr(error, "status", None)
+    if isinstance(status, str) and status.startswith("failed/"):
+        return status
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
+    return f"dropped/{getattr(error, 'reason', None) or name}"
+
+
+def _site(url: str) -> str:
+    try:
+        return site_key(url)
+    except ValueError:
+        return ""
