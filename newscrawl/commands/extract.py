@@ -1,4 +1,4 @@
-"""``scrapy extract``: the article of one page, from a file or from the web."""
+"""``scrapy extract``: the article of one page, from a file or from the web, or those of archives."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from w3lib.encoding import http_content_type_encoding
 from w3lib.url import is_url
 
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
+from newscrawl.commands._corpora import require
 from newscrawl.document import MOST_BYTES, DocumentError
 from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
+from newscrawl.methods import method_of
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from newscrawl.items import Article
+
+
+ARCHIVES = (".warc", ".warc.gz")
+"""What names of archives end with."""
 
 
 class Page(NamedTuple):
@@ -74,17 +80,18 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return the arguments of the command."""
-        return "[options] FILE-OR-URL"
+        return "[options] FILE-OR-URL | ARCHIVE..."
 
     def short_desc(self) -> str:
         """Return what the command does, in a line."""
-        return "Extract the article of one page"
+        return "Extract the article of one page, or those of archives"
 
     def long_desc(self) -> str:
         """Return what the command does."""
         return (
             "Extract title, date, body and the other fields of the article in FILE, or at URL, "
-            "which is fetched by Scrapy under the settings of the project, and print them as JSON."
+            "which is fetched by Scrapy under the settings of the project, and print them as JSON. "
+            "Or those of all articles in WARC archives (.warc, .warc.gz), a line for each."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -108,14 +115,26 @@ class Command(ScrapyCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments; a file needs no crawler."""
         super().process_options(args, opts)
-        if len(args) != 1:
-            raise UsageError("one FILE or URL is needed")
-        self.requires_crawler_process = is_url(args[0])
+        archives = [arg for arg in args if _is_archive(arg)]
+        if not args or len(args) > max(1, len(archives)):
+            raise UsageError("one FILE or URL is needed, or one or more archives")
+        if archives and opts.url:
+            raise UsageError("pages in archives have URLs of their own", print_help=False)
+        self.requires_crawler_process = not archives and is_url(args[0])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the article, or say on standard error why there is none and exit with 1."""
+        """Print what is found, or say on standard error why there is none and exit with 1."""
         try:
-            page = self._fetch(args[0]) if self.crawler_process else _read(args[0], opts.url)
+            if _is_archive(args[0]):
+                self._extract_archives(args, opts)
+            else:
+                self._extract_page(args[0], opts)
+        except (UnknownMethodError, UnknownPartError) as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def _extract_page(self, source: str, opts: argparse.Namespace) -> None:
+        try:
+            page = self._fetch(source) if self.crawler_process else _read(source, opts.url)
             article = extract(
                 page.html,
                 page.url,
@@ -123,14 +142,28 @@ class Command(ScrapyCommand):
                 method=opts.method,
                 options=ExtractOptions(parts=parse_parts(opts.parts.split(","))),
             )
-        except (UnknownMethodError, UnknownPartError) as error:
-            raise UsageError(str(error), print_help=False) from error
         except (_FetchError, OSError, DocumentError) as error:
-            sys.stderr.write(f"scrapy extract: {args[0]}: {error}\n")
+            sys.stderr.write(f"scrapy extract: {source}: {error}\n")
             self.exitcode = 1
             return
-        text = as_text(article) if opts.text else _as_json(article)
-        sys.stdout.buffer.write(text.encode())
+        _print(as_text(article) if opts.text else _as_json(article))
+
+    def _extract_archives(self, paths: list[str], opts: argparse.Namespace) -> None:
+        require("warcio", "warcio", "warc")
+        from newscrawl.commands._archives import extract_archives  # noqa: PLC0415  # optional
+
+        assert self.settings is not None  # noqa: S101  # set before run
+        method_of(opts.method)
+        form = (lambda article: as_text(article) + "\n") if opts.text else _as_line
+        complete = extract_archives(
+            [Path(path) for path in paths],
+            self.settings,
+            lambda article: _print(form(article)),
+            method=opts.method,
+            parts=sorted(parse_parts(opts.parts.split(","))),
+            encoding=opts.encoding,
+        )
+        self.exitcode = int(not complete)
 
     def _fetch(self, url: str) -> Page:
         assert self.crawler_process is not None  # noqa: S101  # by process_options
@@ -141,6 +174,10 @@ class Command(ScrapyCommand):
         if isinstance(result, Page):
             return result
         raise _FetchError(_reason(result)) from result
+
+
+def _is_archive(source: str) -> bool:
+    return source.endswith(ARCHIVES) and not is_url(source)
 
 
 class _FetchError(Exception):
@@ -155,6 +192,14 @@ def as_text(article: Article) -> str:
 
 def _date_text(article: Article) -> str:
     return article.date.isoformat() if article.date else ""
+
+
+def _as_line(article: Article) -> str:
+    return json.dumps(article.to_dict(), ensure_ascii=False) + "\n"
+
+
+def _print(text: str) -> None:
+    sys.stdout.buffer.write(text.encode(errors="replace"))
 
 
 def _as_json(article: Article) -> str:

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 NOTES: Final = "warc-json-metadata"
 """Header in which our crawls note what they know of a page (:mod:`newscrawl.crawl.warc`)."""
+
+_MOVED: Final = frozenset({301, 302, 303, 307, 308})
 
 _http = StatusAndHeadersParser(["HTTP/"])
 
@@ -80,6 +83,21 @@ def sheet_of(record: Record) -> Capture | None:
     except NoPageError:
         return None
     return _capture(record, response, {})
+
+
+def moved_to(record: Record) -> str | None:
+    """Return where the server sent who asked for *record*'s URL, None where it sent something."""
+    if record.kind != "response":
+        return None
+    try:
+        status, headers, _ = _message(record)
+    except NoPageError:
+        return None
+    place = headers.get("Location") if status in _MOVED else None
+    try:
+        return urljoin(record.url, place.decode("latin-1")) if place else None
+    except ValueError:
+        return None
 
 
 def _capture(record: Record, response: Response, hints: dict[str, str]) -> Capture:
