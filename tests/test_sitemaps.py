@@ -55,6 +55,7 @@ def test_news_fields():
         "url": "https://news.example/a",
         "key": "news.example/a",
         "when": datetime(2026, 11, 20, 7, 30, tzinfo=UTC).timestamp(),
+        "changed": datetime(2026, 11, 21, tzinfo=UTC).timestamp(),
         "hints": {"title": "Chuva & vento", "date": "2026-11-20T08:30:00+01:00", "language": "pt"},
     }
     assert found["entries"][1]["hints"] == {}, "the last change is no publication date"

@@ -5,10 +5,11 @@ No network and no Scrapy in here: the spider asks what to fetch next and tells w
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush, nsmallest
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
@@ -17,7 +18,7 @@ from newscrawl.crawl.gate import date_in_url
 from newscrawl.crawl.urls import owner, page_key, site_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from newscrawl.crawl.sites import Site
 
@@ -41,6 +42,28 @@ class Target:
     given: bool = False
     #: what discovery knows of the article
     hints: dict[str, str] = field(default_factory=dict)
+    #: what is known of former fetches (see :mod:`newscrawl.crawl.state`), as plain values
+    past: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_revisit(self) -> bool:
+        """True for an article that was put out before."""
+        return "hash" in self.past
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a source from former crawls."""
+
+    #: whether it is time to ask it again
+    due: bool
+    #: as in :class:`Target`
+    past: dict[str, Any]
+
+    def is_due(self, changed: float | None) -> bool:
+        """Return True where it is to be fetched; *changed*: when an index says it last changed."""
+        fetched = self.past.get("fetched_at")
+        return self.due or bool(changed and fetched and changed > fetched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +125,30 @@ class SiteFrontier:
     What the site list gives comes first, with robots.txt. Of the sitemaps and section pages
     found, one at a time is read, and only as far as the site's limit asks: the next sitemap
     while it may hold something newer than what is known, the next section while candidates are
-    short. Article pages wait until discovery pauses, so that the newest come first. No URL is
-    handed out twice.
+    short. Article pages wait until discovery pauses, so that the newest come first; pages that
+    were put out before come last. No URL is handed out twice.
+
+    *known*: sources of former crawls by role and page key; those that are not due rest.
     """
 
-    def __init__(self, site: Site, budgets: Budgets) -> None:
+    def __init__(
+        self,
+        site: Site,
+        budgets: Budgets,
+        known: Mapping[tuple[Role, str], Known] = MappingProxyType({}),
+    ) -> None:
         self.site = site
         self.budgets = budgets
         #: registered domains that count as this site
         self.owners = {owner(site.key)}
         #: requests in flight
         self.open: dict[int, Target] = {}
-        #: article pages handed on
+        #: article pages handed on, those not counted that were put out before
         self.taken = 0
+        #: sources that are not due, by role
+        self.resting: Counter[Role] = Counter()
+        #: sources that no former crawl knows, until somebody writes them down
+        self.found: list[Target] = []
         #: requests made beside the targets: retries, redirects, robots.txt, style sheets
         self.extra = 0
         self._tickets = count(1)
@@ -124,6 +158,9 @@ class SiteFrontier:
         self._arrived: set[str] = set()
         self._given: deque[Target] = deque()
         self._sitemaps, self._sections, self._articles = Queue(), Queue(), Queue()
+        self._revisits = Queue()
+        self._revisited = 0
+        self._known = known
         self._give("robots", urljoin(site.url, "/robots.txt"))
         for role, urls in (
             ("section", (site.url, *site.sections)),
@@ -134,8 +171,21 @@ class SiteFrontier:
                 self._give(role, url)  # type: ignore[arg-type]
 
     def _give(self, role: Role, url: str) -> None:
-        if self._is_new(role, page_key(url)):
-            self._given.append(Target(role, url, given=True))
+        if target := self._source(Target(role, url, given=True), page_key(url)):
+            self._given.append(target)
+
+    def _source(self, target: Target, key: str) -> Target | None:
+        """Return *target*, with its past; None where it was handed out, or rests."""
+        if not self._is_new(target.role, key):
+            return None
+        known = self._known.get((target.role, key))
+        if known is None:
+            self.found.append(target)
+            return target
+        if known.is_due(target.when):
+            return replace(target, past=known.past)
+        self.resting[target.role] += 1
+        return None
 
     def _is_new(self, role: Role, key: str) -> bool:
         # A page is fetched once, as section or as article; a feed may share its address.
@@ -147,7 +197,7 @@ class SiteFrontier:
     @property
     def waiting(self) -> int:
         """Candidates that were not fetched (yet)."""
-        return len(self._articles)
+        return len(self._articles) + len(self._revisits)
 
     @property
     def end(self) -> str:
@@ -156,14 +206,14 @@ class SiteFrontier:
 
     def add_feed(self, url: str) -> None:
         """Add a feed that a page links."""
-        if self._is_new("feed", page_key(url)):
-            self._given.append(Target("feed", url))
+        if target := self._source(Target("feed", url), page_key(url)):
+            self._given.append(target)
 
     def add_sitemap(self, url: str, *, depth: int = 0, when: float | None = None) -> None:
         """Add a sitemap that robots.txt or an index names; its name may tell its month."""
-        if self._is_new("sitemap", page_key(url)):
-            dated = when if when is not None else order_date(date_in_url(url))
-            self._sitemaps.push(Target("sitemap", url, depth=depth, when=dated))
+        dated = when if when is not None else order_date(date_in_url(url))
+        if target := self._source(Target("sitemap", url, depth, dated), page_key(url)):
+            self._sitemaps.push(target)
 
     def guess_sitemap(self) -> None:
         """Add ``/sitemap.xml``, for a site that names no sitemap anywhere."""
@@ -172,19 +222,28 @@ class SiteFrontier:
 
     def add_section(self, entry: dict[str, Any], depth: int) -> None:
         """Add a section page that a page links to."""
-        if depth <= self.budgets.depth and self._is_new("section", entry["key"]):
-            self._sections.push(Target("section", entry["url"], depth=depth))
+        if depth > self.budgets.depth:
+            return
+        if target := self._source(Target("section", entry["url"], depth), entry["key"]):
+            self._sections.push(target)
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
-        """Add a candidate; return False where it is known already."""
+        """Add a candidate, with its ``past`` where it has one; return False where it was added."""
         if not self._is_new("article", entry["key"]):
             return False
         hints = dict(entry["hints"])
         if self.site.language:
             hints.setdefault("language", self.site.language)
-        self._articles.push(
-            Target("article", entry["url"], depth, entry["when"], certain=certain, hints=hints)
+        target = Target(
+            "article",
+            entry["url"],
+            depth,
+            entry["when"],
+            certain=certain,
+            hints=hints,
+            past=entry.get("past", {}),
         )
+        (self._revisits if target.is_revisit else self._articles).push(target)
         return True
 
     def owns(self, url: str) -> bool:
@@ -224,19 +283,30 @@ class SiteFrontier:
         return self._sitemaps.pop() if self._wants_sitemap() else self._next_page()
 
     def _next_page(self) -> Target | None:
-        free = min(self.budgets.window, self.budgets.articles - self.taken) - len(self.open)
-        if free <= 0:
+        if len(self.open) >= self.budgets.window:
             return None
-        if self._articles:
-            return self._articles.pop()
-        return self._sections.pop() if self._sections and self._affords("section") else None
+        if self._missing > 0:
+            if self._articles:
+                return self._articles.pop()
+            if self._sections and self._affords("section"):
+                return self._sections.pop()
+        if self._revisits and self._revisited < self.budgets.articles:
+            self._revisited += 1
+            return self._revisits.pop()
+        return None
+
+    @property
+    def _missing(self) -> int:
+        """Article pages that the site's limit asks for beside those in flight."""
+        in_flight = sum(not target.is_revisit for target in self.open.values())
+        return self.budgets.articles - self.taken - in_flight
 
     def _affords(self, role: Role) -> bool:
         return self._spent.get(role, 0) < self.budgets.of(role)
 
     def _wants_sitemap(self) -> bool:
         # Only articles can be in flight here: the spider waits for everything else.
-        missing = self.budgets.articles - self.taken - len(self.open)
+        missing = self._missing
         if not self._sitemaps or not self._affords("sitemap") or missing <= 0:
             return False
         if len(self._articles) < missing:

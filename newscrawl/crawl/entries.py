@@ -106,14 +106,21 @@ class Entries:
             }
             known = {name: text for name, text in hints.items() if text}
             key = page_key(absolute)
-            entry = {"url": absolute, "key": key, "when": when, "hints": known}
+            entry = {
+                "url": absolute,
+                "key": key,
+                "when": when,
+                "changed": order_date(changed),
+                "hints": known,
+            }
             self._found.setdefault(key, entry)
 
     def result(self, kind: str) -> dict[str, Any]:
         """Return ``kind``, the ``entries`` (newest first, undated last) and ``left_out`` counts.
 
         An entry is ``url``, ``key`` (see :func:`~newscrawl.crawl.urls.page_key`), ``when``
-        (seconds, or None) and ``hints`` (``title``, ``date``, ``language``, where known).
+        (seconds, or None), ``changed`` (the last change that the listing tells, likewise) and
+        ``hints`` (``title``, ``date``, ``language``, where known).
         """
         entries = sorted(
             self._found.values(), key=lambda entry: (entry["when"] is None, -(entry["when"] or 0))
