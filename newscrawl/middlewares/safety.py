@@ -71,7 +71,8 @@ class SafetyMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Say why a name seemed to have no address."""
-        if urlparse_cached(request).hostname in self._resolver.refused:
+        refused = isinstance(exception, RefusedError)
+        if not refused and urlparse_cached(request).hostname in self._resolver.refused:
             self._refuse(request, "address", exception)
 
     def _install(self) -> None:
