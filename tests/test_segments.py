@@ -3,8 +3,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -143,3 +145,153 @@ def test_unlisted_files_are_not_there_yet(tmp_path: Path):
     (tmp_path / DAY / f"{STORE}-000000000010-000000000019.jsonl").write_text("{}\n")
     (tmp_path / DAY / f"{STORE}-000000000020-000000000029.jsonl{OPEN}").write_text("{")
     assert len(list(read_segments(tmp_path))) == 9
+
+
+# --- From a crawl ---
+
+
+class Run(subprocess.Popen[str]):
+    """A crawl of :mod:`tests.item_spider`, with its segments and its state in *folder*."""
+
+    def __init__(self, folder: Path, pages: int, *arguments: str, **given: object) -> None:
+        values = {
+            "NEWSCRAWL_SEGMENTS": folder / "segments",
+            "NEWSCRAWL_STATE": folder / "state.sqlite",
+            "STATS_CLASS": "tests.crawls.FileStatsCollector",
+            "STATS_FILE": folder / "stats.json",
+            "LOG_LEVEL": "INFO",
+            **given,
+        }
+        options = [word for name, value in values.items() for word in ("-s", f"{name}={value}")]
+        super().__init__(
+            [
+                *(sys.executable, "-m", "scrapy", "runspider", "tests/item_spider.py"),
+                *("-a", f"pages={pages}", *arguments, *options),
+            ],
+            cwd=REPOSITORY,
+            env={**os.environ, "SCRAPY_SETTINGS_MODULE": "scrapy.settings.default_settings"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def log(self) -> str:
+        """Wait for a good end and return the log."""
+        _, log = self.communicate(timeout=200)
+        assert self.returncode == 0, log
+        assert "Traceback" not in log, log
+        return log
+
+
+def urls_of(pages: int) -> set[str]:
+    return {f"https://site.test/{n}{half}" for n in range(pages) for half in "ab"} | {
+        f"https://site.test/{pages}a"
+    }
+
+
+def written(folder: Path) -> list[Path]:
+    """Return the segments that the manifest lists by now."""
+    try:
+        return [path for path, _ in list_segments(folder / "segments")]
+    except SegmentError:
+        return []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_crawl(tmp_path: Path, kind: str):
+    """All items, each once though some are made twice, in segments of the size that is set."""
+    arguments = {"NEWSCRAWL_SEGMENT_FORMAT": kind, "NEWSCRAWL_SEGMENT_ITEMS": 8}
+    Run(tmp_path, 20, "-a", "quotes=1", **arguments).log()
+    items = list(read_segments(tmp_path / "segments"))
+    urls = [item["url"] for item in items if "url" in item]
+    assert sorted(urls) == sorted(urls_of(20))
+    assert sorted(item["quote"] for item in items if "quote" in item) == list(range(20))
+    spans = {path.name.split(".")[0].removesuffix("-other") for path in written(tmp_path)}
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["newscrawl/segments/item_count"] == 61
+    assert len(spans) == 8
+    assert {item.get("title") for item in items} >= {f"Straße {number}" for number in range(20)}
+
+
+@pytest.mark.slow
+def test_two_crawls_of_one_state(tmp_path: Path):
+    """The second adds segments to those of the first, under new names."""
+    Run(tmp_path, 3).log()
+    first = {path.name for path, _ in list_segments(tmp_path / "segments")}
+    Run(tmp_path, 5).log()
+    second = {path.name for path, _ in list_segments(tmp_path / "segments")}
+    assert first < second
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(5)
+
+
+@pytest.mark.slow
+def test_time(tmp_path: Path):
+    """What waits is written after the seconds that are set, however little it is."""
+    run = Run(tmp_path, 3, NEWSCRAWL_SEGMENT_SECONDS=0.5, DOWNLOAD_DELAY=1.5)
+    run.log()
+    assert len(list_segments(tmp_path / "segments")) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
+    """In the end each item is there once; until then what is there is whole."""
+    options = {
+        "NEWSCRAWL_SEGMENT_FORMAT": kind,
+        "NEWSCRAWL_SEGMENT_ITEMS": 7,
+        "NEWSCRAWL_CHECKPOINT": 0.02,
+    }
+    made = random.Random(7)
+    before = 0
+    for _ in range(5):
+        run = Run(tmp_path, 400, **options)
+        # From the first segment of this run on, anything is under way.
+        while run.poll() is None and len(written(tmp_path)) <= before:
+            time.sleep(0.01)
+        time.sleep(made.uniform(0, 0.2))
+        run.kill()
+        run.communicate()
+        before = len(written(tmp_path))
+        urls = [item["url"] for item in read_segments(tmp_path / "segments")]
+        assert len(urls) == len(set(urls))
+    assert "Resuming" in Run(tmp_path, 400, **options).log()
+    urls = [item["url"] for item in read_segments(tmp_path / "segments")]
+    assert len(urls) == len(set(urls))
+    assert set(urls) == urls_of(400)
+    assert not list((tmp_path / "segments").rglob(f"*{OPEN}"))
+
+
+@pytest.mark.slow
+def test_folder_that_cannot_be_written(tmp_path: Path):
+    """Told as an error; the items wait for the next crawl."""
+    (tmp_path / "segments").write_text("a file")
+    _, log = (run := Run(tmp_path, 3)).communicate()
+    assert run.returncode == 0
+    assert log.count("No segment: ") == 1
+    assert "Traceback" not in log
+    (tmp_path / "segments").unlink()
+    Run(tmp_path, 0).log()
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"NEWSCRAWL_SEGMENT_FORMAT": "csv"}, "NEWSCRAWL_SEGMENT_FORMAT"),
+        ({"NEWSCRAWL_SEGMENT_ITEMS": "many"}, "NEWSCRAWL_SEGMENT_ITEMS"),
+    ],
+)
+def test_settings_that_cannot_be_used(tmp_path: Path, settings: dict[str, str], message: str):
+    """Refused before the first request."""
+    run = Run(tmp_path, 3, **settings)
+    _, log = run.communicate()
+    assert run.returncode != 0
+    assert message in log
+
+
+def test_segments_without_state_warn(tmp_path: Path):
+    """They are written, but the log tells what a crash takes."""
+    log = Run(tmp_path, 3, NEWSCRAWL_STATE="").log()
+    assert "without NEWSCRAWL_STATE" in log
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)

@@ -73,6 +73,8 @@ ITEM_PIPELINES: dict[Any, int] = {
 NEWSCRAWL_NEARDUP_ENABLED = False
 EXTENSIONS: dict[Any, int] = {
     "newscrawl.crawl.progress.Progress": 500,
+    # Asked for by NEWSCRAWL_SEGMENTS.
+    "newscrawl.crawl.delivery.SegmentWriter": 500,
     # Before any other has something to log.
     "newscrawl.crawl.secrets.HideSecrets": 0,
 }
