@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import scrapy
+from scrapy.exceptions import CloseSpider, DropItem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -20,24 +21,34 @@ class SlowPipeline:
     async def process_item(self, item: Any) -> Any:
         await asyncio.sleep(0.01)
         if item["n"] % 100 == 3:
-            raise scrapy.exceptions.DropItem("a hundredth")
+            raise DropItem("a hundredth", log_level="DEBUG")
         return item
 
 
 class TreeSpider(scrapy.Spider):
+    """Follows every link. With *stop*, it wants to end at the page of that number."""
+
     name = "tree"
-    custom_settings = {"ITEM_PIPELINES": {SlowPipeline: 300}}
+    custom_settings: ClassVar = {"ITEM_PIPELINES": {SlowPipeline: 300}}
+
+    def __init__(self, url: str, stop: str | None = None) -> None:
+        super().__init__()
+        self.url = url
+        self.stop = stop
 
     async def start(self) -> AsyncIterator[Any]:
-        yield scrapy.Request(f"{self.url}/0", dont_filter=True)  # type: ignore[attr-defined]
+        yield scrapy.Request(f"{self.url}/0", dont_filter=True)
 
     def parse(self, response: Response, depth: int = 0) -> Iterator[Any]:
         title = response.css("title::text").get("")
-        yield {"url": response.url, "n": int(title.removeprefix("Page ")), "depth": depth}
+        number = title.removeprefix("Page ")
+        yield {"url": response.url, "n": int(number), "body": response.css("p::text").get()}
         for link in response.css("a::attr(href)").getall():
             yield response.follow(
                 link, self.parse, errback=self.failed, cb_kwargs={"depth": depth + 1}
             )
+        if number == self.stop:
+            raise CloseSpider("enough")
 
     def failed(self, failure: Failure) -> None:
         self.logger.info("Failed: %s", failure.value)

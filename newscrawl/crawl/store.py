@@ -224,13 +224,17 @@ class CrawlStore:
 def state_path(crawler: Crawler) -> Path | None:
     """Return the file of ``NEWSCRAWL_STATE``, its folder made; None for a state in memory.
 
-    A relative path begins at the project's data directory (``.scrapy``); ``%(name)s`` in it stands
-    for the spider.
+    A relative path begins at the project's data directory, ``.scrapy`` beside its scrapy.cfg; in
+    the working directory where there is none. ``%(name)s`` in it stands for the spider.
     """
     name = setting(crawler.settings, "NEWSCRAWL_STATE")
     if not name:
         return None
-    path = Path(data_path(name % {"name": crawler.spidercls.name}))
+    name %= {"name": crawler.spidercls.name}
+    try:
+        path = Path(data_path(name))
+    except NotConfigured:  # scrapyd runs projects without their scrapy.cfg
+        path = Path(".scrapy", name).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
