@@ -159,11 +159,11 @@ def _begins_in(description: str, text: str) -> bool:
 
 def _description(document: Document) -> str:
     """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
-    metas = (element for element in document.statements if element.tag == "meta")
     texts = (
         squeeze(element.get("content", "")[:_MOST_DESCRIBED])
-        for element in metas
-        if (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS
+        for element in document.statements
+        if element.tag == "meta"
+        and (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS
     )
     return "\n".join(islice(texts, _FEW))
 

@@ -175,17 +175,19 @@ def _main_content_node(
     best, best_score = None, 0.0
     level_order = [0]
     for row in level_order:
-        children = [
-            (child, text, links[end[child]] - links[child])
-            for child in document.children(row)
-            if (text := words[end[child]] - words[child])
-        ]
-        level_order += [child for child, text, _ in children if text >= least]
+        text, linked = words[end[row]] - words[row], links[end[row]] - links[row]
+        children = []  # with any text: their words and links
+        child, last = row + 1, end[row]
+        while child < last:
+            after = end[child]
+            if size := words[after] - words[child]:
+                children.append((size, links[after] - links[child]))
+                if size >= least:
+                    level_order.append(child)
+            child = after
         if parameters.subset and children:
-            children = [part for part in children if _ratio(*part[1:]) > parameters.threshold]
-            text, linked = sum(part[1] for part in children), sum(part[2] for part in children)
-        else:
-            text, linked = words[end[row]] - words[row], links[end[row]] - links[row]
+            chosen = [part for part in children if _ratio(*part) > parameters.threshold]
+            text, linked = map(sum, zip(*chosen, strict=True)) if chosen else (0, 0)
         score = weight_ratio * _ratio(text, linked) + weight_text * text / words[-1]
         if score > best_score:
             best, best_score = row, score
