@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# What is not in `dev` since it is large: EXTRAS=,spark
+EXTRAS ?=
 
 .PHONY: demo test test-lowest lint docs bench peers clean
 
@@ -45,7 +47,7 @@ peers: .venv-peers/installed
 $(VENV)/installed: pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev$(EXTRAS)]'
 	touch $@
 
 clean:

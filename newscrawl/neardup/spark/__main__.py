@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _CONFIGURED = {
+    # What fails is told in a line, as by scrapy cluster; WARN tells of each lost task.
+    "spark.log.level": "FATAL",
     "spark.sql.caseSensitive": "true",
-    # Times without zone in Parquet are UTC.
-    "spark.sql.session.timeZone": "UTC",
 }
 
 
@@ -123,6 +124,8 @@ def _start(master: str | None, properties: Mapping[str, str]) -> SparkSession:
     # spark-submit has started Java already.
     if "PYSPARK_GATEWAY_PORT" not in os.environ and not _java():
         raise UsageError("this needs Java 17 or later: none on the path or in JAVA_HOME")
+    # Of what it does with pandas we use nothing.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     # The workers' Python must have this package, and the property of Spark does not reach them.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("newscrawl near-duplicates")
@@ -141,9 +144,8 @@ def _java() -> str | None:
 
 def _reason(message: str) -> str:
     """Return the line of an error of Spark that tells what is wrong."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("An error occurred", "Traceback"))]
-    return next(iter(told or lines), "Spark failed")
+    lines = filter(None, (line.strip(" :\t") for line in message.splitlines()))
+    return next((line for line in lines if not line.startswith("An error occurred")), "it failed")
 
 
 @contextmanager

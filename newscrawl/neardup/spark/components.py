@@ -32,7 +32,8 @@ def _stars(edges: DataFrame) -> bool:
     """Return True where each node has one lower neighbour, which has none itself."""
     tangled = edges.groupBy("node").count().where("count > 1").select("node")
     lower = edges.select(F.col("lower").alias("node"))
-    return tangled.union(lower.join(edges, "node", "leftsemi")).isEmpty()
+    found: bool = tangled.union(lower.join(edges, "node", "leftsemi")).isEmpty()
+    return found
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
