@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document import Document
 
-_NAMES = ("property", "name", "itemprop", "http-equiv")
+_NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 # Nothing is left to resolve.
 _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
 # No page of the corpora has more that matter; hostile ones have a million.
@@ -31,7 +31,6 @@ _MOST_TEXTS = 100
 class Markup:
     """Raw statements of a page about itself, each list in document order."""
 
-    root: _Element
     #: content of the meta elements, by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
     meta: dict[str, list[str]] = field(default_factory=dict)
     #: ``href`` of the canonical link elements
@@ -42,17 +41,14 @@ class Markup:
     times: list[_Element] = field(default_factory=list)
     #: elements outside of the head with an ``itemprop``, by each of its tokens
     items: dict[str, list[_Element]] = field(default_factory=dict)
+    #: links to pages of authors
+    author_links: list[_Element] = field(default_factory=list)
     #: text of the title element
     title: str = ""
     #: ``lang`` of the html element
     lang: str = ""
     #: address that relative ones are resolved against
     base: str | None = None
-
-    def author_links(self) -> list[_Element]:
-        """Return the links to pages of authors."""
-        links = (link for link in self.root.iter("a") if "author" in (link.get("rel") or ""))
-        return list(islice(links, _MOST_ITEMS))
 
     def absolute(self, address: str) -> str | None:
         """Return *address* as an absolute HTTP URL, or None where it is none."""
@@ -69,7 +65,7 @@ class Markup:
 def read_markup(document: Document, url: str | None = None) -> Markup:
     """Return what *document*, a page fetched from *url*, says about itself."""
     root = document.root
-    markup = Markup(root, base=url, lang=root.get("lang") or root.get("xml:lang") or "")
+    markup = Markup(base=url, lang=root.get("lang") or root.get("xml:lang") or "")
     items = 0
     for element in document.statements:
         tag = element.tag
@@ -88,13 +84,19 @@ def text_of(element: _Element) -> str:
 
 
 def _read_meta(markup: Markup, element: _Element) -> None:
-    # Half the cost of asking the element six times.
-    attributes = cast("dict[str, str]", dict(element.items()))
-    content = (attributes.get("content") or attributes.get("value") or "").strip()
-    if content:
-        for name in _NAMES:
-            if key := attributes.get(name):
-                markup.meta.setdefault(key.strip().lower(), []).append(content)
+    names, content, value = [], "", ""
+    # A third of the cost of asking the element six times.
+    for name, text in cast("list[tuple[str, str]]", element.items()):
+        if name in _NAMES:
+            names.append(text)
+        elif name == "content":
+            content = text
+        elif name == "value":
+            value = text
+    if names and (content := (content or value).strip()):
+        for name in names:
+            if name:
+                markup.meta.setdefault(name.strip().lower(), []).append(content)
 
 
 def _read_link(markup: Markup, element: _Element) -> None:
@@ -112,6 +114,11 @@ def _read_script(markup: Markup, element: _Element) -> None:
 def _read_time(markup: Markup, element: _Element) -> None:
     if element.get("datetime") and len(markup.times) < _MOST_ITEMS:
         markup.times.append(element)
+
+
+def _read_anchor(markup: Markup, element: _Element) -> None:
+    if "author" in (element.get("rel") or "") and len(markup.author_links) < _MOST_ITEMS:
+        markup.author_links.append(element)
 
 
 def _read_title(markup: Markup, element: _Element) -> None:
@@ -132,6 +139,7 @@ _READERS = {
     "link": _read_link,
     "script": _read_script,
     "time": _read_time,
+    "a": _read_anchor,
     "title": _read_title,
     "base": _read_base,
 }

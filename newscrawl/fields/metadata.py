@@ -14,6 +14,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -137,7 +138,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     own = {address for address in (url, *markup.canonical) if address}
     reader = _Reader(markup, article_node(markup.json_ld, own) or {}, fetched_at)
     metadata = Metadata(
-        site_names=list(dict.fromkeys(reader.site_names())),
+        site_names=list(dict.fromkeys(reader.site_names)),
         titles=list(reader.titles()),
         modified=list(reader.modified()),
         article_body=reader.article_body(),
@@ -156,7 +157,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     return metadata
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reader:
     markup: Markup
     article: JsonObject
@@ -176,10 +177,11 @@ class _Reader:
             if isinstance(text, str) and (clean := plain_text(text[:_LONGEST_TITLE])):
                 yield Title(source, clean)
 
-    def site_names(self) -> Iterator[str]:
+    @cached_property
+    def site_names(self) -> list[str]:
         names = [self._meta("og:site_name"), self._meta("application-name")]
         names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
-        return (plain_text(name) for name in names if name)
+        return [plain_text(name) for name in names if name]
 
     def published(self, url: str | None) -> Iterator[Stated]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
@@ -201,7 +203,7 @@ class _Reader:
 
     def authors(self) -> tuple[list[str], str] | None:
         for source, names in self._author_statements():
-            if authors := clean_names(map(plain_text, names), tuple(self.site_names())):
+            if authors := clean_names(map(plain_text, names), self.site_names):
                 return authors, source
         return None
 
@@ -249,7 +251,7 @@ class _Reader:
             "microdata",
             [_item_name(item) for item in self.markup.items.get("author", [])[:_MOST]],
         )
-        yield "rel", [text_of(link) for link in self.markup.author_links()]
+        yield "rel", [text_of(link) for link in self.markup.author_links]
 
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
