@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.utils.httpobj import urlparse_cached
 
+from newscrawl.crawl.refused import RefusedError
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.settings.defaults import setting
 
@@ -61,3 +62,10 @@ class Downloader(ScrapyDownloader):
         slots = (self.slots[key] for key in self.slow if key in self.slots)
         waiting = min(sum(len(slot.queue) for slot in slots), MOST_WAITING)
         return 0 < self.total_concurrency <= len(self.active) - waiting
+
+    def refuse_waiting(self, key: str, reason: str) -> None:
+        """Let what waits in the slot *key* fail, as :class:`RefusedError` of *reason*."""
+        slot = self.slots.get(key)
+        while slot and slot.queue:
+            _, waiting = slot.queue.popleft()
+            waiting.errback(RefusedError(reason))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.crawl.downloader import Downloader
 from newscrawl.crawl.outcomes import failure_reason
 from newscrawl.crawl.pace import Pace, retry_after
 from newscrawl.crawl.refused import RefusedError
@@ -18,7 +19,8 @@ from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.core.downloader import Downloader
+    from scrapy.core.downloader import Downloader as ScrapyDownloader
+    from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
@@ -63,6 +65,8 @@ class PolitenessMiddleware:
         #: site -> requests beside the ones that its spider counts: retries, redirects, robots.txt
         self.extra: Counter[str] = Counter()
         crawler.signals.connect(self._robots, signals.robots_parsed)
+        # Before the slot takes its next request, as it does before any middleware sees the answer.
+        crawler.signals.connect(self._downloaded, signals.response_downloaded)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -74,20 +78,24 @@ class PolitenessMiddleware:
         if site := request.meta.get("newscrawl_site"):
             self._spend(site, request)
         if self._paces:
-            pace = self._paces.get(self._key(request))
+            pace = self._paces.get(key := self._key(request))
             if pace and pace.closed and pace.is_closed(clock.now()):
                 raise RefusedError("retry_after")
+            if pace and self._throttled:  # which knows nothing of robots.txt
+                self._apply(key, pace)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return *response*, or *request* to be made again when its domain says."""
-        if response.status in _REFUSALS:
-            return self._refused(request, response)
-        if response.status >= 500:
-            self._trouble(request)
-        elif self._paces and (pace := self._paces.get(key := self._key(request))):
-            pace.well()
-            self._apply(key, pace)
-        return response
+        if response.status not in _REFUSALS or not _wait(response):
+            return response
+        pace = self._paces.get(self._key(request))
+        waits = request.meta.get(META, 0)
+        if pace is None or pace.closed or waits >= WAITS or request.meta.get("dont_retry"):
+            request.meta["dont_retry"] = True  # not before its time
+            return response
+        again = request.replace(dont_filter=True)
+        again.meta[META] = waits + 1
+        return again
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note a failure that may be overload."""
@@ -95,7 +103,7 @@ class PolitenessMiddleware:
             self._trouble(request)
 
     @property
-    def _downloader(self) -> Downloader:
+    def _downloader(self) -> ScrapyDownloader:
         return self._crawler.engine.downloader
 
     def _key(self, request: Request) -> str:
@@ -115,27 +123,34 @@ class PolitenessMiddleware:
         if "newscrawl_ticket" not in request.meta or any(map(request.meta.get, _AGAIN)):
             self.extra[site] += 1
 
-    def _refused(self, request: Request, response: Response) -> Response | Request:
-        key = self._key(request)
-        pace, now = self._pace(key), clock.now()
-        # To wait for no time is no answer to the question.
-        wait = retry_after(response.headers.get("Retry-After"), now) or None
+    def _downloaded(self, response: Response, request: Request) -> None:
+        if response.status in _REFUSALS:
+            self._refused(self._key(request), response)
+        elif response.status >= 500:
+            self._trouble(request)
+        elif self._paces and (pace := self._paces.get(key := self._key(request))):
+            pace.well()
+            self._apply(key, pace)
+
+    def _refused(self, key: str, response: Response) -> None:
+        pace, now, wait = self._pace(key), clock.now(), _wait(response)
         pace.refused(now, wait)
-        self._count("refused_count", f"http_{response.status}")
+        self._count(f"refused_count/http_{response.status}")
         if pace.gives_up or (wait or 0) > self._longest_wait:
-            pace.close(now, max(wait or 0, self._longest_wait))
-            logger.info("%s is left alone until %s", key, pace.closed)
-            self._count("closed_count")
+            self._close(key, pace, max(wait or 0, self._longest_wait))
         elif wait is not None:
             self._pause(key, pace, wait)
-            if request.meta.get(META, 0) < WAITS and not request.meta.get("dont_retry"):
-                again = request.replace(dont_filter=True)
-                again.meta[META] = again.meta.get(META, 0) + 1
-                return again
+        else:
+            self._apply(key, pace)
+
+    def _close(self, key: str, pace: Pace, seconds: float) -> None:
+        """Leave *key* alone for *seconds*."""
+        pace.close(clock.now(), seconds)
+        self._count("closed_count")
+        logger.info("%s is left alone until %s", key, pace.closed)
         self._apply(key, pace)
-        if wait is not None:
-            request.meta["dont_retry"] = True  # it has been, in its time
-        return response
+        if isinstance(self._downloader, Downloader):
+            self._downloader.refuse_waiting(key, "retry_after")
 
     def _trouble(self, request: Request) -> None:
         if request.meta.get("autothrottle_dont_adjust_delay"):  # it has a breaker of its own
@@ -171,10 +186,9 @@ class PolitenessMiddleware:
             # A slot waits until its delay, less the jitter at most, has passed since then.
             until = monotonic() + seconds
             slot.lastseen = max(slot.lastseen, until - slot.delay * max(0.0, 1 - slot.jitter))
-            if seconds >= _SLOW:
-                self._mark_slow(key)
+            self._mark_slow(key, slow=seconds >= _SLOW)
 
-    def _apply(self, key: str, pace: Pace) -> Any:
+    def _apply(self, key: str, pace: Pace) -> Slot | None:
         """Give the slot of *key*, and those to come, the delay of *pace*; return the slot."""
         downloader = self._downloader
         given = downloader.per_slot_settings.get(key, {})
@@ -182,15 +196,17 @@ class PolitenessMiddleware:
         slot = downloader.slots.get(key)
         if slot is not None:
             slot.delay = max(slot.delay, pace.delay) if self._throttled else pace.delay
-        if pace.delay >= _SLOW:
-            self._mark_slow(key)
-        elif isinstance(slow := getattr(downloader, "slow", None), set):
-            slow.discard(key)
+        self._mark_slow(key, slow=pace.delay >= _SLOW)
         return slot
 
-    def _mark_slow(self, key: str) -> None:
-        if isinstance(slow := getattr(self._downloader, "slow", None), set):
-            slow.add(key)
+    def _mark_slow(self, key: str, *, slow: bool) -> None:
+        if isinstance(self._downloader, Downloader):
+            (self._downloader.slow.add if slow else self._downloader.slow.discard)(key)
 
-    def _count(self, what: str, reason: str = "") -> None:
-        self._stats.inc_value(f"newscrawl/politeness/{what}" + (f"/{reason}" if reason else ""))
+    def _count(self, what: str) -> None:
+        self._stats.inc_value(f"newscrawl/politeness/{what}")
+
+
+def _wait(response: Response) -> float | None:
+    # To wait for no time is no answer to the question.
+    return retry_after(response.headers.get("Retry-After"), clock.now()) or None
