@@ -11,11 +11,13 @@ import hashlib
 import json
 import zipfile
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
 from math import exp
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -206,8 +208,11 @@ class Forest:
         """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""
         if not self.calibration:
             return probability
-        points, shares = np.array(self.calibration).T
-        return float(np.interp(probability, points, shares))
+        place = bisect_right(self.calibration, probability, key=itemgetter(0))
+        if place in {0, len(self.calibration)}:
+            return self.calibration[max(place - 1, 0)][1]
+        (low, before), (high, after) = self.calibration[place - 1 : place + 1]
+        return (after - before) / (high - low) * (probability - low) + before
 
     def _leaves(self, table: NDArray[np.float32]) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree, a row's trees together: all walk abreast."""

@@ -106,7 +106,9 @@ def _merged(found: Iterable[range]) -> list[range]:
 def _named(document: Document) -> tuple[list[range], set[int]]:
     """Return the regions that bear a name of comments, and the rows that bear a hint."""
     end, chars, links = document.end, document.chars_before, document.link_chars_before
-    columns = [document.attributes[name] for name in ("class", "id", "itemtype")]
+    class_of, id_of, type_of = (
+        document.attributes[name].get for name in ("class", "id", "itemtype")
+    )
     regions: list[range] = []
     hinted: set[int] = set()
     row, last = 0, len(document)
@@ -115,8 +117,7 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
         if chars[stop] - chars[row] - links[stop] + links[row] < _REGION:
             row = stop  # the names of most elements are not worth the asking
             continue
-        names = [name for column in columns if (name := column.get(row))]
-        named = _meaning(*names) if names else None
+        named = _meaning(class_of(row), id_of(row), type_of(row))
         if named == "comments" and _is_region(document, row):
             regions.append(range(row, stop))
             row = stop
@@ -128,9 +129,9 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
 
 
 @lru_cache(maxsize=4096)
-def _meaning(*names: str) -> Literal["comments", "hint"] | None:
+def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
-    name = " ".join(names).lower()
+    name = " ".join(name for name in names if name).lower()
     if not (_NAME.search(name) or _HINT.search(name)):
         return None
     name = " ".join(token for token in name.split() if not _STATE.search(token))
@@ -213,7 +214,8 @@ def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts, alone in their place, that tell a date or a time."""
     text, parent, hidden = document.text, document.parent, document.hidden
-    rows = [row for row in document.text_nodes() if row >= start and len(text[row]) <= _SHORT]
+    shown = document.text_nodes()
+    rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= _SHORT]
     if not _AGO.search("\n".join([text[row] for row in rows])):  # on most pages
         rows = [row for row in document.numbered if not hidden[row] and len(text[row]) <= _SHORT]
     for row in rows:
