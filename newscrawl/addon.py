@@ -8,6 +8,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
+from newscrawl.crawl.frontier import LeaseMiddleware
 from newscrawl.crawl.secrets import HideSecrets
 from newscrawl.middlewares import (
     CompressionMiddleware,
@@ -31,6 +32,9 @@ STYLESHEETS_PRIORITY = 545
 SAFETY_PRIORITY = 20
 #: Before the retries (550), which would ask again at once.
 POLITENESS_PRIORITY = 560
+#: Next to the engine: it sees what all others leave.
+LEASES_PRIORITY = 1
+SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
 CSV_EXPORTER = "newscrawl.csvexport.CsvItemExporter"
 DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
@@ -47,8 +51,8 @@ class Addon:
     """Switches on article extraction, style sheets, safety and politeness, Parquet feeds.
 
     ``ADDONS = {"newscrawl.Addon": 500}``. Near-duplicates too, where the project sets
-    ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file. Parquet needs pyarrow. What the
-    project's settings say goes before; ``docs/safety.md`` has what each part does and its switch.
+    ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file; with ``NEWSCRAWL_FRONTIER_ENABLED`` a
+    scheduler that loses nothing. Parquet needs pyarrow. What the project's settings say goes before; ``docs/safety.md`` has what each part does and its switch.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -59,6 +63,9 @@ class Addon:
         _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
         _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
+        if settings.getbool("NEWSCRAWL_FRONTIER_ENABLED"):
+            settings.set("SCHEDULER", SCHEDULER, "addon")
+            _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
         _add(settings, "EXTENSIONS", HideSecrets, 0)

@@ -127,6 +127,7 @@ def run_scrapy(
         "STATS_FILE": stats,
         "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.StallMeter": 0}),
         "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
+        "NEWSCRAWL_STATE": folder / "state.sqlite",
         # The servers of the tests are on this machine.
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
         # Politeness to a server in the same process would only cost time.

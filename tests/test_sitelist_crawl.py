@@ -376,7 +376,7 @@ def test_terminal_and_feed_on_standard_output():
     with Web(many_stories(site)) as web:
         ours, theirs = os.openpty()
         command = ["-m", "scrapy", "crawl", "sitelist", "-O", "-:jsonlines"]
-        command += ["-a", f"site=http://{site}/", "-a", "limit=2"]
+        command += ["-a", f"site=http://{site}/", "-a", "limit=2", "-s", "NEWSCRAWL_STATE="]
         crawl = subprocess.Popen(
             [sys.executable, *command, "-s", "NEWSCRAWL_MAX_AGE=0", "-s", "DOWNLOAD_DELAY=0.2"],
             cwd=REPOSITORY,

@@ -48,6 +48,14 @@ REMOTE_CONTROL_ENABLED = False
 # Ends the crawl in order, before the system ends it without.
 MEMUSAGE_LIMIT_MB = 2048
 
+# A crawl that did not end in order is resumed by the next of the same spider: one at a time.
+SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
+NEWSCRAWL_STATE = "newscrawl/%(name)s.sqlite"
+SPIDER_MIDDLEWARES: dict[Any, int] = {
+    # Next to the engine: it sees what all others leave.
+    "newscrawl.crawl.frontier.LeaseMiddleware": 1,
+}
+
 # A registered domain has one slot, with all its hosts.
 DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
 DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {

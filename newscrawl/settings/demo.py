@@ -12,6 +12,8 @@ DOWNLOAD_DELAY = 0
 DOWNLOAD_DELAY_JITTER = 0
 # The samples' dates stand still.
 NEWSCRAWL_MAX_AGE = 0
+# Each demonstration is the first.
+NEWSCRAWL_STATE = ""
 # The samples share a wire story. Its cluster is found anew each time.
 NEWSCRAWL_NEARDUP_ENABLED = True
 NEWSCRAWL_NEARDUP_INDEX = ""
