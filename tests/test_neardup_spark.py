@@ -17,7 +17,10 @@ import psutil
 import pytest
 from pyarrow import Table, parquet
 
-from newscrawl.commands._clusters import Arrival, at_once, clusters
+from newscrawl import clock
+from newscrawl.commands._clusters import ArrivalReader, at_once, clusters
+from newscrawl.commands._feeds import read_rows
+from newscrawl.crawl.segments import ARTICLE, Item, Span, write_span
 from newscrawl.evaluation.neardup import Texts, load_members
 from newscrawl.evaluation.neardup import stories as stories_of_members
 from newscrawl.evaluation.run import Outcome
@@ -89,10 +92,12 @@ def lines_of(rows: Rows) -> str:
     return "".join(json.dumps(row) + "\n" for row in plain)
 
 
-def expected(made: Iterable[Story], options: Options) -> tuple[Rows, Rows]:
+def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
     """Return the articles and the clusters that one machine finds."""
-    arrivals = [Arrival(one, f"“{one.url[-3:]}”") for one in made]
-    articles = [row | {"differs": None} for row in at_once(arrivals, options, lambda _: None)]
+    reader = ArrivalReader({}, clock.now())
+    read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
+    found = at_once([one for one in read if one is not None], options, lambda _: None)
+    articles = [row | {"differs": None} for row in found]
     return articles, list(clusters(articles))
 
 
@@ -104,21 +109,35 @@ def read(folder: Path) -> Rows:
     return [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
 
 
+def write_segments(folder: Path, rows: Rows) -> None:
+    """Write rows as a crawl does: every second one as an article, the others with a field more."""
+    plain = [json.loads(line) for line in lines_of(rows).splitlines()]
+    items = [
+        Item(number, ARTICLE, json.dumps(row))
+        if number % 2
+        else Item(number, "builtins.dict", json.dumps(row | {"number": number}))
+        for number, row in enumerate(plain)
+    ]
+    write_span(folder, Span("state", "2026-01-02", 0, len(items) - 1, "parquet"), items)
+    write_span(folder, Span("state", "2026-01-01", 0, 5, "jsonlines"), items[:5])
+
+
 def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
     """feeds of all formats, updates and rows that are none give the clusters of one machine"""
-    everything = stories(240)
-    rows = rows_of(everything)
+    rows = rows_of(stories(240))
     broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
-    (tmp_path / "one.jsonl").write_text(lines_of(rows[:80]) + broken, encoding="utf-8")
-    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(lines_of(rows[80:160]).encode()))
-    parquet.write_table(Table.from_pylist(rows[160:]), tmp_path / "three.parquet")
-    feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet")
+    (tmp_path / "one.jsonl").write_text(lines_of(rows[:60]) + broken, encoding="utf-8")
+    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(lines_of(rows[60:120]).encode()))
+    parquet.write_table(Table.from_pylist(rows[120:180]), tmp_path / "three.parquet")
+    write_segments(tmp_path / "four", rows[180:])
+    feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet", "four")
     status, printed = run(
         tmp_path, *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]",
         TZ="Asia/Tokyo",
     )  # fmt: skip
     assert status == 0, printed
-    articles, several = expected(everything, Options())
+    articles, several = expected(map(tmp_path.joinpath, feeds), Options())
+    assert len(articles) == len({row["url"] for row in rows})
     assert read(tmp_path / "out.parquet") == articles
     assert read(tmp_path / "clusters") == several
     assert "one.jsonl: 3 rows without text or URL" in printed
@@ -139,8 +158,8 @@ def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
 
 def test_killed_workers(spark: None, tmp_path: Path) -> None:
     """workers that are killed at work cost tasks, which are done again, and no article"""
-    everything = stories(600, seed=3)
-    (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(everything)), encoding="utf-8")
+    feed = tmp_path / "feed.jsonl"
+    feed.write_text(lines_of(rows_of(stories(600, seed=3))), encoding="utf-8")
     args = ["feed.jsonl", "out", "--master", "local-cluster[2,1,1024]", *CONFIGURED]
     args += ["--conf", "spark.log.level=WARN"]
     killed: set[int] = set()
@@ -156,7 +175,7 @@ def test_killed_workers(spark: None, tmp_path: Path) -> None:
     assert job.returncode == 0, printed
     assert len(killed) == 2
     assert "Lost task" in printed
-    assert read(tmp_path / "out") == expected(everything, Options())[0]
+    assert read(tmp_path / "out") == expected([feed], Options())[0]
 
 
 COMPONENTS = """
@@ -238,11 +257,12 @@ def test_corpus(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
     members = load_members(corpus_dir / "near-duplicates")
     outcomes = [Outcome(member.page, Texts("", "")) for member in members]
     made = stories_of_members(members, outcomes, "gold")
-    (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(made)), encoding="utf-8")
+    feed = tmp_path / "feed.jsonl"
+    feed.write_text(lines_of(rows_of(made)), encoding="utf-8")
     status, printed = run(
         tmp_path, "feed.jsonl", "out", "--master", "local[2]", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"
     )
     assert status == 0, printed
     found = [row["cluster"] for row in read(tmp_path / "out")]
-    assert read(tmp_path / "out") == expected(made, Options(window=None))[0]
+    assert read(tmp_path / "out") == expected([feed], Options(window=None))[0]
     assert len(set(found)) < len(found)

@@ -17,6 +17,7 @@ from scrapy.utils.project import get_project_settings
 from newscrawl import clock
 from newscrawl.commands._corpora import require
 from newscrawl.commands._feeds import is_parquet
+from newscrawl.crawl.segments import SegmentError
 from newscrawl.pipelines.options import neardup_options
 from newscrawl.settings.defaults import setting
 
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         _run(args)
-    except UsageError as error:
+    except (SegmentError, UsageError) as error:
         sys.stderr.write(f"newscrawl.neardup.spark: {error}\n")
         return 2
     return 0
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         "--two-pass does, by Spark. Paths may be of any file system that Spark knows. Output is "
         "Parquet where the name ends with .parquet and JSON Lines otherwise.",
     )
-    parser.add_argument("feeds", metavar="FEED", nargs="+", help="JSON Lines or Parquet")
+    parser.add_argument("feeds", metavar="FEED", nargs="+", help="JSON Lines, Parquet or segments")
     parser.add_argument("output", metavar="OUTPUT", help="folder where the articles go")
     parser.add_argument("--clusters", metavar="FOLDER", help="where the clusters go")
     parser.add_argument(

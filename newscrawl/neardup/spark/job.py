@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyarrow.parquet import read_schema
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # as everywhere
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from newscrawl.commands._clusters import ArrivalReader
 from newscrawl.commands._feeds import is_parquet
+from newscrawl.crawl.segments import MANIFEST, list_segments
 from newscrawl.neardup.spark import steps
 from newscrawl.neardup.spark.components import components
 
@@ -46,7 +50,8 @@ def cluster(
 ) -> Tables:
     """Return the clusters of *feeds*, as :func:`newscrawl.neardup.batch.two_pass` finds them.
 
-    Spark needs a checkpoint folder, on which all its machines can write.
+    Spark needs a checkpoint folder, on which all its machines can write. Raises
+    :exc:`~newscrawl.crawl.segments.SegmentError` beside Spark's errors.
     """
     kept = _last_versions(_arrivals(spark, feeds, names, now, options)).checkpoint()
     stories = kept.where("lost IS NULL").drop("lost", "copies")
@@ -71,8 +76,9 @@ def _arrivals(
 ) -> DataFrame:
     """Return :data:`steps.ARRIVALS` of all feeds."""
 
-    def arrivals(number: int, feed: str) -> DataFrame:
-        rows = _parquet_rows(spark, feed, columns) if is_parquet(feed) else _line_rows(spark, feed)
+    def arrivals(number: int, files: list[str]) -> DataFrame:
+        parquet = all(map(is_parquet, files))
+        rows = _parquet_rows(spark, files, columns) if parquet else _line_rows(spark, files)
         return _step(
             rows,
             lambda batches: steps.read(batches, number, names, now, options),
@@ -80,7 +86,26 @@ def _arrivals(
         )
 
     columns = ArrivalReader(names, now).columns
-    return reduce(DataFrame.unionAll, (arrivals(*numbered) for numbered in enumerate(feeds)))
+    tables = [
+        arrivals(number, files) for number, feed in enumerate(feeds) for files in _files(feed)
+    ]
+    none = spark.createDataFrame([], from_arrow_schema(steps.ARRIVALS))
+    return reduce(DataFrame.unionAll, tables, none)
+
+
+def _files(feed: str) -> list[list[str]]:
+    """Return the files of a feed, together those that are one table.
+
+    A folder with manifests is one of segments, whose columns may differ from one to the other;
+    anything else is for Spark to find.
+    """
+    if not any(Path(feed).rglob(f"*{MANIFEST}")):
+        return [[feed]]
+    alike = defaultdict(list)
+    for path, segment in list_segments(Path(feed)):
+        columns = str(read_schema(path)) if is_parquet(segment.name) else ""
+        alike[columns].append(str(path))
+    return list(alike.values())
 
 
 def _position() -> tuple[Column, Column]:
@@ -91,14 +116,14 @@ def _position() -> tuple[Column, Column]:
     )
 
 
-def _line_rows(spark: SparkSession, feed: str) -> DataFrame:
+def _line_rows(spark: SparkSession, files: list[str]) -> DataFrame:
     # As bytes: what is no UTF-8 is no row, and fails no job.
-    lines = spark.read.option("lineSep", "\n").text(feed)
+    lines = spark.read.option("lineSep", "\n").text(files)
     return lines.select(F.col("value").cast("binary").alias(steps.LINE), *_position())
 
 
-def _parquet_rows(spark: SparkSession, feed: str, columns: Sequence[str]) -> DataFrame:
-    rows = spark.read.parquet(feed)
+def _parquet_rows(spark: SparkSession, files: list[str], columns: Sequence[str]) -> DataFrame:
+    rows = spark.read.parquet(*files)
     return rows.select(*(name for name in columns if name in rows.columns), *_position())
 
 
