@@ -215,6 +215,15 @@ class SiteFrontier:
         if target := self._source(Target("sitemap", url, depth, dated), page_key(url)):
             self._sitemaps.push(target)
 
+    def add_source(self, role: Role, url: str, *, depth: int, when: float | None) -> None:
+        """Add a source that a former crawl has found."""
+        if role == "feed":
+            self.add_feed(url)
+        elif role == "sitemap":
+            self.add_sitemap(url, depth=depth, when=when)
+        elif role == "section":
+            self.add_section({"url": url, "key": page_key(url)}, depth)
+
     def guess_sitemap(self) -> None:
         """Add ``/sitemap.xml``, for a site that names no sitemap anywhere."""
         if not self.site.sitemaps:

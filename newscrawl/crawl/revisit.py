@@ -35,8 +35,11 @@ DEAD: Final = 7 * 24 * HOUR
 
 #: failures of a page that no further try will heal
 PERMANENT: Final = frozenset(
-    {"http_410", "http_451", "not_html", "binary", "other_site", "duplicate", "too_large", "scheme"}
-)
+    {
+        "not_article", "not_html", "binary", "too_large", "other_site", "duplicate", "scheme",
+        "http_410", "http_451",
+    }
+)  # fmt: skip
 
 #: what a page has in store for the output
 Verdict = Literal["new", "updated", "unchanged", "known"]
@@ -96,9 +99,9 @@ class Policy:
         return max(self.shortest, min(self.longest, interval))
 
 
-def due_at(now: float, interval: float | None) -> float | None:
-    """Return when something is due that was fetched at *now*; None for never."""
-    return None if interval is None else now + EARLY * interval
+def due_at(now: float, interval: float) -> float:
+    """Return when something is due that was fetched at *now*."""
+    return now + EARLY * interval
 
 
 def body_hash(body: str) -> bytes:

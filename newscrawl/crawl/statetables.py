@@ -7,7 +7,10 @@ section pages and robots.txt of each site. Times are seconds since 1970 (UTC), i
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from newscrawl.crawl.discovery import Role
 
 # ``status`` of a page: listed, article, no_article, known (as another page), failed (with tries
 # left where it has a next_due), gone. ``vain``: how often a listing told of a change that was none.
@@ -89,10 +92,15 @@ class PageRow(NamedTuple):
     failures: int
 
     @property
+    def since(self) -> float:
+        """When the page was new."""
+        return min(self.published or self.first_seen, self.first_seen)
+
+    @property
     def past(self) -> dict[str, Any]:
         """What the next visit needs to know, as plain values."""
         past = {
-            "since": min(self.published or self.first_seen, self.first_seen),
+            "since": self.since,
             "fetched_at": self.fetched_at,
             "etag": self.etag,
             "last_modified": self.last_modified,
@@ -106,7 +114,7 @@ class PageRow(NamedTuple):
 class SourceRow(NamedTuple):
     """What is known of a source."""
 
-    role: str
+    role: Role
     key: str
     url: str
     depth: int
@@ -149,8 +157,8 @@ SIGNAL: Final = """
 UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
 """
 TAKE_PAGE: Final = """
-UPDATE page SET status = 'no_article', fetched_at = ?, interval = ?, next_due = ?, failures = 0,
-signalled = 0 WHERE key = ?
+UPDATE page SET status = 'no_article', fetched_at = ?, interval = ?, next_due = ?, failures = 0
+WHERE key = ?
 """
 DELIVER_PAGE: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
@@ -173,12 +181,15 @@ VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
 READ_SOURCE: Final = """
-UPDATE source SET fetched_at = ?, etag = ?, last_modified = ?, cut = ?, interval = ?,
-next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+UPDATE source SET etag = ?, last_modified = ?, cut = ?, fetched_at = ?, interval = ?, next_due = ?,
+failures = 0 WHERE site = ? AND role = ? AND key = ?
+"""
+KEEP_SOURCE: Final = """
+UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
+fetched_at = ?, interval = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
 FAIL_SOURCE: Final = """
-UPDATE source SET fetched_at = ?, next_due = ?, failures = ?
-WHERE site = ? AND role = ? AND key = ?
+UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
 """
 
 FORGET: Final = (

@@ -12,6 +12,7 @@ from scrapy.exceptions import DropItem
 
 from newscrawl import clock
 from newscrawl.crawl.outcomes import SiteStats
+from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import (
     WorkerDocumentError,
@@ -61,6 +62,14 @@ class TooShort(PageDropped):
     """The body is shorter than ``NEWSCRAWL_MIN_BODY``."""
 
     reason = "too_short"
+
+
+class NotNew(PageDropped):
+    """The article was put out before: ``unchanged``, or ``known`` from another URL."""
+
+    def __init__(self, reason: str, article: Article) -> None:
+        self.reason = reason
+        super().__init__(f"{reason}: {article.url}")
 
 
 class ExtractionFailed(PageDropped):
@@ -125,8 +134,11 @@ class NewsExtractPipeline:
             article = await self._extract(page)
         except WorkerError as error:
             self._record_failure(page, error)
+            if state := CrawlState.of(self._crawler):
+                state.pages.not_extracted(page.url, f"worker_{error.reason}")
             return self._finish(item, page, None, ExtractionFailed(page, error))
-        return self._finish(item, page, article, verdict(article, self._options))
+        dropped = verdict(article, self._options) or await self._not_new(article, page)
+        return self._finish(item, page, article, dropped)
 
     def _read(self, item: Any) -> _Page | None:
         if not isinstance(item, PageItem):
@@ -183,6 +195,14 @@ class NewsExtractPipeline:
             "store": options.store,
             "store_size": options.store_size,
         }
+
+    async def _not_new(self, article: Article, page: _Page) -> PageDropped | None:
+        """Return why *article* is not put out again; an update of one that was put out is told."""
+        state = CrawlState.of(self._crawler)
+        found = await state.pages.judge(article, page.url) if state else None
+        if found == "updated":
+            article.flags.append(found)
+        return NotNew(found, article) if found in ("unchanged", "known") else None
 
     def _finish(
         self, item: Any, page: _Page, article: Article | None, dropped: PageDropped | None

@@ -102,6 +102,21 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_RETRY_AFTER": 300.0,
     # Who lists the middleware wants it; False leaves schemes and addresses unchecked.
     "NEWSCRAWL_SAFETY_ENABLED": True,
+    # --- Scheduled crawls: what the spider sitelist remembers of the crawls before ---
+    # Articles are put out once, updates once more. False crawls as if for the first time.
+    "NEWSCRAWL_ONLY_NEW": True,
+    # Crawls in which a page may fail: the next one, then 1, 2 and 4 hours later at least.
+    "NEWSCRAWL_PAGE_TRIES": 5,
+    # Hours, at most, between two polls of a feed, sitemap or section page, however quiet: what
+    # comes must not have left a feed of ten entries again.
+    "NEWSCRAWL_POLL_MAX": 12.0,
+    # Hours, at least, between two polls, however busy.
+    "NEWSCRAWL_POLL_MIN": 0.25,
+    # Days after which a page is forgotten that nobody lists any more. 0 forgets nothing.
+    "NEWSCRAWL_STATE_DAYS": 180.0,
+    # Hours after publication in which an article is looked at again, at growing intervals: news
+    # are rewritten on their first day. 0 looks once.
+    "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     # --- Site list: scrapy crawl sitelist ---
     # Links between the listed page and a page whose links are used: its section pages and
     # theirs. Deeper pages are archives.

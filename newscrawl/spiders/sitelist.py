@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
@@ -11,10 +12,13 @@ from scrapy.http import HtmlResponse
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl import clock
+from newscrawl.crawl.conditional import conditions
 from newscrawl.crawl.discovery import Budgets, SiteFrontier
 from newscrawl.crawl.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.pages import Sifted
 from newscrawl.crawl.sheets import META
 from newscrawl.crawl.sites import Site, SitesError, http_url, load_sites
+from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
 from newscrawl.encoding import is_binary
@@ -80,10 +84,8 @@ class SitelistSpider(Spider):
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
         self.counts = SiteStats(self.crawler.stats)
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
-        self.frontiers = {
-            site.key: SiteFrontier(site, self._budgets(site.limit or self.limit))
-            for site in self.sites
-        }
+        self.state = CrawlState.for_crawler(self.crawler)
+        self.frontiers: dict[str, SiteFrontier] = {}
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
         self.since = (clock.now() - timedelta(days=age)).isoformat() if age else None
 
@@ -101,9 +103,25 @@ class SitelistSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
-        for frontier in self.frontiers.values():
-            for request in self._requests(frontier):
+        await self.state.open()
+        for site in self.sites:
+            for request in self._requests(await self._frontier(site)):
                 yield request
+
+    async def _frontier(self, site: Site) -> SiteFrontier:
+        """Return the frontier of *site*, with what former crawls leave to do."""
+        budgets = self._budgets(site.limit or self.limit)
+        memory = await self.state.recall(site.key, limit=2 * budgets.articles)
+        frontier = SiteFrontier(site, budgets, memory.sources.known)
+        for row in memory.sources.rows:
+            frontier.add_source(row.role, row.url, depth=row.depth, when=row.published)
+        new = [
+            frontier.add_article(page, depth=page["depth"], certain=page["certain"])
+            for page in memory.pages
+        ]
+        self.counts.count(site.key, "discovered_count", sum(new))
+        self.frontiers[site.key] = frontier
+        return frontier
 
     def _requests(self, frontier: SiteFrontier) -> Iterator[Request]:
         if self.politeness:
@@ -118,6 +136,7 @@ class SitelistSpider(Spider):
                 # Seen URLs are this spider's to know: the dupefilter would swallow a redirect
                 # to one of them, and the request with it.
                 dont_filter=True,
+                headers=conditions(target.past),
                 meta={
                     "newscrawl_site": frontier.site.key,
                     "newscrawl_ticket": ticket,
@@ -127,6 +146,7 @@ class SitelistSpider(Spider):
                     "dont_obey_robotstxt": target.role == "robots",
                     # Depth counts links, not callbacks.
                     "depth_reset": True,
+                    **({"handle_httpstatus_list": [304]} if conditions(target.past) else {}),
                     # A section page needs no style.
                     **({} if target.role == "article" else {META: False}),
                 },
@@ -141,10 +161,10 @@ class SitelistSpider(Spider):
             try:
                 item = await self._read(frontier, target, response)
             except WorkerError as error:
-                self._failed(frontier, target, failure_reason(error))
+                self._failed(frontier, target, failure_reason(error), response.request)
             except Exception:
                 self.logger.exception("Reading %s", response.url)
-                self._failed(frontier, target, "error")
+                self._failed(frontier, target, "error", response.request)
             frontier.close(ticket)
         if item is not None:
             yield item
@@ -153,16 +173,20 @@ class SitelistSpider(Spider):
 
     async def fail(self, failure: Failure) -> AsyncIterator[Request]:
         """Record why a request failed; yield what to fetch next."""
-        ticket, frontier = self._request_of(failure.request.meta)  # type: ignore[attr-defined]
+        request: Request = failure.request  # type: ignore[attr-defined]
+        ticket, frontier = self._request_of(request.meta)
         if target := frontier.close(ticket):
-            self._failed(frontier, target, failure_reason(failure.value))
+            self._failed(frontier, target, failure_reason(failure.value), request)
         for request in self._requests(frontier):
             yield request
 
     def _request_of(self, meta: dict[str, Any]) -> tuple[int, SiteFrontier]:
         return meta["newscrawl_ticket"], self.frontiers[meta["newscrawl_site"]]
 
-    def _failed(self, frontier: SiteFrontier, target: Target, reason: str) -> None:
+    def _failed(
+        self, frontier: SiteFrontier, target: Target, reason: str, request: Request | None = None
+    ) -> None:
+        self.state.failed(frontier, target, request, reason)
         what = "failed_count" if target.role == "article" else "discovery_failed_count"
         self.counts.count(frontier.site.key, f"{what}/{reason}")
         self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
@@ -172,6 +196,9 @@ class SitelistSpider(Spider):
     async def _read(
         self, frontier: SiteFrontier, target: Target, response: Response
     ) -> PageItem | None:
+        if response.status == HTTPStatus.NOT_MODIFIED:
+            self._unchanged(frontier, target, response)
+            return None
         if target.role in ("section", "article"):
             return await self._read_page(frontier, target, response)
         if target.role == "robots":
@@ -182,9 +209,15 @@ class SitelistSpider(Spider):
                 frontier.add_sitemap(url)
             if not found["sitemaps"]:
                 frontier.guess_sitemap()
+            self.state.listed(frontier, target, response, Sifted())
         else:
             await self._read_listing(frontier, target, response)
         return None
+
+    def _unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+        self.state.unchanged(frontier, target, response)
+        what = "unchanged_count" if target.role == "article" else "not_modified_count"
+        self.counts.count(frontier.site.key, f"{what}/{target.role}")
 
     async def _read_listing(
         self, frontier: SiteFrontier, target: Target, response: Response
@@ -198,15 +231,18 @@ class SitelistSpider(Spider):
             task, plain["since"] = "newscrawl.crawl.sitemaps:read_sitemap", self.since
         found = await self.pool.call(task, response.body, **plain)
         if found["kind"] == "unknown":
-            self._failed(frontier, target, "unreadable")
-        self._count_left_out(frontier, found["left_out"])
-        if found["kind"] == "index":
-            if target.depth < MAX_SITEMAP_DEPTH:
-                for entry in found["entries"]:
-                    frontier.add_sitemap(entry["url"], depth=target.depth + 1, when=entry["when"])
+            self._failed(frontier, target, "unreadable", response.request)
             return
+        self._count_left_out(frontier, found["left_out"])
+        is_index = found["kind"] == "index"
+        if is_index and target.depth < MAX_SITEMAP_DEPTH:
+            for entry in found["entries"]:
+                frontier.add_sitemap(entry["url"], depth=target.depth + 1, when=entry["when"])
+        sifted = await self.state.pages.sift([] if is_index else found["entries"])
         certain = found["kind"] in ("feed", "news")
-        self._add_articles(frontier, found["entries"], certain=certain)
+        self._add_articles(frontier, sifted, certain=certain)
+        cut = plain["limit"] if found["left_out"].get("over_limit") else 0
+        self.state.listed(frontier, target, response, sifted, certain=certain, cut=cut)
 
     async def _read_page(
         self, frontier: SiteFrontier, target: Target, response: Response
@@ -214,9 +250,9 @@ class SitelistSpider(Spider):
         if target.given:
             frontier.owners.add(owner(site_key(response.url)))
         if reason := self._refusal(frontier, response):
-            self._failed(frontier, target, reason)
+            self._failed(frontier, target, reason, response.request)
             return None
-        if target.certain:
+        if target.certain or target.is_revisit:
             return self._take(frontier, target, response)
         page = await self._read_links(frontier, response)
         # A section that looks like an article is the imprint or the privacy policy.
@@ -225,7 +261,7 @@ class SitelistSpider(Spider):
                 return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
-        self._follow(frontier, target, page)
+        await self._follow(frontier, target, response, page)
         return None
 
     def _refusal(self, frontier: SiteFrontier, response: Response) -> str | None:
@@ -247,18 +283,23 @@ class SitelistSpider(Spider):
             limit=self.max_links,
         )
 
-    def _follow(self, frontier: SiteFrontier, target: Target, page: dict[str, Any]) -> None:
+    async def _follow(
+        self, frontier: SiteFrontier, target: Target, response: Response, page: dict[str, Any]
+    ) -> None:
+        sifted, depth = Sifted(), target.depth + 1
         for url in page["feeds"]:
             frontier.add_feed(url)
-        if target.depth > frontier.budgets.depth:
-            return
-        for entry in page["sections"]:
-            frontier.add_section(entry, target.depth + 1)
-        self._count_left_out(frontier, page["left_out"])
-        self._add_articles(frontier, page["articles"], depth=target.depth + 1)
+        if target.depth <= frontier.budgets.depth:
+            for entry in page["sections"]:
+                frontier.add_section(entry, depth)
+            self._count_left_out(frontier, page["left_out"])
+            sifted = await self.state.pages.sift(page["articles"])
+            self._add_articles(frontier, sifted, depth=depth)
+        self.state.listed(frontier, target, response, sifted, depth=depth)
 
     def _take(self, frontier: SiteFrontier, target: Target, response: Response) -> PageItem:
-        frontier.taken += 1
+        frontier.taken += not target.is_revisit
+        self.state.pages.taken(target, response)
         self.counts.count(frontier.site.key, "fetched_count")
         return PageItem(
             url=response.url,
@@ -271,15 +312,11 @@ class SitelistSpider(Spider):
         )
 
     def _add_articles(
-        self,
-        frontier: SiteFrontier,
-        entries: list[dict[str, Any]],
-        *,
-        depth: int = 0,
-        certain: bool = False,
+        self, frontier: SiteFrontier, sifted: Sifted, *, depth: int = 0, certain: bool = False
     ) -> None:
-        new = [frontier.add_article(entry, depth=depth, certain=certain) for entry in entries]
+        new = [frontier.add_article(entry, depth=depth, certain=certain) for entry in sifted.due]
         self.counts.count(frontier.site.key, "discovered_count", sum(new))
+        self.counts.count(frontier.site.key, "known_count", sifted.known)
 
     def _count_left_out(self, frontier: SiteFrontier, left_out: dict[str, int]) -> None:
         for reason, number in left_out.items():
@@ -303,6 +340,8 @@ class SitelistSpider(Spider):
             pages = sum(target.role == "article" for target in frontier.open.values())
             why = frontier.end if reason == "finished" else "stopped"
             self.counts.count(frontier.site.key, f"skipped_count/{why}", frontier.waiting + pages)
+            for role, number in frontier.resting.items():
+                self.counts.count(frontier.site.key, f"not_due_count/{role}", number)
 
 
 def _charset(response: Response) -> str | None:
