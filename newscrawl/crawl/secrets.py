@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HIDDEN: Final = "***"
 
-_USER = re.compile(r"(?<=://)[^/\s?#@'\"<>]{1,500}@")
+_USER = re.compile(r"(?:(?<=://)|(?<=hostname: ))[^/\s?#@'\"<>]{1,500}@")
 # Names are short; without the bounds a long one would be searched in the square of its length.
 _NAMES = (
     r"token|secret|passw(?:or)?d|passwd|pwd|signature|credentials?|api_?-?key|access_?-?key"
@@ -35,7 +35,7 @@ def without_secrets(text: str) -> str:
     That is user and password, and the values of parameters called token, key, signature,
     password and the like.
     """
-    if "://" in text:
+    if "@" in text:
         text = _USER.sub(f"{HIDDEN}@", text)
     return _VALUE.sub(rf"\1{HIDDEN}", text) if "=" in text else text
 
