@@ -4,7 +4,7 @@ All steps run on a page before the next page is read, three rounds in turn, so t
 slows them alike; a step's time is its least process time of the three. Printed are the median and
 the 95th percentile over pages of each step's ratio to plain parsing, and the ratio of the sums.
 Where the compiled pass over the tree is built, the steps are timed with it and without, and so
-with the compiled walk through decision trees. The garbage collector is set as in a worker of the
+with the other compiled loops. The garbage collector is set as in a worker of the
 crawl (:func:`newscrawl.crawl.worker.settle`), for plain parsing, too.
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
@@ -17,6 +17,7 @@ import json
 import statistics
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -24,6 +25,7 @@ from unittest.mock import patch
 import lxml.html
 
 from newscrawl import document, forest, rows
+from newscrawl.body import coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
 from newscrawl.document import COMPILED, parse_document
@@ -34,6 +36,7 @@ from newscrawl.extraction import extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import ModuleType
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS = REPOSITORY.parent / "shared" / "corpora" / "news212"
@@ -47,6 +50,13 @@ STEPS: dict[str, Callable[[bytes], object]] = {
     "extract": extract,
 }
 IN_PYTHON = ", in Python"
+COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
+    (document, "flatten", rows.flatten),
+    (forest, "walk", forest.walk_in_python),
+    (coreex, "count_rows", coreex.count_in_python),
+    (econ, "read_text", econ.read_in_python),
+    (econ, "find_text_node_sets", econ.sets_in_python),
+)
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}
 
 
@@ -54,10 +64,9 @@ def in_python(step: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """Return *step* with pages and trees walked in Python."""
 
     def walked_in_python(html: bytes) -> object:
-        with (
-            patch.object(document, "flatten", rows.flatten),
-            patch.object(forest, "walk", forest.walk_in_python),
-        ):
+        with ExitStack() as stack:
+            for module, name, reference in COMPILED_LOOPS:
+                stack.enter_context(patch.object(module, name, reference))
             return step(html)
 
     return walked_in_python

@@ -10,6 +10,7 @@ news212 0.878 and 0.898 (half ``tune``), 0.867 and 0.890 (``test``); fundus 0.88
 from __future__ import annotations
 
 import re
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import CAPTION_TAGS
@@ -47,17 +48,21 @@ def boilerplate(
     """
     beside = _ASIDE - CAPTION_TAGS if captions else _ASIDE
     rows: set[int] = set()
+    looked_at = _BLOCKS | beside | {"time"}
     for row in _rows(document, forest):
         tag = document.tag[row]
+        if tag not in looked_at:
+            continue
         if tag == "time":
             line = _line(document, row)
             if document.tag[document.parent[line]] not in _FLOWING:
                 rows.add(line)
-        elif tag in beside or (tag in _BLOCKS and _is_apart(document, row)):
+        elif tag in beside or _is_apart(document, row):
             rows.add(row)
     if title is not None:
         end = _end_of_head(document, forest, title)
-        rows |= {row for row in _rows(document, forest) if _in_head(document, row, title, end)}
+        before = takewhile(end.__gt__, _rows(document, forest))
+        rows |= {row for row in before if _in_head(document, row, title, end)}
     return frozenset(rows)
 
 
@@ -71,8 +76,7 @@ def _is_apart(document: Document, row: int) -> bool:
 
 
 def _rows(document: Document, forest: Iterable[int]) -> Iterator[int]:
-    for root in forest:
-        yield from range(root, document.end[root])
+    return chain.from_iterable(range(root, document.end[root]) for root in forest)
 
 
 def _line(document: Document, row: int) -> int:
