@@ -8,6 +8,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
+from newscrawl.crawl.delivery import SegmentWriter
 from newscrawl.crawl.frontier import LeaseMiddleware
 from newscrawl.crawl.secrets import HideSecrets
 from newscrawl.middlewares import (
@@ -16,6 +17,7 @@ from newscrawl.middlewares import (
     RobotsMiddleware,
     SafetyMiddleware,
     StylesheetMiddleware,
+    WarcMiddleware,
 )
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 
@@ -32,6 +34,8 @@ STYLESHEETS_PRIORITY = 545
 SAFETY_PRIORITY = 20
 #: Before the retries (550), which would ask again at once.
 POLITENESS_PRIORITY = 560
+#: Behind all others: as the site sent it.
+WARC_PRIORITY = 990
 #: Next to the engine: it sees what all others leave.
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
@@ -69,6 +73,9 @@ class Addon:
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
         _add(settings, "EXTENSIONS", HideSecrets, 0)
+        # Both stand aside unless a setting names their folder.
+        _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
+        _add(settings, "EXTENSIONS", SegmentWriter, 500)
         for name, value in SAFE_SETTINGS.items():
             settings.set(name, value, "addon")
         ours = {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER}

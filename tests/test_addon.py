@@ -10,8 +10,9 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 import newscrawl
+from newscrawl.crawl.delivery import SegmentWriter
 from newscrawl.exporters import ParquetItemExporter
-from newscrawl.middlewares import StylesheetMiddleware
+from newscrawl.middlewares import StylesheetMiddleware, WarcMiddleware
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def test_switches_everything_on() -> None:
     assert pipelines(settings) == [NewsExtractPipeline]
     assert settings["ITEM_PIPELINES"][NewsExtractPipeline] == 300
     assert settings["DOWNLOADER_MIDDLEWARES"][StylesheetMiddleware] == 545
+    assert settings["DOWNLOADER_MIDDLEWARES"][WarcMiddleware] == 990
+    assert settings["EXTENSIONS"][SegmentWriter] == 500
     exporter = settings.getwithbase("FEED_EXPORTERS")["parquet"]
     assert load_object(exporter) is ParquetItemExporter
 

@@ -280,6 +280,7 @@ def test_folder_that_cannot_be_written(tmp_path: Path):
     [
         ({"NEWSCRAWL_SEGMENT_FORMAT": "csv"}, "NEWSCRAWL_SEGMENT_FORMAT"),
         ({"NEWSCRAWL_SEGMENT_ITEMS": "many"}, "NEWSCRAWL_SEGMENT_ITEMS"),
+        ({"SCHEDULER": "scrapy.core.scheduler.Scheduler"}, "needs the scheduler"),
     ],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, settings: dict[str, str], message: str):

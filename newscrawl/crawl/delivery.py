@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Final, Self
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
+from scrapy.utils.misc import load_object
 
 from newscrawl import clock
+from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
 from newscrawl.crawl.segments import SUFFIXES, Item, Span, write_span
@@ -78,6 +80,12 @@ class SegmentWriter:
         folder = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
         if not folder:
             raise NotConfigured  # without a word: nobody asked for it
+        # issubclass() would ask for the methods alone, which Scrapy's own scheduler has.
+        if LeaseScheduler not in load_object(crawler.settings["SCHEDULER"]).__mro__:
+            raise ValueError(
+                "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
+                " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
+            )
         return cls(crawler, Path(folder))
 
     async def _open(self) -> None:
