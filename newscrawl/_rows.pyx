@@ -43,7 +43,7 @@ import_lxml__etree()
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
-    "chars_before", "link_chars_before", "statements", "by_tag", "attributes",
+    "shown", "numbered", "chars_before", "link_chars_before", "statements", "by_tag", "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -60,6 +60,7 @@ if rows.KEPT != ("class", "id", "itemtype", "role") or list(rows.HIDING) != [
     "hidden", "aria-hidden", "style"
 ]:
     raise ImportError("built for other attributes")
+cdef Py_ssize_t MOST_SHORT = rows.MOST_SHORT
 cdef int LEADING = rows.LEADING
 cdef int TRAILING = rows.TRAILING
 
@@ -85,7 +86,8 @@ cdef struct Name:
 cdef class Columns:
     """The columns of :class:`~newscrawl.rows.Rows` while they grow."""
 
-    cdef list tag, parent, end, depth, text, text_rows, chars_before, link_chars_before
+    cdef list tag, parent, end, depth, text, text_rows, shown, numbered
+    cdef list chars_before, link_chars_before
     cdef bytearray hidden, space
     cdef dict classes, ids, item_types, roles
     cdef list statements
@@ -98,7 +100,8 @@ cdef class Columns:
 
     def __cinit__(self):
         self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
-        self.text_rows, self.chars_before, self.link_chars_before = [], [], []
+        self.text_rows, self.shown, self.numbered = [], [], []
+        self.chars_before, self.link_chars_before = [], []
         self.hidden, self.space = bytearray(), bytearray()
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
         self.statements, self.by_tag = [], {}
@@ -124,10 +127,14 @@ cdef class Columns:
         self, str text, Py_ssize_t parent, int mark, int space, bint link
     ) except -1:
         cdef double length
-        self.text_rows.append(_number(self.row))
+        cdef object row = _number(self.row)
+        self.text_rows.append(row)
+        if len(text) <= MOST_SHORT and _has_digit(text):
+            self.numbered.append(row)
         self.tag.append(TEXT)
         self.append(text, parent, mark, space)
         if not mark:
+            self.shown.append(row)
             length = len(text) if text.isascii() else weighted_length(text)
             self.chars += length
             self.chars_now = self.chars
@@ -259,6 +266,8 @@ def flatten(_Element root not None, *, bint scripts=False):
         columns.hidden,
         columns.space,
         columns.text_rows,
+        columns.shown,
+        columns.numbered,
         columns.chars_before,
         columns.link_chars_before,
         columns.statements,
@@ -283,6 +292,14 @@ cdef inline bint _is_text(xmlNode* node) noexcept:
 cdef inline bint _is_space(unsigned char byte) noexcept:
     """Return whether *byte* is white space for ``str.strip`` and a whole character."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+cdef bint _has_digit(str text):
+    cdef Py_UCS4 character
+    for character in text:
+        if character.isdecimal():
+            return True
+    return False
 
 
 cdef str _decoded(const_xmlChar* data):

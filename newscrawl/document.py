@@ -8,7 +8,6 @@ makes no second walk.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
@@ -33,7 +32,6 @@ __all__ = [
     "INVISIBLE",
     "MOST_BYTES",
     "MOST_DEPTH",
-    "MOST_SHORT",
     "SCRIPT",
     "TEXT",
     "WIDGET",
@@ -48,10 +46,6 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
-MOST_SHORT = 60
-"""Characters of a short text node: of one that may be a date, a number, a name."""
-
-_DIGIT = re.compile(r"\d")
 _IMAGES = frozenset(("svg", "math"))
 
 
@@ -109,6 +103,10 @@ class Document:
         self.statements = columns.statements
         #: the rows of the text nodes, hidden ones too
         self.text_rows = columns.text_rows
+        #: those whose text counts
+        self.shown = columns.shown
+        #: the short ones (:data:`~newscrawl.rows.MOST_SHORT`) with a digit
+        self.numbered = columns.numbered
         self._rows_by_tag = columns.by_tag
 
     def __len__(self) -> int:
@@ -142,15 +140,11 @@ class Document:
 
     def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
-        rows = self._shown
+        rows = self.shown
         if row == 0:
             return rows
         first = bisect_left(rows, row)
         return rows[first : bisect_left(rows, self.end[row], first)]
-
-    @cached_property
-    def _shown(self) -> list[int]:
-        return list(filterfalse(self.hidden.__getitem__, self.text_rows))
 
     def rows_of(self, tag: str) -> Sequence[int]:
         """Return the rows of the elements *tag*, in document order."""
@@ -162,11 +156,11 @@ class Document:
         The ranges are in document order and do not overlap.
         """
         shorn = copy(self)
-        shorn.__dict__.pop("_shown", None)
         shorn.hidden = bytearray(self.hidden)
         for part in ranges:
             for row in part:
                 shorn.hidden[row] = shorn.hidden[row] or INVISIBLE
+        shorn.shown = list(filterfalse(shorn.hidden.__getitem__, self.text_rows))
         shorn.chars_before = _without(self.chars_before, ranges)
         shorn.link_chars_before = _without(self.link_chars_before, ranges)
         return shorn
@@ -190,17 +184,6 @@ class Document:
         end = self.end[row]
         shown = zip(self.text[row:end], self.hidden[row:end], strict=True)
         return " ".join([text for text, hidden in shown if text and not hidden])
-
-    @cached_property
-    def numbered(self) -> list[int]:
-        """The rows of the text nodes that are short (:data:`MOST_SHORT`) and have a digit.
-
-        Hidden ones, too; in document order.
-        """
-        text, has_digit = self.text, _DIGIT.search
-        return [
-            row for row in self.text_rows if len(text[row]) <= MOST_SHORT and has_digit(text[row])
-        ]
 
     @cached_property
     def title_row(self) -> int | None:

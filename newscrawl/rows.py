@@ -46,6 +46,10 @@ HIDING: Mapping[str, Callable[[str], bool]] = {
 KEPT = ("class", "id", "itemtype", "role")
 """The attributes that are asked for again and again."""
 
+_DIGIT = re.compile(r"\d")
+MOST_SHORT = 60
+"""Characters of a short text node: of one that may be a date, a number, a name."""
+
 LEADING, TRAILING = 1, 2
 """Bits of ``Rows.space``."""
 
@@ -77,6 +81,10 @@ class Rows:
     #: some, and all text between it and what follows is
     space: bytearray = field(default_factory=bytearray)
     text_rows: list[int] = field(default_factory=list)
+    #: of those, the ones whose text counts
+    shown: list[int] = field(default_factory=list)
+    #: the short ones (:data:`MOST_SHORT`) with a digit
+    numbered: list[int] = field(default_factory=list)
     #: one entry more than there are rows, as the next
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
@@ -107,7 +115,8 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
         rows.tag, rows.parent, rows.end, rows.depth, rows.text, rows.hidden, rows.space,
         rows.text_rows, rows.chars_before, rows.link_chars_before,
     )  # fmt: skip
-    marks, attributes = MARKS.get, rows.attributes
+    marks, attributes, has_digit = MARKS.get, rows.attributes, _DIGIT.search
+    shown, numbered = rows.shown, rows.numbered
     by_tag: defaultdict[str, list[int]] = defaultdict(list)
     chars = link_chars = 0.0
     row = 0
@@ -152,16 +161,19 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
             depth.append(len(stack) + 1)
             space.append(LEADING * content[0].isspace() + TRAILING * content[-1].isspace())
             text.append(content := content.strip())
+            if len(content) <= MOST_SHORT and has_digit(content):
+                numbered.append(row)
             hidden.append(own_mark)
             chars_before.append(chars)
             link_chars_before.append(link_chars)
-            row += 1
-            end.append(row)
             if not own_mark:
+                shown.append(row)
                 length = len(content) if content.isascii() else weighted_length(content)
                 chars += length
                 if own_link:
                     link_chars += length
+            row += 1
+            end.append(row)
         if children := len(element):
             stack.append((element, open_row, mark, in_link, left))
             open_row, mark, in_link, left = me, own_mark, own_link, children
@@ -178,16 +190,19 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
                 depth.append(len(stack))
                 space.append(LEADING * content[0].isspace() + TRAILING * content[-1].isspace())
                 text.append(content := content.strip())
+                if len(content) <= MOST_SHORT and has_digit(content):
+                    numbered.append(row)
                 hidden.append(mark)
                 chars_before.append(chars)
                 link_chars_before.append(link_chars)
-                row += 1
-                end.append(row)
                 if not mark:
+                    shown.append(row)
                     length = len(content) if content.isascii() else weighted_length(content)
                     chars += length
                     if in_link:
                         link_chars += length
+                row += 1
+                end.append(row)
             if left:
                 break
             end[open_row] = row
