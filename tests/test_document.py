@@ -189,3 +189,31 @@ def test_the_arrays_agree(page: str) -> None:
     assert document.chars(0) == len(shown) + 1.5 * sum(shown.count(c) for c in "日本")
     tags = [document.tag[row] for row in range(len(document)) if document.tag[row] != TEXT]
     assert tags == [element.tag for element in document.root.iter()]
+
+
+def test_columns_that_spare_the_elements() -> None:
+    """Attributes, white space, tags and numbers are told by row, without the tree."""
+    document = parse_document(
+        "<div class='a b' role=main hidden> <p id=x>one <b>2</b> three</p>\n</div><p>four</p>"
+    )
+    div, (first, last) = document.tag.index("div"), document.rows_of("p")
+    assert document.attributes["class"] == {div: "a b"}
+    assert document.attributes["id"] == {first: "x"}
+    assert document.attributes["role"] == {div: "main"}
+    assert document.rows_of("table") == ()
+    text = [document.text.index(word) for word in ("one", "2", "three", "four")]
+    assert [document.space[row] for row in (div, first, *text)] == [1, 2, 2, 0, 1, 0]
+    assert document.text_rows == text
+    assert document.shown == document.text_nodes() == [last + 1]
+    assert document.numbered == [text[1]]
+
+
+def test_with_hidden() -> None:
+    """A document with hidden parts counts them no more; the one that it was made of still does."""
+    document = parse_document("<p>one</p><p><a>two</a></p><p>three</p>")
+    _, second, _ = document.rows_of("p")
+    shorn = document.with_hidden([range(second, document.end[second])])
+    assert [shorn.text[row] for row in shorn.text_nodes()] == ["one", "three"]
+    assert (shorn.chars(0), shorn.link_chars(0)) == (8, 0)
+    assert (document.chars(0), document.link_chars(0)) == (11, 3)
+    assert len(document.shown) == 3
