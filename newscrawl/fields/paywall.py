@@ -60,11 +60,12 @@ def shows_paywall(document: Document, forest: Sequence[int]) -> bool:
 
 def _boxes(document: Document) -> Iterator[int]:
     """Yield the rows of texts that ask for a subscription, soon after a paragraph."""
+    chars, links = document.chars_before, document.link_chars_before
     distance = _NEAR + 1
     for row in document.text_nodes():
         distance += 1
         text = document.text[row]
         if distance <= _NEAR and _SHORTEST <= len(text) <= _LONGEST and _WORDS.search(text):
             yield row
-        if document.chars(row) >= _PARAGRAPH and not document.link_chars(row):
+        if chars[row + 1] - chars[row] >= _PARAGRAPH and links[row + 1] == links[row]:
             distance = 0
