@@ -149,9 +149,10 @@ def _described(document: Document, texts: Sequence[str]) -> list[float]:
 
 
 def _begins_in(description: str, text: str) -> bool:
-    if len(text) < _LEAST_DESCRIBED:
+    start = text[: 2 * _BEGINNING]
+    if len(text) < _LEAST_DESCRIBED or start.split(None, 1)[0][:_BEGINNING] not in description:
         return False
-    beginning = squeeze(text[: 2 * _BEGINNING])
+    beginning = squeeze(start)
     if len(beginning) < _BEGINNING:  # there is much white space to be squeezed
         beginning = squeeze(text[:_MOST_DESCRIBED])
     return len(beginning) >= _LEAST_DESCRIBED and beginning[:_BEGINNING] in description

@@ -122,12 +122,12 @@ class Region(NamedTuple):
 def find_region(document: Document, parameters: NceParameters | None = None) -> Region:
     """Phase 1, with smaller beta2 and beta3 where no node separates."""
     parameters = parameters or NceParameters()
+    relaxed = parameters
     for times in range(parameters.relaxations + 1):
-        beta2, beta3 = parameters.beta2 / 2**times, parameters.beta3 / 2**times
-        relaxed = replace(parameters, beta2=beta2, beta3=beta3)
         if (separator := find_separator(document, relaxed)) is not None:
             forest = forest_of(document, separator, parameters)
             return Region(separator, forest, "relaxed" if times else None)
+        relaxed = replace(relaxed, beta2=relaxed.beta2 / 2, beta3=relaxed.beta3 / 2)
     return Region(None, forest_of(document, None, parameters), "whole_tree")
 
 
