@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -43,8 +44,8 @@ class TreeCrawl:
     kills: list[float] = field(default_factory=list)
     log: str = ""
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start a process, or start again."""
+    def start(self, limit: int = resource.RLIM_INFINITY) -> subprocess.Popen[bytes]:
+        """Start a process, or start again. *limit*: bytes that a file of it may have."""
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
         given = {"url": self.site.url, **self.arguments}
         arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
@@ -61,6 +62,7 @@ class TreeCrawl:
                 },
                 stdout=log,
                 stderr=log,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
             )
 
     def kill_at(self, pages: int) -> bool:
@@ -160,3 +162,89 @@ def test_killed_twenty_times(tmp_path: Path):
     points = sorted(random.Random().sample(range(1, 1990), 20))
     with TreeSite(2000) as site:
         kill_and_resume(TreeCrawl(tmp_path, site), points)
+
+
+def test_sigterm(crawl: TreeCrawl):
+    """A crawl that is told to stop finishes what it has begun; the next fetches only the rest."""
+    assert crawl.end_at(100, lambda process: process.send_signal(signal.SIGTERM))
+    assert crawl.stats["finish_reason"] == "shutdown"
+    assert crawl.rows("SELECT count(*) FROM request WHERE request IS NOT NULL") > [(0,)]
+    assert "left to the next crawl" in crawl.output
+    assert crawl.finish()["newscrawl/frontier/resumed_count"] > 0
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_memory_limit(crawl: TreeCrawl):
+    """So does one that Scrapy ends because its memory is used up."""
+    crawl.options = {"MEMUSAGE_LIMIT_MB": 1, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
+    assert crawl.finish()["finish_reason"] == "memusage_exceeded"
+    crawl.options = {}
+    crawl.finish()
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_close_spider(crawl: TreeCrawl):
+    """A spider that closes itself is not asked about the same page again."""
+    crawl.arguments = {"stop": "100"}
+    assert crawl.finish()["finish_reason"] == "enough"
+    assert crawl.finish()["finish_reason"] == "finished"
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_begun_anew(crawl: TreeCrawl):
+    """Without NEWSCRAWL_RESUME, and after a crawl that has finished, all is fetched."""
+    crawl.kill_at(100)
+    crawl.options = {"NEWSCRAWL_RESUME": False}
+    crawl.site.served.clear()
+    crawl.finish()
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+    crawl.options = {}
+    crawl.site.served.clear()
+    assert "newscrawl/frontier/resumed_count" not in crawl.finish()
+    assert crawl.repeated() == 0
+
+
+def test_little_memory(crawl: TreeCrawl):
+    """The requests that memory does not hold wait in the file, whatever happens to the crawl."""
+    crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
+    kill_and_resume(crawl, [150])
+
+
+def test_in_memory(crawl: TreeCrawl):
+    """Without a file the crawl is like any other."""
+    crawl.options = {"NEWSCRAWL_STATE": ""}
+    stats = crawl.finish()
+    assert {n for _, n in crawl.site.served} == crawl.site.healthy
+    assert stats["newscrawl/outcome_count/article"] == stats["item_scraped_count"]
+    assert not (crawl.folder / ".scrapy").exists()
+
+
+def test_second_process_is_refused(crawl: TreeCrawl):
+    """Two crawls cannot have one state: the second ends with an error that names the file."""
+    crawl.options = {"DOWNLOAD_DELAY": 1}
+    first = crawl.start()
+    while not crawl.site.served:
+        time.sleep(0.01)
+        assert first.poll() is None, crawl.output
+    second = crawl.start()
+    assert second.wait(timeout=60) == 1
+    assert "state.sqlite: in use by another process" in crawl.output.splitlines()[-1]
+    first.kill()
+    first.wait()
+    crawl.options = {}
+    crawl.finish()
+    crawl.assert_complete()
+
+
+def test_full_disk(crawl: TreeCrawl):
+    """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
+    process = crawl.start(limit=150_000)
+    assert process.wait(timeout=60) == 0
+    assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
+    assert "The crawl ends, its state cannot be written: " in crawl.output
+    crawl.finish()
+    crawl.assert_complete()

@@ -79,7 +79,6 @@ class CrawlStore:
         # SQLite wants the thread that opened the file, and one thread keeps the order.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
         self._connection: sqlite3.Connection | None = None
-        self._opening: asyncio.Future[None] | None = None
         self._batch: list[tuple[str, list[Any]]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._last: asyncio.Future[None] | None = None
@@ -88,7 +87,8 @@ class CrawlStore:
     def for_crawler(cls, crawler: Crawler) -> CrawlStore:
         """Return the one store of *crawler*, which is closed when its engine has stopped.
 
-        Raises ``NotConfigured`` where Scrapy runs without asyncio.
+        Raises :class:`CrawlStoreError` for a file that cannot be used, ``NotConfigured`` where
+        Scrapy runs without asyncio.
         """
         if crawler not in cls._stores:
             cls._stores[crawler] = cls._from_crawler(crawler)
@@ -103,6 +103,8 @@ class CrawlStore:
             checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
             on_failure=_Stop(crawler),
         )
+        # At once: a crawl that cannot have its file is refused before it has begun.
+        store._thread.submit(store._connect).result()
         # After spider_closed, where components write their last.
         crawler.signals.connect(store.close, signals.engine_stopped)
         return store
@@ -113,9 +115,7 @@ class CrawlStore:
         *schema*: statements such as ``CREATE TABLE IF NOT EXISTS``, each ended by a semicolon.
         Raises :class:`CrawlStoreError`.
         """
-        if self._opening is None:
-            self._opening = self._run(self._connect)
-        await asyncio.shield(self._opening)
+        await self._run(self._connect)
         await self._run(self._extend, schema)
 
     async def close(self) -> None:
@@ -189,7 +189,8 @@ class CrawlStore:
     # In the thread:
 
     def _connect(self) -> None:
-        self._connection = _FILE.connect(self.path)
+        if self._connection is None:
+            self._connection = _FILE.connect(self.path)
 
     def _disconnect(self) -> None:
         if self._connection is not None:

@@ -12,7 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawl.frontier import journal, outbox
+from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.keys import Keys
 from newscrawl.crawl.frontier.leases import LEASE, PARENT, SCHEMA, Lease, LeaseBook
 from newscrawl.crawl.frontier.middleware import START, LeaseMiddleware, WatchedErrback
@@ -36,7 +36,7 @@ SELECT rank, id, key, request FROM request
 WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
 """
 _COUNT: Final = "SELECT slot, count(*) FROM request WHERE request IS NOT NULL GROUP BY slot"
-_CLEAR: Final = ("DELETE FROM request", journal.CLEAR, outbox.CLEAR)
+_CLEAR: Final = ("DELETE FROM request", outbox.CLEAR)
 
 
 class LeaseScheduler(BaseScheduler):
@@ -84,7 +84,7 @@ class LeaseScheduler(BaseScheduler):
         return deferred_from_coro(self._open())
 
     async def _open(self) -> None:
-        await self._store.open(SCHEMA + outbox.SCHEMA + journal.SCHEMA)
+        await self._store.open(SCHEMA + outbox.SCHEMA)
         runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])
