@@ -18,7 +18,7 @@ from newscrawl.crawl.gate import date_in_url
 from newscrawl.crawl.urls import owner, page_key, site_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from newscrawl.crawl.sites import Site
 
@@ -161,6 +161,7 @@ class SiteFrontier:
         self._revisits = Queue()
         self._revisited = 0
         self._known = known
+        self._known_pages: set[str] = set()
         self._give("robots", urljoin(site.url, "/robots.txt"))
         for role, urls in (
             ("section", (site.url, *site.sections)),
@@ -254,6 +255,12 @@ class SiteFrontier:
         )
         (self._revisits if target.is_revisit else self._articles).push(target)
         return True
+
+    def add_known(self, keys: Iterable[str]) -> int:
+        """Note pages that are listed and not to be fetched; return how many were not noted yet."""
+        before = len(self._known_pages)
+        self._known_pages.update(keys)
+        return len(self._known_pages) - before
 
     def owns(self, url: str) -> bool:
         """Return True for a URL of this site."""

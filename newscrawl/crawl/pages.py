@@ -42,8 +42,8 @@ class Sifted:
     fresh: list[Entry] = field(default_factory=list)
     #: to be fetched: those, and pages whose time has come; with their ``past``
     due: list[Entry] = field(default_factory=list)
-    #: the rest: put out before, given up, or waiting for another try
-    known: int = 0
+    #: keys of the rest: put out before, given up, or waiting for another try
+    known: list[str] = field(default_factory=list)
     #: rows for ``SEE_PAGE`` and ``SIGNAL``
     seen: list[tuple[Any, ...]] = field(default_factory=list)
     signals: list[tuple[Any, ...]] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Pages:
         if page.key == entry["key"] and page.next_due is not None and page.next_due <= now:
             sifted.due.append({**entry, "past": page.past})
         else:
-            sifted.known += 1
+            sifted.known.append(entry["key"])
 
     def _is_signal(self, entry: Entry, page: PageRow, now: float) -> bool:
         """Return True where a listing tells of a change that is worth a look."""

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 #: how candidates end that give no article
 _ENDS = ("dropped", "failed", "skipped")
+#: how former crawls explain that less is fetched
+_KNOWN = ("known", "unchanged", "not_due", "not_modified")
 _LOG_WIDTH = 120
 _REFRESH = 0.5  # seconds between two states of the live line
 
@@ -85,6 +87,8 @@ class Progress:
         """Write the table of the sites."""
         if sites := site_counts(self._stats):
             self._console.print(site_table(sites))
+        if line := memory_line(self._stats):
+            self._console.print(line)
 
     @property
     def _stats(self) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def progress_line(stats: Mapping[str, Any]) -> str:
         "discovered": total["discovered"],
         "fetched": total["fetched"],
         "articles": total["article"],
-        **{name: number for name in _ENDS if (number := _sum(total, name))},
+        **{name: number for name in (*_ENDS, "unchanged") if (number := _sum(total, name))},
     }
     return ", ".join(f"{name}: {number}" for name, number in numbers.items())
 
@@ -127,9 +131,27 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
     table.add_column("no article")
     for site, counts in sorted(sites.items()):
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
-        reasons = (_reasons(counts, name) for name in _ENDS)
+        reasons = (_reasons(counts, name) for name in (*_ENDS, *_KNOWN))
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
     return table
+
+
+def memory_line(stats: Mapping[str, Any]) -> str | None:
+    """Return what was not fetched, or not put out again, because of former crawls; None without."""
+    total = sum(site_counts(stats).values(), Counter[str]())
+    told = {
+        "articles known": total["known"] + total["dropped/known"],
+        "articles looked at again and unchanged": _sum(total, "unchanged")
+        + total["dropped/unchanged"],
+        "sources not due": _sum(total, "not_due"),
+        "sources not modified": _sum(total, "not_modified"),
+    }
+    if not any(told.values()):
+        return None
+    line = ", ".join(f"{what}: {number}" for what, number in told.items() if number)
+    due = stats.get("newscrawl/state/next_due")
+    new = "" if total["article"] else "Nothing new. "
+    return f"{new}From former crawls: {line}" + (f"; next source due {due}" if due else "")
 
 
 def _sum(counts: Counter[str], name: str) -> int:
@@ -143,4 +165,6 @@ def _reasons(counts: Counter[str], name: str) -> str:
         if what.startswith(f"{name}/")
     }
     listed = ", ".join(f"{number} {why}" for why, number in sorted(found.items()))
-    return listed and f"{name}: {listed}"
+    if counts[name]:
+        listed = str(counts[name])
+    return listed and f"{name.replace('_', ' ')}: {listed}"

@@ -122,7 +122,7 @@ class CrawlState:
         if target.role == "article":
             self.pages.failed(target, response.request, "not_article")
             return
-        listed = len(sifted.due) + sifted.known
+        listed = len(sifted.due) + len(sifted.known)
         self.sources.read(site, target, response, new=len(sifted.fresh), listed=listed, cut=cut)
 
     def unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:

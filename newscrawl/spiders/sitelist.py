@@ -316,7 +316,7 @@ class SitelistSpider(Spider):
     ) -> None:
         new = [frontier.add_article(entry, depth=depth, certain=certain) for entry in sifted.due]
         self.counts.count(frontier.site.key, "discovered_count", sum(new))
-        self.counts.count(frontier.site.key, "known_count", sifted.known)
+        self.counts.count(frontier.site.key, "known_count", frontier.add_known(sifted.known))
 
     def _count_left_out(self, frontier: SiteFrontier, left_out: dict[str, int]) -> None:
         for reason, number in left_out.items():
