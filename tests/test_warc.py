@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import itertools
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,10 +20,12 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from newscrawl.crawl import archives
+from newscrawl.crawl import archives, warc
 from newscrawl.crawl.archives import ArchiveError, Flaw, Record, read_records
 from newscrawl.crawl.durable import OPEN
-from newscrawl.crawl.warc import ArchiveWriter, Exchange, recover
+from newscrawl.crawl.warc import ArchiveThread, ArchiveWriter, Exchange, recover
+from newscrawl.samples import SampleSites
+from newscrawl.samples.demo import write_sites_file
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -182,6 +187,95 @@ def test_full_disk(tmp_path: Path):
     (path,) = tmp_path.iterdir()
     urls = [one.url for one in records(path) if one.kind == "response"]
     assert urls == [exchange(1).url, exchange(3).url]
+
+
+def in_thread(folder: Path, exchanges: Sequence[Exchange], limit: int) -> tuple[ArchiveThread, int]:
+    """Return the thread that has written *exchanges*, all at once, and the most that waited."""
+
+    async def run() -> tuple[ArchiveThread, int]:
+        thread = ArchiveThread(folder, ArchiveWriter(folder, "test", size=0))
+        await thread.open()
+        most = 0
+        turns = asyncio.Semaphore(8)  # as CONCURRENT_REQUESTS
+
+        async def page(one: Exchange) -> None:
+            nonlocal most
+            async with turns:
+                await thread.write(one)
+                most = max(most, thread._waiting)
+
+        await asyncio.gather(*map(page, exchanges))
+        await thread.close()
+        return thread, most
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warc, "MOST_WAITING", limit)
+        return asyncio.run(run())
+
+
+def test_thread(tmp_path: Path):
+    """Pages in their order; when too much waits, so do downloads."""
+    sent = [exchange(number, 100_000) for number in range(60)]
+    thread, most = in_thread(tmp_path, sent, 1_000_000)
+    assert (thread.written, thread.failed) == (60, 0)
+    assert most <= 1_000_000 + 8 * 100_000
+    (path,) = tmp_path.iterdir()
+    assert [one.url for one in records(path) if one.kind == "response"] == [one.url for one in sent]
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """Each page that is not archived is told; the crawl goes on."""
+    folder = tmp_path / "file"
+    folder.write_text("")
+    thread, _ = in_thread(folder, [exchange(1), exchange(2)], 1_000_000)
+    assert (thread.written, thread.failed) == (0, 2)
+    assert [record.message.split(":")[0] for record in caplog.records] == ["Not archived"] * 2
+
+
+@pytest.mark.slow
+def test_crawl_killed_and_started_again(tmp_path: Path):
+    """The next crawl finishes what the first left open, and says so."""
+    with SampleSites() as sites:
+        write_sites_file(tmp_path / "sites.txt", sites)
+        options = {
+            "DOWNLOAD_DELAY": 0.2,
+            "NEWSCRAWL_WARC": tmp_path / "warc",
+            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
+            "STATS_CLASS": "tests.crawls.FileStatsCollector",
+            "STATS_FILE": tmp_path / "stats.json",
+        }
+        words = [word for name, value in options.items() for word in ("-s", f"{name}={value}")]
+        command = [
+            *(sys.executable, "-m", "scrapy", "crawl", "sitelist"),
+            *("-a", f"sites={tmp_path}/sites.txt", *words),
+        ]
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                command,
+                cwd=REPOSITORY,
+                env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+        process = start()
+        while sum(path.stat().st_size for path in tmp_path.glob("warc/*")) < 20_000:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        (left,) = (tmp_path / "warc").iterdir()
+        assert left.name.endswith(OPEN)
+        assert start().wait(timeout=200) == 0
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["newscrawl/warc/recovered_count"] == 1
+    assert stats["newscrawl/warc/response_count"] == stats["response_received_count"]
+    first, second = sorted((tmp_path / "warc").iterdir())
+    assert first.name + OPEN == left.name
+    pages = [sum(one.kind == "response" for one in records(path)) for path in (first, second)]
+    assert pages[0] > 3
+    assert pages[1] == stats["newscrawl/warc/response_count"]
 
 
 # --- Reading ---
