@@ -171,16 +171,17 @@ class Pages:
         """Write down that *target* could not be had, or gave no article for good."""
         now, past = clock.now().timestamp(), target.past
         before = bytes.fromhex(past["hash"]) if target.is_revisit else None
-        failures, interval, delay = past.get("failures", 0), past.get("interval"), None
+        failures, interval = past.get("failures", 0), past.get("interval")
+        delay: float | None = None
         if target.is_revisit and reason in _GONE:
             status = "gone"
         elif target.is_revisit:  # there is no hurry: it is out already
-            status, (_, interval, due) = "article", self._next(target, changed=False)
-            delay = due and due - now
+            status, (_, interval, _) = "article", self._next(target, changed=False)
+            delay = interval
         else:
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
-        due = None if delay is None else now + delay
+        due = None if delay is None else due_at(now, delay)
         row = (status, now, interval, due, failures, before, page_key(target.url))
         self._leases.write_with_end(request, tables.END_PAGE, [row])
 

@@ -124,7 +124,7 @@ class Sources:
     def failed(self, site: str, target: Target) -> None:
         """Write down that *target* could not be had, or not be read."""
         failures = target.past.get("failures", 0) + 1
-        due = clock.now().timestamp() + self._policy.after_source_failure(failures)
+        due = due_at(clock.now().timestamp(), self._policy.after_source_failure(failures))
         self._note(due)
         row = (due, failures, site, target.role, page_key(target.url))
         self._store.write(tables.FAIL_SOURCE, [row])

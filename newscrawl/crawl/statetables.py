@@ -162,7 +162,8 @@ WHERE key = ?
 """
 DELIVER_PAGE: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
-interval = ?, next_due = ?, failures = 0, signalled = 0, vain = 0 WHERE key = ?
+interval = ?, next_due = ?, failures = 0, vain = iif(signalled, 0, vain), signalled = 0
+WHERE key = ?
 """
 KEEP_PAGE: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
