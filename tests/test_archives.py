@@ -9,17 +9,21 @@ import os
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import brotli
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl.crawl.archives import Flaw, Record, read_records
 from newscrawl.crawl.captures import Capture, NoPageError, moved_to, page_of, sheet_of
+from newscrawl.css.links import sheet_urls
 from newscrawl.document import MOST_BYTES
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo import write_sites_file
@@ -178,6 +182,39 @@ def test_no_http(head: bytes):
     headers = {"warc-target-uri": URL, "content-type": "application/http; msgtype=response"}
     with pytest.raises(NoPageError, match="not_http"):
         page_of(Record("response", headers, head))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    url=st.sampled_from([URL, "http://[", "http://a b/\0", "https:", "http://a.test:x/"])
+    | st.text().map(lambda text: f"http://{text}"),
+    status=st.sampled_from(["HTTP/1.1 200 OK", "HTTP/2 200", "HTTP/1.1 302 Found"]) | st.text(),
+    headers=st.lists(
+        st.sampled_from(
+            [
+                "Content-Type: text/html",
+                "Content-Type: text/css; charset=none",
+                "Content-Encoding: gzip, br",
+                "Content-Encoding: zstd",
+                "Content-Encoding: deflate",
+                "Transfer-Encoding: chunked",
+                "Location: http://[",
+                ": ",
+            ]
+        )
+        | st.text()
+    ),
+    body=st.binary() | st.binary().map(gzip.compress) | st.binary().map(chunked),
+)
+def test_any_bytes(url: str, status: str, headers: list[str], body: bytes):
+    """A page, a sheet, or the reason why not: never anything else."""
+    head = "\r\n".join([status, *headers, "", ""]).encode(errors="replace")
+    record = Record("response", {"warc-target-uri": url}, head + body)
+    with suppress(NoPageError):
+        page = page_of(record)
+        assert sheet_urls(page.body, page.url) is not None
+    sheet_of(record)
+    moved_to(record)
 
 
 def test_sheets_and_redirects(tmp_path: Path):

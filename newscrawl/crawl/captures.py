@@ -153,10 +153,14 @@ _unpacker = _Unpacker()
 
 
 def _unpacked(url: str, status: int, headers: Headers, body: bytes) -> Response:
+    try:
+        request = Request(url)
+    except ValueError:
+        raise NoPageError("not_http") from None
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     response = kind(url, status=status, headers=headers, body=body)
     try:
-        unpacked = _unpacker.process_response(Request(url), response)
+        unpacked = _unpacker.process_response(request, response)
     except IgnoreRequest:
         raise NoPageError("too_large") from None
     except Exception:  # noqa: BLE001  # zlib's, gzip's, brotli's, zstandard's
