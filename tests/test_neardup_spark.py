@@ -156,17 +156,20 @@ def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
             continue
 
 
-def test_killed_workers(spark: None, tmp_path: Path) -> None:
-    """workers that are killed at work cost tasks, which are done again, and no article"""
+@pytest.mark.corpus
+def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
+    """the corpus is clustered as on one machine, though workers are killed at their work"""
+    members = load_members(corpus_dir / "near-duplicates")
+    outcomes = [Outcome(member.page, Texts("", "")) for member in members]
     feed = tmp_path / "feed.jsonl"
-    feed.write_text(lines_of(rows_of(stories(600, seed=3))), encoding="utf-8")
-    args = ["feed.jsonl", "out", "--master", "local-cluster[2,1,1024]", *CONFIGURED]
-    args += ["--conf", "spark.log.level=WARN"]
+    feed.write_text(lines_of(rows_of(stories_of_members(members, outcomes, "gold"))), "utf-8")
+    args = ["feed.jsonl", "out", "--clusters", "clusters", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"]
+    args += ["--master", "local-cluster[2,1,1024]", *CONFIGURED, "--conf", "spark.log.level=WARN"]
     killed: set[int] = set()
     with start(tmp_path, *args) as job:
         while job.poll() is None and len(killed) < 2:
             for worker in workers_of(job):
-                # One that has just begun to work: imports are behind it.
+                # Python has started and is loading or running what a task needs.
                 if worker.pid not in killed and worker.cpu_times().user > 1.0:
                     worker.kill()
                     killed.add(worker.pid)
@@ -175,7 +178,9 @@ def test_killed_workers(spark: None, tmp_path: Path) -> None:
     assert job.returncode == 0, printed
     assert len(killed) == 2
     assert "Lost task" in printed
-    assert read(tmp_path / "out") == expected([feed], Options())[0]
+    found = read(tmp_path / "out"), read(tmp_path / "clusters")
+    assert found == expected([feed], Options(window=None))
+    assert len(found[1]) < len(members)
 
 
 COMPONENTS = """
@@ -219,14 +224,12 @@ def test_components(spark: None, tmp_path: Path) -> None:
     ("args", "message"),
     [
         (["missing.jsonl", "out"], "missing.jsonl"),
-        (["broken.parquet", "out"], "broken.parquet"),
         (["feed.jsonl", "here"], "here: is there already"),
     ],
 )
 def test_refused(spark: None, tmp_path: Path, args: list[str], message: str) -> None:
     """what cannot be read or written is said in a line, and nothing is left behind"""
     (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(stories(3))), encoding="utf-8")
-    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     (tmp_path / "here").mkdir()
     status, printed = run(tmp_path, *args, "--master", "local[1]")
     assert status == 2
@@ -249,20 +252,3 @@ def test_refused_before_the_start(tmp_path: Path, args: list[str], message: str)
     assert status == 2
     (line,) = printed.splitlines()
     assert message in line or "newscrawl[spark]" in line
-
-
-@pytest.mark.corpus
-def test_corpus(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
-    """the labelled bodies of the corpus are clustered as on one machine, without a window"""
-    members = load_members(corpus_dir / "near-duplicates")
-    outcomes = [Outcome(member.page, Texts("", "")) for member in members]
-    made = stories_of_members(members, outcomes, "gold")
-    feed = tmp_path / "feed.jsonl"
-    feed.write_text(lines_of(rows_of(made)), encoding="utf-8")
-    status, printed = run(
-        tmp_path, "feed.jsonl", "out", "--master", "local[2]", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"
-    )
-    assert status == 0, printed
-    found = [row["cluster"] for row in read(tmp_path / "out")]
-    assert read(tmp_path / "out") == expected([feed], Options(window=None))[0]
-    assert len(set(found)) < len(found)
