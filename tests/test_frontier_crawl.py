@@ -44,8 +44,8 @@ class TreeCrawl:
     kills: list[float] = field(default_factory=list)
     log: str = ""
 
-    def start(self, limit: int = resource.RLIM_INFINITY) -> subprocess.Popen[bytes]:
-        """Start a process, or start again. *limit*: bytes that a file of it may have."""
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start a process, or start again."""
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
         given = {"url": self.site.url, **self.arguments}
         arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
@@ -62,7 +62,6 @@ class TreeCrawl:
                 },
                 stdout=log,
                 stderr=log,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
             )
 
     def kill_at(self, pages: int) -> bool:
@@ -242,7 +241,8 @@ def test_second_process_is_refused(crawl: TreeCrawl):
 
 def test_full_disk(crawl: TreeCrawl):
     """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
-    process = crawl.start(limit=150_000)
+    process, limit = crawl.start(), 150_000
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
     assert process.wait(timeout=60) == 0
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
     assert "The crawl ends, its state cannot be written: " in crawl.output

@@ -20,6 +20,7 @@ from newscrawl.crawl.urls import owner, page_key, site_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from newscrawl.crawl.frontier.leases import Ended
     from newscrawl.crawl.sites import Site
 
 #: what a request is for
@@ -261,6 +262,26 @@ class SiteFrontier:
         before = len(self._known_pages)
         self._known_pages.update(keys)
         return len(self._known_pages) - before
+
+    def resume(self, ended: Iterable[Ended]) -> None:
+        """Take up a crawl that was interrupted, in which requests have *ended*.
+
+        Their articles are not fetched again, and the site's budgets are what is left of them.
+        What else there is to do, the tables of pages and sources tell.
+        """
+        site = self.site
+        listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
+        for role, url, final_url, outcome in ended:
+            self._requests += 1
+            key = page_key(url)
+            if role == "article":
+                self._seen.add((True, key))
+                self._arrived.add(page_key(final_url))
+                self.taken += outcome.startswith(("article", "dropped"))
+            elif key not in listed:
+                self._spent[role] = self._spent.get(role, 0) + 1
+            elif role == "section":
+                self.owners.add(owner(site_key(final_url)))
 
     def owns(self, url: str) -> bool:
         """Return True for a URL of this site."""

@@ -14,6 +14,8 @@ from w3lib.encoding import http_content_type_encoding
 from newscrawl import clock
 from newscrawl.crawl.conditional import conditions
 from newscrawl.crawl.discovery import Budgets, SiteFrontier
+from newscrawl.crawl.frontier.keys import PLANNED
+from newscrawl.crawl.frontier.leases import OUTCOME, LeaseBook
 from newscrawl.crawl.outcomes import SiteStats, failure_reason
 from newscrawl.crawl.pages import Sifted
 from newscrawl.crawl.sheets import META
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from newscrawl.crawl.discovery import Role, Target
+    from newscrawl.crawl.frontier.leases import Ended
 
 #: Discovery goes first in a host's queue: only what is known can be put in order.
 _PRIORITY: dict[Role, int] = {
@@ -104,15 +107,21 @@ class SitelistSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
         await self.state.open()
+        ended = await LeaseBook.for_crawler(self.crawler).ended()
         for site in self.sites:
-            for request in self._requests(await self._frontier(site)):
+            frontier = await self._frontier(site, ended.get(site.key, []))
+            for request in self._requests(frontier):
                 yield request
 
-    async def _frontier(self, site: Site) -> SiteFrontier:
-        """Return the frontier of *site*, with what former crawls leave to do."""
+    async def _frontier(self, site: Site, ended: list[Ended]) -> SiteFrontier:
+        """Return the frontier of *site*, with what former crawls leave to do.
+
+        *ended*: what this one did before it was interrupted.
+        """
         budgets = self._budgets(site.limit or self.limit)
         memory = await self.state.recall(site.key, limit=2 * budgets.articles)
         frontier = SiteFrontier(site, budgets, memory.sources.known)
+        frontier.resume(ended)
         for row in memory.sources.rows:
             frontier.add_source(row.role, row.url, depth=row.depth, when=row.published)
         new = [
@@ -138,6 +147,7 @@ class SitelistSpider(Spider):
                 dont_filter=True,
                 headers=conditions(target.past),
                 meta={
+                    PLANNED: True,
                     "newscrawl_site": frontier.site.key,
                     "newscrawl_ticket": ticket,
                     "newscrawl_role": target.role,
@@ -187,6 +197,8 @@ class SitelistSpider(Spider):
         self, frontier: SiteFrontier, target: Target, reason: str, request: Request | None = None
     ) -> None:
         self.state.failed(frontier, target, request, reason)
+        if request is not None:
+            request.meta[OUTCOME] = f"failed/{reason}"
         what = "failed_count" if target.role == "article" else "discovery_failed_count"
         self.counts.count(frontier.site.key, f"{what}/{reason}")
         self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
@@ -261,6 +273,7 @@ class SitelistSpider(Spider):
                 return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
+            response.meta[OUTCOME] = "dropped/not_article"
         await self._follow(frontier, target, response, page)
         return None
 

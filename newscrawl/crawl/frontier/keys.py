@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.frontier.leases import Lease
 
-KEY: Final = "newscrawl_key"
-"""Meta in which a spider may name a request: two of one name are the same."""
+PLANNED: Final = "newscrawl_planned"
+"""Meta of a request that its spider plans again by itself when the crawl is resumed."""
+NO_KEY: Final = 0
+"""The key of a planned request."""
 
 
 class Keys:
@@ -36,11 +38,11 @@ class Keys:
 
     def key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
         """Return the key of *request*, which *parent* yields, or start(), or somebody else."""
-        if name := request.meta.pop(KEY, None):
-            return _number(hashlib.sha256(str(name).encode()).digest())
+        if request.meta.get(PLANNED):
+            return NO_KEY
         if not request.dont_filter:
             return self.fingerprint(request)
-        if parent is None and not from_start:
+        if not from_start and (parent is None or parent.key == NO_KEY):
             return random.getrandbits(63)  # an extension's, for example: new each time
         fingerprint = self._fingerprinter.fingerprint(request)
         twins = parent.twins if parent else self._start

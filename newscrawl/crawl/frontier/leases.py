@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
 from newscrawl import clock
 from newscrawl.crawl.frontier import outbox
+from newscrawl.crawl.frontier.keys import NO_KEY
 from newscrawl.crawl.store import CrawlStore
 from newscrawl.crawl.urls import site_key
 from newscrawl.settings.defaults import setting
@@ -56,9 +57,20 @@ CREATE TABLE IF NOT EXISTS outcome (
 """
 """A request is pending until *request* is NULL; then its key tells that it was there."""
 
+_ENDED: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 _DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _DONE_IN_MEMORY: Final = "INSERT INTO request VALUES (?, ?, '', 0, NULL)"
 _OUTCOME: Final = "INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+class Ended(NamedTuple):
+    """How a request ended."""
+
+    #: what the spider made it for (meta ``newscrawl_role``)
+    role: Any
+    url: str
+    final_url: str
+    outcome: str
 
 
 @dataclass(slots=True, eq=False)
@@ -210,6 +222,14 @@ class LeaseBook:
         else:
             lease.writes.append((sql, list(rows)))
 
+    async def ended(self) -> dict[str, list[Ended]]:
+        """Return the requests of each site that have ended in this crawl, before it was resumed."""
+        await self.store.open(SCHEMA)
+        sites = defaultdict(list)
+        for site, *row in await self.store.read(_ENDED):
+            sites[site].append(Ended(*row))
+        return dict(sites)
+
     def check(self, lease: Lease) -> None:
         """End *lease* if it is over, as soon as whoever is told of it now has heard."""
         if lease.is_over and not lease.settling:
@@ -232,7 +252,7 @@ class LeaseBook:
             self.store.write(sql, rows)
         if lease.durable:
             self.store.write(_DONE, [(lease.id,)])
-        else:
+        elif lease.key != NO_KEY:
             self.store.write(_DONE_IN_MEMORY, [(lease.id, lease.key)])
         self._record(lease)
         if lease.parent:

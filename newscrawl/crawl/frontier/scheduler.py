@@ -13,7 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.frontier import outbox
-from newscrawl.crawl.frontier.keys import Keys
+from newscrawl.crawl.frontier.keys import NO_KEY, Keys
 from newscrawl.crawl.frontier.leases import LEASE, PARENT, SCHEMA, Lease, LeaseBook
 from newscrawl.crawl.frontier.middleware import START, LeaseMiddleware, WatchedErrback
 from newscrawl.crawl.frontier.pending import Entry, Pending
@@ -44,7 +44,8 @@ class LeaseScheduler(BaseScheduler):
 
     A request is handed out under a lease, and pending in the file until all that it led to is
     there, too. Requests are JSON with callbacks by name; one that cannot be so is kept in memory,
-    and its parent under lease until it is done. A crawl that ended before it had finished is
+    and its parent under lease until it is done. A request with ``newscrawl_planned`` in its meta is
+    in memory alone: its spider plans it again. A crawl that ended before it had finished is
     resumed by the next one with the same file; what ``start()`` yields again is known.
 
     Download slots take turns, the one with the fewest requests under way first; within a slot
@@ -148,21 +149,21 @@ class LeaseScheduler(BaseScheduler):
         if key in self._seen:
             self._stats.inc_value("dupefilter/filtered")
             return False
-        self._seen.add(key)
         self._add(request, key, parent)
         self._stats.inc_value("scheduler/enqueued")
         return True
 
     def _add(self, request: Request, key: int, parent: Lease | None) -> None:
         number, name, rank = next(self._ids), str(self._slot_of(request)), -request.priority
-        plain: str | Request
-        try:
-            plain = dump_request(request, self._spider)
-        except NotPlainError as error:
-            plain = request
-            self._keep_in_memory(number, request, parent, error)
-        else:
-            self._store.write(_INSERT, [(number, key, name, rank, plain)])
+        plain: str | Request = request
+        if key != NO_KEY:
+            self._seen.add(key)
+            try:
+                plain = dump_request(request, self._spider)
+            except NotPlainError as error:
+                self._keep_in_memory(number, request, parent, error)
+            else:
+                self._store.write(_INSERT, [(number, key, name, rank, plain)])
         self._pending.push(name, Entry(rank, number, key, plain))
 
     def _keep_in_memory(
