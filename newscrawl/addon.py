@@ -41,6 +41,7 @@ LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
 CSV_EXPORTER = "newscrawl.csvexport.CsvItemExporter"
+HTTP_HANDLER = "newscrawl.crawl.handler.HttpHandler"
 DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
 #: Scrapy's defaults that a crawl of the open web had better not have.
 SAFE_SETTINGS = {
@@ -78,9 +79,9 @@ class Addon:
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
         for name, value in SAFE_SETTINGS.items():
             settings.set(name, value, "addon")
-        ours = {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER}
-        exporters = ours | settings.getdict("FEED_EXPORTERS")
-        settings.set("FEED_EXPORTERS", exporters, settings.getpriority("FEED_EXPORTERS") or 0)
+        if settings.getbool("TWISTED_REACTOR_ENABLED"):
+            _fill(settings, "DOWNLOAD_HANDLERS", dict.fromkeys(("http", "https"), HTTP_HANDLER))
+        _fill(settings, "FEED_EXPORTERS", {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER})
 
 
 _MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
@@ -88,6 +89,11 @@ _MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
 
 def _add(settings: BaseSettings, name: str, component: type, priority: int) -> None:
     settings.setdefault_in_component_priority_dict(name, component, priority)
+
+
+def _fill(settings: BaseSettings, name: str, ours: dict[str, str]) -> None:
+    """Add *ours* to the dictionary *name*; what the project has there stays."""
+    settings.set(name, ours | settings.getdict(name), settings.getpriority(name) or 0)
 
 
 def _replace(settings: BaseSettings, theirs: type, ours: type) -> None:

@@ -5,18 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 import newscrawl
 from newscrawl.crawl.delivery import SegmentWriter
+from newscrawl.crawl.downloader import Downloader
+from newscrawl.crawl.handler import HttpHandler
+from newscrawl.crawl.secrets import HideSecrets
+from newscrawl.csvexport import CsvItemExporter
 from newscrawl.exporters import ParquetItemExporter
-from newscrawl.middlewares import StylesheetMiddleware, WarcMiddleware
+from newscrawl.middlewares import (
+    CompressionMiddleware,
+    PolitenessMiddleware,
+    RobotsMiddleware,
+    SafetyMiddleware,
+    StylesheetMiddleware,
+    WarcMiddleware,
+)
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
+from newscrawl.settings import base
 
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings, Settings
+    from scrapy.settings import BaseSettings
 
 PATH = "newscrawl.pipelines.NewsExtractPipeline"
 
@@ -33,6 +48,11 @@ def pipelines(settings: BaseSettings) -> list[Any]:
             settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
         )
     ]
+
+
+def components(settings: BaseSettings, name: str) -> list[Any]:
+    known = settings.get_component_priority_dict_with_base(name)
+    return [load_object(component) for component in build_component_list(known)]
 
 
 class Storage:
@@ -78,3 +98,49 @@ def test_pipeline_switched_off_by_the_project() -> None:
 def test_public_name() -> None:
     """The name in the documentation is the class."""
     assert load_object("newscrawl.Addon") is newscrawl.Addon
+
+
+def test_safety() -> None:
+    """Schemes and addresses, robots.txt, politeness, logs and feeds: all on, Scrapy's parts replaced."""
+    settings = settings_with_addon()
+    middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
+    assert middlewares[0] is SafetyMiddleware
+    ours = [RobotsMiddleware, StylesheetMiddleware, PolitenessMiddleware, CompressionMiddleware]
+    assert [found for found in middlewares if found in ours] == ours
+    assert RobotsTxtMiddleware not in middlewares
+    assert HttpCompressionMiddleware not in middlewares
+    assert HideSecrets in components(settings, "EXTENSIONS")
+    assert load_object(settings["DOWNLOADER"]) is Downloader
+    assert load_object(settings["FEED_EXPORTERS"]["csv"]) is CsvItemExporter
+    assert settings.getbool("ROBOTSTXT_OBEY")
+    for port in ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED"):
+        assert not settings.getbool(port)
+
+
+def test_projects_own_safety() -> None:
+    """What the project set or listed itself is not touched."""
+    own = {
+        "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: 120},
+        "DOWNLOAD_HANDLERS": {"https": "mine.Handler"},
+        "ROBOTSTXT_OBEY": False,
+        "TELNETCONSOLE_ENABLED": True,
+    }
+    settings = Settings(own)
+    newscrawl.Addon().update_settings(settings)
+    middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
+    assert RobotsTxtMiddleware in middlewares
+    assert RobotsMiddleware not in middlewares
+    assert settings["DOWNLOAD_HANDLERS"]["https"] == "mine.Handler"
+    assert load_object(settings["DOWNLOAD_HANDLERS"]["http"]) is HttpHandler
+    assert not settings.getbool("ROBOTSTXT_OBEY")
+    assert settings.getbool("TELNETCONSOLE_ENABLED")
+
+
+def test_addon_and_base_agree() -> None:
+    """The add-on and this project's settings switch on the same downloader parts, at one place."""
+    listed = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
+    settings = settings_with_addon()
+    switched = {load_object(k): v for k, v in settings["DOWNLOADER_MIDDLEWARES"].items()}
+    assert {k: v for k, v in switched.items() if v is not None} == {
+        k: v for k, v in listed.items() if v is not None and k in switched
+    }

@@ -146,7 +146,7 @@ def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb])
     assert seen.refused("scheme") == 3
     assert seen.refused("address") == 4 * 7 + 1
     for url in ways["link"][:7]:  # or its robots.txt
-        assert f"Not asked for (address): {url.removesuffix('link')}" in seen.crawl.output
+        assert f"Refused (address): {url.removesuffix('link')}" in seen.crawl.output
     assert seen.crawl.troubles() == []
 
 
@@ -206,3 +206,18 @@ def test_behind_a_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     assert done.returncode == 0
     assert set(inner.times()) == {"paper.example/robots.txt", "paper.example/"}
     assert done.stats[f"{REFUSED}/address"] == 2
+
+
+@pytest.mark.slow
+def test_headers_without_end(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """An answer of a hundred thousand headers is not read on."""
+    web, inner = webs
+    headers = {"Content-Type": "text/html"} | {f"X-Header-{n}": "x" for n in range(100_000)}
+    web.put("many.example/", Answer(b"<p>x", headers=headers))
+    web.put("few.example/", html("x"))
+    urls = [f"http://{name}.example:{web.port}/" for name in ("many", "few")]
+    seen = crawl_urls(tmp_path, web, inner, *urls)
+    assert seen.refused("headers") == 1
+    assert web.times()["many.example/"] == 1
+    assert seen.crawl.stats["reactor/stall"] < 0.5
+    assert seen.crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1

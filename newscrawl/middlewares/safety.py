@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ALLOWED = "NEWSCRAWL_ALLOWED_ADDRESSES"
+ALLOWED: Final = "NEWSCRAWL_ALLOWED_ADDRESSES"
+_REMEMBERED: Final = 10_000
 
 
 class SafetyMiddleware:
@@ -97,7 +98,7 @@ class SafetyMiddleware:
             return True
         verdict = self._verdicts.get(host)
         if verdict is None:
-            if len(self._verdicts) > 10_000:
+            if len(self._verdicts) > _REMEMBERED:
                 self._verdicts.clear()
             verdict = self._verdicts[host] = self._policy.refuses(host)
         return verdict
@@ -105,5 +106,5 @@ class SafetyMiddleware:
     def _refuse(self, request: Request, reason: str, cause: Exception | None = None) -> None:
         self._stats.inc_value(f"newscrawl/safety/refused_count/{reason}")
         hint = f" ({ALLOWED} lists what may be)" if reason == "address" else ""
-        logger.warning("Not asked for (%s): %s%s", reason, request.url, hint)
+        logger.warning("Refused (%s): %s%s", reason, request.url, hint)
         raise RefusedError(reason) from cause

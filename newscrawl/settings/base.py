@@ -41,7 +41,12 @@ DEPTH_LIMIT = 5
 COOKIES_ENABLED = False
 
 # A sitemap may name file:///etc/passwd. Only the web is crawled.
-DOWNLOAD_HANDLERS = {"file": None, "data": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    # With a bound on the number of headers.
+    "http": "newscrawl.crawl.handler.HttpHandler",
+    "https": "newscrawl.crawl.handler.HttpHandler",
+    **dict.fromkeys(("file", "data", "ftp", "s3")),
+}
 # Both run Python that is sent to a port; a crawl on a server needs neither.
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
