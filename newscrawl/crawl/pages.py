@@ -78,13 +78,14 @@ class Pages:
     async def recall(self, site: str, *, since: float, limit: int) -> list[Entry]:
         """Return the pages of *site* that are due: those never put out, then the others.
 
-        *since*: seconds, older ones are left; *limit*: pages of each kind.
+        *since*: seconds, older ones are left, as are articles beyond their window; *limit*: pages
+        of each kind.
         """
         found: list[Entry] = []
         if self._asks:
             now = clock.now().timestamp()
-            for new in (1, 0):
-                rows = await self._store.read(tables.DUE, (site, now, new, since, limit))
+            for new, oldest in ((1, since), (0, now - self._policy.window)):
+                rows = await self._store.read(tables.DUE, (site, now, new, oldest, limit))
                 found += [_entry(PageRow(*row)) for row in rows]
         return found
 
@@ -115,10 +116,15 @@ class Pages:
             return
         if now - page.last_seen > _DAY or changed != page.changed:
             sifted.seen.append((now, changed, page.key))
-        if page.key == entry["key"] and page.next_due is not None and page.next_due <= now:
+        if page.key == entry["key"] and self._is_due(page, now):
             sifted.due.append({**entry, "past": page.past})
         else:
             sifted.known.append(entry["key"])
+
+    def _is_due(self, page: PageRow, now: float) -> bool:
+        if page.next_due is None or page.next_due > now:
+            return False
+        return page.body_hash is None or now - page.since <= self._policy.window
 
     def _is_signal(self, entry: Entry, page: PageRow, now: float) -> bool:
         """Return True where a listing tells of a change that is worth a look."""

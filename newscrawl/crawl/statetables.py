@@ -139,7 +139,7 @@ JOIN alias ON alias.key = asked.value JOIN page ON page.key = alias.page
 DUE: Final = f"""
 SELECT key, 1, {_PAGE} FROM page
 WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
-AND coalesce(published, first_seen) >= ?
+AND min(coalesce(published, first_seen), first_seen) >= ?
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
 SOURCES: Final = f"""

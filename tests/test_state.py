@@ -1,0 +1,655 @@
+"""What a crawl remembers of the crawls before it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
+
+from newscrawl import clock
+from newscrawl.crawl.conditional import MAX_VALIDATOR, conditions, validators
+from newscrawl.crawl.discovery import Budgets, Known, SiteFrontier, Target
+from newscrawl.crawl.pages import Sifted
+from newscrawl.crawl.sites import Site
+from newscrawl.crawl.state import CrawlState
+from newscrawl.crawl.store import CrawlStore
+from newscrawl.crawl.urls import page_key
+from newscrawl.items import Article
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from pathlib import Path
+
+    from newscrawl.crawl.revisit import Verdict
+
+SITE = "site.example"
+HOME = f"http://{SITE}/"
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+BUDGETS = Budgets(articles=10, requests=100, sitemaps=5, feeds=5, sections=5, depth=2, window=2)
+
+
+class Hands:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+        clock.set_clock(lambda: self.now)
+
+    def forward(self, hours: float) -> None:
+        """Let *hours* go by."""
+        self.now += timedelta(hours=hours)
+
+
+@pytest.fixture
+def hands() -> Iterator[Hands]:
+    """Return the hands of the clock."""
+    yield Hands()
+    clock.set_clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where the state is."""
+    return tmp_path / "state.sqlite"
+
+
+@asynccontextmanager
+async def crawl(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]:
+    """Open the state as a crawl does."""
+    crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": str(path)} | settings)
+    state = CrawlState.for_crawler(crawler)
+    try:
+        await state.open()
+        yield state
+    finally:
+        await CrawlStore.for_crawler(crawler).close()
+
+
+def entry(path: str, when: datetime | None = None, changed: datetime | None = None) -> Any:
+    url = f"{HOME}{path}"
+    return {
+        "url": url,
+        "key": page_key(url),
+        "when": when and when.timestamp(),
+        "changed": changed and changed.timestamp(),
+        "hints": {"title": path},
+    }
+
+
+def target(listed: Any) -> Target:
+    return Target("article", listed["url"], when=listed["when"], past=listed.get("past", {}))
+
+
+def answer(url: str, **headers: str) -> HtmlResponse:
+    return HtmlResponse(url, headers=headers, request=Request(url))
+
+
+async def put_out(
+    state: CrawlState,
+    listed: Any,
+    text: str,
+    *,
+    at: str = "",
+    canonical: str | None = None,
+    **headers: str,
+) -> Verdict | None:
+    """Fetch a page, make an article of it, and return what it is to the output."""
+    url = f"{HOME}{at}" if at else listed["url"]
+    state.pages.taken(target(listed), answer(url, **headers))
+    return await state.pages.judge(Article(url=url, canonical_url=canonical, body=text), url)
+
+
+async def due(state: CrawlState, *entries: Any) -> list[str]:
+    """List *entries*; return those that are due."""
+    sifted = await state.pages.sift(list(entries))
+    state.pages.write_listed(SITE, sifted)
+    return [found["url"].removeprefix(HOME) for found in sifted.due]
+
+
+async def left(state: CrawlState, limit: int = 10) -> list[str]:
+    """Return what former crawls leave to fetch."""
+    memory = await state.recall(SITE, limit=limit)
+    return [found["url"].removeprefix(HOME) for found in memory.pages]
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(test())  # type: ignore[arg-type]
+
+
+def test_a_listed_page_is_due_until_it_is_fetched(path: Path, hands: Hands):
+    """What a crawl had no time for is there for the next, newest first, whatever listings say."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            old, new = entry("old", NOON - timedelta(days=2)), entry("new", NOON)
+            assert await due(state, old, entry("undated"), new) == ["old", "undated", "new"]
+        async with crawl(path) as state:
+            assert await left(state) == ["new", "old", "undated"]
+            assert await left(state, limit=1) == ["new"]
+            assert await due(state, new) == ["new"]
+        async with crawl(path, NEWSCRAWL_MAX_AGE=1) as state:
+            assert await left(state) == ["new", "undated"]
+
+    run(test)
+
+
+def test_what_the_listing_said_comes_back(path: Path, hands: Hands):
+    """Hints, depth and certainty are those of the first listing."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            sifted = await state.pages.sift([entry("a", NOON)])
+            state.pages.write_listed(SITE, sifted, depth=2, certain=True)
+        async with crawl(path) as state:
+            (found,) = (await state.recall(SITE, limit=10)).pages
+            assert found["hints"] == {"title": "a"}
+            assert (found["depth"], found["certain"]) == (2, True)
+            assert not target(found).is_revisit
+
+    run(test)
+
+
+def test_an_article_is_put_out_once(path: Path, hands: Hands):
+    """Then it is known, until its time for another look has come."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            assert await put_out(state, a, "Text") == "new"
+        async with crawl(path) as state:
+            assert await left(state) == []
+            assert await due(state, a) == []
+            assert (await state.pages.sift([a])).known == [a["key"]]
+        hands.forward(1)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert target(again).is_revisit
+            assert await put_out(state, again, "Text") == "unchanged"
+            assert await left(state) == []
+        hands.forward(2)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert await put_out(state, again, "Other text") == "updated"
+        hands.forward(22)
+        async with crawl(path) as state:
+            assert await left(state) == [], "the window is over, also for a visit that is late"
+            assert await due(state, a) == []
+
+    run(test)
+
+
+def test_validators_come_back_as_conditions(path: Path, hands: Hands):
+    """Those of the last answer, also of one that says 304; a 304 without any keeps the old."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
+        hands.forward(1)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert conditions(again["past"]) == {
+                "If-None-Match": '"1"',
+                "If-Modified-Since": "yesterday",
+            }
+            state.pages.unchanged(target(again), answer(again["url"], ETag='"2"'))
+        hands.forward(2)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert again["past"]["etag"] == '"2"'
+            assert again["past"]["last_modified"] == "yesterday"
+
+    run(test)
+
+
+def test_what_gave_no_article_is_asked_for_without_conditions(path: Path, hands: Hands):
+    """A page too short to be a story may be one in an hour."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            state.pages.taken(target(a), answer(a["url"], ETag='"1"'))
+        hands.forward(1)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert conditions(again["past"]) == {}
+            assert await put_out(state, again, "Text") == "new"
+
+    run(test)
+
+
+def test_long_validators_are_not_kept():
+    """Nor are empty ones."""
+    assert validators(answer(HOME, ETag="x" * (MAX_VALIDATOR + 1))) == {}
+    assert validators(answer(HOME, ETag="")) == {}
+    assert validators(answer(HOME, ETag=' W/"1" ')) == {"etag": 'W/"1"'}
+
+
+def test_a_change_that_a_listing_tells_is_looked_at(path: Path, hands: Hands):
+    """At once, but only once where it is not true, and never beyond the window."""
+
+    async def test() -> None:
+        a = entry("a", NOON, NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text")
+        hands.forward(0.1)
+        told = entry("a", NOON, NOON + timedelta(minutes=5))
+        async with crawl(path) as state:
+            assert await due(state, a) == [], "it tells nothing new"
+            (listed,) = (await state.pages.sift([told])).due
+            assert await due(state, told) == ["a"]
+            assert await left(state) == ["a"], "whether or not this crawl gets to it"
+            assert await put_out(state, listed, "Text") == "unchanged"
+            assert await due(state, entry("a", NOON, NOON + timedelta(minutes=6))) == []
+        hands.forward(48)
+        fresh = entry("b", NOON, NOON)
+        async with crawl(path) as state:
+            await due(state, fresh)
+            await put_out(state, fresh, "Text b")
+            assert await due(state, entry("b", NOON, hands.now)) == []
+
+    run(test)
+
+
+def test_a_change_that_is_true_restores_trust(path: Path, hands: Hands):
+    """A listing that was right is believed again."""
+
+    async def test() -> None:
+        a = entry("a", NOON, NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text 0")
+            for hour in (1, 2, 3):
+                hands.forward(0.1)
+                told = entry("a", NOON, NOON + timedelta(hours=hour))
+                (listed,) = (await state.pages.sift([told])).due
+                assert await due(state, told) == ["a"]
+                assert await put_out(state, listed, f"Text {hour}") == "updated"
+
+    run(test)
+
+
+def test_failures_are_retried_with_back_off_and_given_up(path: Path, hands: Hands):
+    """In the next crawl, after 1, 2 and 4 hours, then never; no listing changes that."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            state.pages.failed(target(a), None, "timeout")
+        for hours in (0, 1, 2, 4):
+            if hours:
+                async with crawl(path) as state:
+                    assert await left(state) == []
+                    assert await due(state, a) == []
+            hands.forward(hours)
+            async with crawl(path) as state:
+                (again,) = (await state.recall(SITE, limit=10)).pages
+                state.pages.failed(target(again), None, "http_503")
+        hands.forward(1000)
+        async with crawl(path) as state:
+            assert await left(state) == []
+            assert await due(state, a) == []
+
+    run(test)
+
+
+@pytest.mark.parametrize("reason", ["http_404", "http_410"])
+def test_an_article_that_is_gone(path: Path, hands: Hands, reason: str):
+    """It is not asked for again, and stays known."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text")
+        hands.forward(1)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            state.pages.failed(target(again), None, reason)
+        hands.forward(5)
+        async with crawl(path) as state:
+            assert await left(state) == []
+            assert await due(state, a) == []
+
+    run(test)
+
+
+def test_a_revisit_that_fails_changes_nothing(path: Path, hands: Hands):
+    """The article is out; the next look comes when it would."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text")
+        hands.forward(1)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            state.pages.failed(target(again), None, "timeout")
+            assert await left(state) == []
+        hands.forward(2)
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert await put_out(state, again, "Text") == "unchanged"
+
+    run(test)
+
+
+def test_the_canonical_url_of_a_known_page(path: Path, hands: Hands):
+    """An article of another URL that names it is known, in a later crawl too, whatever its text."""
+
+    async def test() -> None:
+        a, amp = entry("a"), entry("amp/a")
+        async with crawl(path) as state:
+            await due(state, a, amp)
+            await put_out(state, a, "Text")
+            assert await put_out(state, amp, "Text, printed", canonical=a["url"]) == "known"
+        async with crawl(path) as state:
+            late = entry("late/a")
+            assert await due(state, amp, late) == ["late/a"]
+            assert await put_out(state, late, "Text", canonical=f"{a['url']}#top") == "known"
+        hands.forward(5)
+        async with crawl(path) as state:
+            assert await left(state) == ["a"]
+
+    run(test)
+
+
+def test_pages_that_share_a_canonical_url(path: Path, hands: Hands):
+    """With the same text they are one article, in either order, at the same time too."""
+
+    async def test() -> None:
+        main = f"{HOME}a"
+        first, second, third = entry("amp/a"), entry("print/a"), entry("mobile/a")
+        async with crawl(path) as state:
+            await due(state, first, second)
+            verdicts = await asyncio.gather(
+                put_out(state, first, "Text", canonical=main),
+                put_out(state, second, "Text", canonical=main),
+            )
+            assert sorted(verdicts) == ["known", "new"]
+        async with crawl(path) as state:
+            assert await due(state, third) == ["mobile/a"]
+            assert await put_out(state, third, "Text", canonical=main) == "known"
+            (listed,) = (await state.pages.sift([entry("a")])).due
+            assert await put_out(state, listed, "Text", canonical=main) == "known"
+
+    run(test)
+
+
+def test_a_site_that_names_its_front_page_in_all_articles(path: Path, hands: Hands):
+    """It loses none of them."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            for number in range(3):
+                page = entry(str(number))
+                await due(state, page)
+                assert await put_out(state, page, f"Text {number}", canonical=HOME) == "new"
+
+    run(test)
+
+
+def test_the_canonical_url_of_another_site_says_nothing(path: Path, hands: Hands):
+    """Whose article it is, is for near-duplicates to tell."""
+
+    async def test() -> None:
+        ours = entry("a")
+        theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
+        async with crawl(path) as state:
+            await due(state, ours, theirs)
+            await put_out(state, ours, "Text")
+            assert await put_out(state, theirs, "Text", canonical=ours["url"]) == "new"
+
+    run(test)
+
+
+def test_where_a_redirect_led(path: Path, hands: Hands):
+    """Both URLs are known then, and another that leads there is no article of its own."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            short, other = entry("s/1"), entry("s/2")
+            await due(state, short, other)
+            await put_out(state, short, "Text", at="2026/story")
+            assert await put_out(state, other, "Text", at="2026/story") == "known"
+        async with crawl(path) as state:
+            assert await due(state, entry("2026/story"), short) == []
+
+    run(test)
+
+
+def test_an_article_that_a_pipeline_lost(path: Path, hands: Hands):
+    """It was not put out: the next crawl fetches it again, and it is new."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text")
+            state.pages.item_error(answer(a["url"]))
+        async with crawl(path) as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            assert await put_out(state, again, "Text") == "new"
+
+    run(test)
+
+
+def test_a_page_that_no_site_list_asked_for(path: Path, hands: Hands):
+    """Other spiders' articles pass."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            assert await state.pages.judge(Article(url=HOME, body="Text"), HOME) is None
+
+    run(test)
+
+
+def test_all_again(path: Path, hands: Hands):
+    """With NEWSCRAWL_ONLY_NEW off everything is new each time, and yet remembered."""
+
+    async def test() -> None:
+        a = entry("a", NOON)
+        for _ in range(2):
+            async with crawl(path, NEWSCRAWL_ONLY_NEW=False) as state:
+                assert await left(state) == []
+                assert await due(state, a) == ["a"]
+                assert await put_out(state, a, "Text") == "new"
+        async with crawl(path) as state:
+            assert await due(state, a) == []
+
+    run(test)
+
+
+def test_in_memory(hands: Hands):
+    """Without a file a crawl is the first, and knows its own articles."""
+
+    async def test() -> None:
+        for _ in range(2):
+            async with crawl("") as state:
+                a = entry("a")
+                assert await due(state, a) == ["a"]
+                assert await put_out(state, a, "Text") == "new"
+                assert await due(state, a) == []
+
+    run(test)
+
+
+def test_what_is_listed_no_more_is_forgotten(path: Path, hands: Hands):
+    """After NEWSCRAWL_STATE_DAYS, and not while listings name it."""
+
+    async def test() -> None:
+        a, b = entry("a"), entry("b")
+        async with crawl(path) as state:
+            await due(state, a, b)
+            await put_out(state, a, "Text a", canonical=f"{HOME}main/a")
+            await put_out(state, b, "Text b")
+        hands.forward(24 * 100)
+        async with crawl(path) as state:
+            assert await due(state, b) == []
+        hands.forward(24 * 100)
+        async with crawl(path) as state:
+            assert await due(state, a, b) == ["a"]
+        with sqlite3.connect(path) as connection:
+            assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
+
+    run(test)
+
+
+def frontier(known: Any = None, **options: Any) -> SiteFrontier:
+    return SiteFrontier(Site(HOME, **options), BUDGETS, known or {})
+
+
+def asked(site: SiteFrontier) -> list[str]:
+    """Return what *site* asks for, all of it answered with nothing."""
+    found = []
+    while targets := list(site.next_targets()):
+        for ticket, wanted in targets:
+            site.close(ticket)
+            found.append(wanted.url.removeprefix(HOME))
+    return found
+
+
+async def poll(
+    state: CrawlState, site: SiteFrontier, *, new: int = 0, cut: int = 0, **headers: str
+) -> list[str]:
+    """Answer what *site* asks for, each listing with *new* pages; return what it asked for."""
+    found = []
+    while targets := list(site.next_targets()):
+        for ticket, wanted in targets:
+            site.close(ticket)
+            at = clock.now().timestamp()
+            sifted = Sifted([entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"])
+            state.listed(site, wanted, answer(wanted.url, **headers), sifted, cut=cut)
+            found.append(wanted.url.removeprefix(HOME))
+    return found
+
+
+async def remembered(state: CrawlState, limit: int = 20) -> SiteFrontier:
+    """Return the frontier of the site as a crawl begins with it."""
+    memory = await state.recall(SITE, limit=limit)
+    site = frontier(memory.sources.known)
+    for row in memory.sources.rows:
+        site.add_source(row.role, row.url, depth=row.depth, when=row.published)
+    return site
+
+
+def test_sources_rest_until_they_are_due(path: Path, hands: Hands):
+    """Those that the site list gives and those found, with their validators."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            site = await remembered(state)
+            site.add_feed(f"{HOME}feed")
+            assert await poll(state, site, ETag='"1"') == ["robots.txt", "", "feed"]
+        async with crawl(path) as state:
+            site = await remembered(state)
+            assert await poll(state, site) == []
+            assert site.resting == {"robots": 1, "section": 1, "feed": 1}
+            assert state.sources.next_due is not None
+        hands.forward(1)
+        async with crawl(path) as state:
+            site = await remembered(state)
+            targets = [wanted for _, wanted in site.next_targets()]
+            assert [wanted.url for wanted in targets] == [HOME, f"{HOME}feed"]
+            assert {conditions(wanted.past)["If-None-Match"] for wanted in targets} == {'"1"'}
+
+    run(test)
+
+
+def test_sources_that_bring_news_are_asked_sooner(path: Path, hands: Hands):
+    """And those that do not later."""
+
+    async def test() -> None:
+        polls: dict[int, int] = {0: 0, 1: 0}
+        for new in polls:
+            async with crawl(path.with_name(f"{new}.sqlite")) as state:
+                for _ in range(48):
+                    polls[new] += "" in await poll(state, await remembered(state), new=new)
+                    hands.forward(0.5)
+        assert polls[1] == 48
+        assert polls[0] < 12
+
+    run(test)
+
+
+def test_a_source_that_fails_is_left_alone(path: Path, hands: Hands):
+    """Longer each time; found and failed in the same crawl it is remembered, too."""
+
+    async def test() -> None:
+        tries = []
+        for hour in range(48):
+            async with crawl(path) as state:
+                site = await remembered(state)
+                site.add_feed(f"{HOME}feed")
+                for ticket, wanted in list(site.next_targets()):
+                    site.close(ticket)
+                    if wanted.role == "feed":
+                        tries.append(hour)
+                    state.failed(site, wanted, None, "timeout")
+            hands.forward(1)
+        gaps = [after - before for before, after in pairwise(tries)]
+        assert gaps == sorted(gaps)
+        assert 4 <= len(tries) <= 8
+
+    run(test)
+
+
+def test_a_listing_that_was_cut_short_is_read_again_for_more(path: Path, hands: Hands):
+    """By a crawl that takes more, at once and without conditions."""
+
+    async def test() -> None:
+        async with crawl(path) as state:
+            site = await remembered(state, limit=20)
+            site.add_sitemap(f"{HOME}map.xml")
+            await poll(state, site, cut=20, ETag='"1"')
+        async with crawl(path) as state:
+            assert asked(await remembered(state, limit=20)) == []
+            site = await remembered(state, limit=40)
+            found = {wanted.url: wanted for _, wanted in site.next_targets()}
+            assert conditions(found[HOME].past) == {}
+
+    run(test)
+
+
+def test_a_sitemap_that_its_index_calls_new_is_due():
+    """Whatever its own interval says."""
+    past = {"fetched_at": NOON.timestamp(), "interval": 1e6}
+    known = {("sitemap", page_key(f"{HOME}map.xml")): Known(due=False, past=past)}
+    before, after = NOON.timestamp() - 1, NOON.timestamp() + 1
+    for when, is_due in ((None, False), (before, False), (after, True)):
+        site = frontier(known)
+        site.add_sitemap(f"{HOME}map.xml", when=when)
+        assert ("map.xml" in asked(site)) is is_due
+
+
+def test_revisits_come_last_and_do_not_count(hands: Hands):
+    """The site's limit is for news."""
+    site = frontier()
+    asked(site)
+    past = {"hash": "00" * 16}
+    for number in range(3):
+        site.add_article({**entry(f"old/{number}", NOON), "past": past})
+    for number in range(12):
+        site.add_article(entry(f"new/{number}"))
+    first = []
+    while targets := list(site.next_targets()):
+        for ticket, wanted in targets:
+            site.close(ticket)
+            site.taken += not wanted.is_revisit
+            first.append(wanted.url.removeprefix(HOME))
+    assert first == [f"new/{n}" for n in range(10)] + [f"old/{n}" for n in range(3)]
+    assert site.waiting == 2
