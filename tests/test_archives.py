@@ -307,7 +307,9 @@ def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive.add(b"GET / HTTP/1.1\r\n\r\n", kind="request")
     for number, host in enumerate(("one.test", "two.test", "one.test")):
         packed = gzip.compress(BODY.replace(TITLE.encode(), b"%b %d" % (TITLE.encode(), number)))
-        archive.add(packed, HTML, ("Content-Encoding", "gzip"), url=f"https://{host}/{number}")
+        cut = {"WARC_Truncated": "length"} if number == 2 else {}
+        url = f"https://{host}/{number}"
+        archive.add(packed, HTML, ("Content-Encoding", "gzip"), url=url, **cut)
     archive.add(b"\xff\xd8\xff", ("Content-Type", "image/jpeg"), url="https://one.test/a.jpg")
     archive.add(b"", url="https://one.test/empty")
     archive.add(b"<p>Hello", url="https://one.test/short")
@@ -341,6 +343,7 @@ def test_archive_of_a_news_crawl(news: Path, name: str):
     assert [one["title"] for one in found] == [f"{TITLE} {number}" for number in range(3)]
     assert {one["fetched_at"] for one in found} == {"2024-05-05T08:00:00+00:00"}
     assert {one["style_complete"] for one in found} == {None}
+    assert [one["flags"] for one in found] == [[], [], ["truncated"]]
     *lines, last = done.stderr.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("scrapy extract: https://one.test/empty: failed (document)")

@@ -163,6 +163,8 @@ class Extractor:
             _tell(f"{page.url}: failed ({error.reason}): {error}")
             return None
         article = Article.from_dict(plain)
+        if page.truncated:
+            article.flags.append("truncated")
         dropped = verdict(article, self._options)
         self.counts[dropped.reason if dropped else "article"] += 1
         return None if dropped else article

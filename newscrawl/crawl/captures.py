@@ -55,6 +55,8 @@ class Capture:
     at: datetime
     #: what discovery knew of the page
     hints: dict[str, str] = field(default_factory=dict)
+    #: whether who wrote the archive says that the body is not all of it
+    truncated: bool = False
 
 
 def is_message(record: Record) -> bool:
@@ -103,7 +105,14 @@ def moved_to(record: Record) -> str | None:
 def _capture(record: Record, response: Response, hints: dict[str, str]) -> Capture:
     header = (response.headers.get("Content-Type") or b"").decode("latin-1")
     at = _instant(record.headers.get("warc-date", ""))
-    return Capture(response.url, response.body, http_content_type_encoding(header), at, hints)
+    return Capture(
+        url=response.url,
+        body=response.body,
+        encoding=http_content_type_encoding(header),
+        at=at,
+        hints=hints,
+        truncated="warc-truncated" in record.headers,
+    )
 
 
 def _response(record: Record, only: bytes = b"") -> Response:

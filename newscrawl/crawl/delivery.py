@@ -63,6 +63,8 @@ class SegmentWriter:
         LeaseBook.for_crawler(crawler)  # puts items into the outbox
         self._stats = crawler.stats
         self._name = ""
+        #: number of the last item that is in a segment
+        self._last = 0
         self._turn = asyncio.Lock()
         self._new = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -132,7 +134,7 @@ class SegmentWriter:
             logger.error("No segment: %s", error)  # noqa: TRY400  # no bug
 
     async def _waiting(self, *, full: bool) -> list[tuple[int, str, str]]:
-        rows = await self._store.read(_WAITING, (0, _ALL, self._items))
+        rows = await self._store.read(_WAITING, (self._last + 1, _ALL, self._items))
         return [] if full and len(rows) < self._items else rows
 
     async def _begin(self, rows: list[tuple[int, str, str]]) -> None:
@@ -152,6 +154,7 @@ class SegmentWriter:
             self._store.write("UPDATE outbox SET item = NULL WHERE id BETWEEN ? AND ?", [row[:2]])
             self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
             await self._store.commit()
+            self._last = last
             self._stats.inc_value("newscrawl/segments/segment_count", len(segments))
             self._stats.inc_value("newscrawl/segments/item_count", len(rows))
 
