@@ -23,7 +23,9 @@ from newscrawl.body.choice import (
     choose_blocks,
     load_body_model,
 )
-from newscrawl.body.nce import nce
+from newscrawl.body.coreex import coreex
+from newscrawl.body.econ import econ
+from newscrawl.body.nce import find_region, nce
 from newscrawl.body.regions import heading_row, outside_regions, reveal
 from newscrawl.document import Document, parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
@@ -253,6 +255,24 @@ def test_scripts(language: str):
     body = extract(html.replace("<html>", f"<html lang={language}>")).body
     assert all(one in body for one in story)
     assert notice not in body
+
+
+def test_prose_under_the_heading_is_a_candidate():
+    """A standfirst in a box of its own is, which no algorithm takes; a short text there is not."""
+    standfirst = (
+        "Divers and engineers took seven months and eleven million to open it again for lorries"
+    )
+    links = "".join(f"<li><a href=/{n}>Another story of the day, number {n}</a>" for n in range(30))
+    html = (
+        f"<body><div><ul>{links}</ul><header><h1>Harbour bridge</h1><p>{standfirst}<p>Print</header>"
+        f"</div><main><article>{''.join(f'<p>{one}' for one in STORY)}</article></main>"
+    )
+    document = parse_document(html)
+    region = find_region(document).forest
+    for forest in (region, coreex(document), econ(document)):
+        assert standfirst not in "".join(map(document.subtree_text, forest))
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found == [standfirst, *STORY]
 
 
 def test_candidates_and_choice():

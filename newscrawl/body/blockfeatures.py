@@ -76,6 +76,14 @@ class Context(NamedTuple):
     long: list[float]
 
 
+def is_prose(document: Document, rows: Sequence[int]) -> bool:
+    """Return whether the block of the text nodes *rows* is long and linkless."""
+    first, end = rows[0], rows[-1] + 1
+    size = document.chars_before[end] - document.chars_before[first]
+    links = document.link_chars_before[end] - document.link_chars_before[first]
+    return size >= LONG and links < FEW_LINKS * size
+
+
 def block_features(
     document: Document,
     blocks: Blocks,

@@ -11,7 +11,7 @@ from itertools import accumulate, chain, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features
+from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, is_prose
 from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
@@ -43,8 +43,12 @@ FEATURES = (
 IMPROBABLE = 0.1
 """Short blocks of a smaller probability do not belong to their neighbours."""
 LIST = 0.4
-"""Least mean probability of a list's items. 0.3 takes more lists of links with it."""
+"""Least mean probability of the items of a list with links. 0.3 takes more lists of links with it."""
+LINKLESS = 0.1
+"""Most mean link density of a list without."""
 _NEAR = 3
+_CLOSE = 12
+_LINKS = FEATURES.index("link_density")
 _TAG, _PARENT_TAG = FEATURES.index("tag"), FEATURES.index("parent_tag")
 _DESCRIBED, _AFTER = FEATURES.index("described"), FEATURES.index("after_heading")
 
@@ -67,18 +71,41 @@ class Candidates(NamedTuple):
 
 
 def body_candidates(document: Document, nce_forest: Sequence[int]) -> Candidates:
-    """Return the blocks that NCE, which found *nce_forest*, CoreEx or ECON take."""
+    """Return the blocks that NCE, which found *nce_forest*, CoreEx or ECON take, and prose between."""
     blocks = find_blocks(document)
     forests = {"nce": nce_forest, "coreex": coreex(document), "econ": econ(document)}
     union = mask(document, chain.from_iterable(forests.values()))
     taken = [place for place, rows in enumerate(blocks.rows) if union[rows[0]]]
     heading = heading_row(document)
+    taken = _with_prose_between(document, blocks, taken, heading)
     places = outside_regions(document, blocks, taken, heading)
     if not places:
         return Candidates(blocks, [], [], [])
     votes = {name: mask(document, forest) for name, forest in forests.items()}
     columns = block_features(document, blocks, places, votes, heading)
     return Candidates(blocks, places, _table(columns), blocks.chars(document, places))
+
+
+def _with_prose_between(
+    document: Document, blocks: Blocks, taken: list[int], heading: int | None
+) -> list[int]:
+    """Return *taken* with the prose between them and, close before them, that under the heading.
+
+    One page in ten has any, and half of that is of its body: standfirsts, columns of their own.
+    """
+    if not taken:
+        return []
+    start = taken[0]
+    if heading is not None:
+        least, end = max(0, start - _CLOSE), document.end[heading]
+        while start > least and blocks.rows[start - 1][0] >= end:
+            start -= 1
+    known = set(taken)
+    return [
+        place
+        for place in range(start, taken[-1] + 1)
+        if place in known or is_prose(document, blocks.rows[place])
+    ]
 
 
 def _table(columns: Columns) -> list[tuple[float, ...]]:
@@ -127,15 +154,17 @@ def with_companions(
 
     A heading belongs to the chosen block after it, a quote to those on its both sides, the
     standfirst that is the page's description to the first, unless :data:`IMPROBABLE`; a list
-    among chosen blocks is whole or not there (:data:`LIST`). Their few words decide no F1 (0.0004
-    either way), but a reader misses them.
+    among chosen blocks is whole or not there (:data:`LIST`). Their few words are worth 0.0007 of F1
+    at most, but a reader misses them.
     """
     if not chosen:
         return []
     inside = set(chosen)
     for first, end in _lists(features):
         around = (range(first - _NEAR, first), range(end, end + _NEAR))
-        if fmean(probabilities[first:end]) >= LIST and not any(map(inside.isdisjoint, around)):
+        if _is_told(features, probabilities, first, end) and not any(
+            map(inside.isdisjoint, around)
+        ):
             inside.update(range(first, end))
     places = [place for place, one in enumerate(probabilities) if one >= IMPROBABLE]
     for place in places:
@@ -154,6 +183,14 @@ def _lists(features: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
         if is_item:
             yield place, place + size
         place += size
+
+
+def _is_told(
+    features: Sequence[Sequence[float]], probabilities: Sequence[float], first: int, end: int
+) -> bool:
+    """Return whether the list of the items from *first* to *end* may be text of the article."""
+    linkless = fmean(one[_LINKS] for one in features[first:end]) < LINKLESS
+    return fmean(probabilities[first:end]) >= (IMPROBABLE if linkless else LIST)
 
 
 def _is_between(features: Sequence[Sequence[float]], place: int, inside: AbstractSet[int]) -> bool:
