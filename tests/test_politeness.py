@@ -156,6 +156,30 @@ def test_the_whole_domain_waits(tmp_path: Path, web: DirectWeb, status: int):
 
 
 @pytest.mark.slow
+def test_those_who_wait_hold_nobody_up(tmp_path: Path, web: DirectWeb):
+    """More domains wait than there may be requests; the others go on meanwhile."""
+    waiting = [f"busy-{n}.example/{page}" for n in range(4) for page in range(2)]
+    for page in waiting:
+        web.put(page, busy("7"), html("x"))
+    others = [f"other-{n}.example/" for n in range(20)]
+    for page in others:
+        web.put(page, html("x"))
+    crawl = crawl_all(tmp_path, web, *waiting, *others, CONCURRENT_REQUESTS=4)
+    first = min(at for _, at in web.at)
+    assert max(web.times_of(page)[0] for page in others) - first < 6
+    assert crawl.stats["downloader/response_status_count/200"] == 28
+
+
+@pytest.mark.slow
+def test_switched_off(tmp_path: Path, web: DirectWeb):
+    """Without it Retry-After is not heard, and each host is asked for itself."""
+    web.put("busy.example/1", busy("60"), html("x"))
+    crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
+    assert web.times() == {"busy.example/1": 2}
+    assert crawl.stats["elapsed_time_seconds"] < 30
+
+
+@pytest.mark.slow
 def test_who_asks_for_a_day_is_left_alone(tmp_path: Path, web: DirectWeb):
     """A crawl does not wait for tomorrow, and does not ask before."""
     web.put("busy.example/1", busy("86400"))
