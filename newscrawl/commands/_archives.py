@@ -54,16 +54,22 @@ def extract_archives(
     """
     try:
         options = replace(PipelineOptions.read(settings), method=method, body_parts=parts)
-        workers, deadline, memory_limit = (
+        workers, deadline, memory_limit, styled, sheets = (
             setting(settings, f"NEWSCRAWL_{name}")
-            for name in ("WORKERS", "DEADLINE", "MEMORY_LIMIT")
+            for name in ("WORKERS", "DEADLINE", "MEMORY_LIMIT", "CSS_ENABLED", "CSS_SHEETS")
         )
     except ValueError as error:
         raise UsageError(str(error), print_help=False) from error
 
     async def run() -> Extractor:
         pool = WorkerPool(workers, deadline=deadline, memory_limit=memory_limit)
-        extractor = Extractor(pool, _WAITING * max(1, workers), options, encoding)
+        extractor = Extractor(
+            pool,
+            options,
+            ahead=_WAITING * max(1, workers),
+            encoding=encoding,
+            sheets=sheets if styled else 0,
+        )
         try:
             async for article in extractor.articles(paths):
                 emit(article)
@@ -85,17 +91,24 @@ class _Sheet(NamedTuple):
 class Extractor:
     """Extracts the pages of archives in the workers of *pool*, *ahead* of them at a time.
 
-    *encoding* takes the place of the charset that the server named.
+    *encoding* takes the place of the charset that the server named; *sheets* are the style sheets
+    of a page at most (0: styles are not asked for).
     """
 
     def __init__(
-        self, pool: WorkerPool, ahead: int, options: PipelineOptions, encoding: str | None = None
+        self,
+        pool: WorkerPool,
+        options: PipelineOptions,
+        *,
+        ahead: int,
+        encoding: str | None,
+        sheets: int,
     ) -> None:
         self._pool = pool
         self._ahead = ahead
         self._options = options
         self._encoding = encoding
-        self._sheets = _Sheets(pool)
+        self._sheets = _Sheets(pool, sheets)
         #: ``article``, and why the other records are none
         self.counts: Counter[str] = Counter()
         #: whether something of an archive could not be read
@@ -171,10 +184,11 @@ class Extractor:
 
 
 class _Sheets:
-    """The style sheets in archives, parsed, by URL."""
+    """The style sheets in archives, parsed, by URL; *most* of them are those of a page."""
 
-    def __init__(self, pool: WorkerPool) -> None:
+    def __init__(self, pool: WorkerPool, most: int) -> None:
         self._pool = pool
+        self._most = most
         self._store: dict[str, Any] = {}
         self._known: dict[str, _Sheet] = {}
         self._moved: dict[str, str] = {}
@@ -183,7 +197,7 @@ class _Sheets:
         """Read all sheets in the archives at *paths*, into a store in *folder*."""
         # As large as it gets: it is gone with the folder.
         self._store = {"store": f"{folder}/sheets.sqlite", "store_size": 2**20}
-        for path in paths:
+        for path in paths if self._most else ():
             try:
                 for record in read_records(path):
                     if not isinstance(record, Flaw) and is_message(record):
@@ -207,7 +221,8 @@ class _Sheets:
         """Return the arguments that tell the worker of the page's sheets; none without sheets."""
         if not self._known:
             return {}
-        linked = {url: self._find(url) for url in sheet_urls(page.body, page.url)}
+        urls = sheet_urls(page.body, page.url, limit=self._most)
+        linked = {url: self._find(url) for url in urls}
         found = latest = {url: sheet for url, sheet in linked.items() if sheet}
         for _ in range(IMPORT_DEPTH):
             latest = {name: sheet for name, sheet in self._imports(latest) if name not in found}
