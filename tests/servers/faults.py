@@ -34,6 +34,7 @@ Outcome = Literal["article", "failure", "either"]
 MIB = 1 << 20
 #: the number of the article that a faulty page carries
 FAULTY = 1
+FAULTY_PATH = f"/2026/03/14/lokales/wie-es-mit-der-bruecke-weitergeht-{FAULTY}.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,11 +249,13 @@ class FaultSite:
     name: str
     #: distinguishes the healthy articles of all sites
     number: int
+    #: None where a proxy answers for the name
+    port: int | None = None
 
     @property
     def host(self) -> str:
         """Name of the site, as its URLs have it."""
-        return f"{self.name}.example"
+        return f"{self.name}.example" + (f":{self.port}" if self.port else "")
 
     @property
     def fault(self) -> PageFault | TransportFault:
@@ -262,9 +265,7 @@ class FaultSite:
     @property
     def faulty_url(self) -> str:
         """URL of the faulty page."""
-        return (
-            f"http://{self.host}/2026/03/14/lokales/wie-es-mit-der-bruecke-weitergeht-{FAULTY}.html"
-        )
+        return f"http://{self.host}{FAULTY_PATH}"
 
     @property
     def healthy(self) -> dict[str, int]:
@@ -292,10 +293,17 @@ class FaultSite:
             f' xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">{entries}</urlset>'
         )
 
-    def documents(self) -> dict[str, tuple[str, bytes]]:
-        """Return path -> content type and body of the pages that are well."""
-        front = f"<html><title>Der Tagesbote</title><body><a href='/'>{self.name}</a></body></html>"
-        robots = f"User-agent: *\nDisallow:\n\nSitemap: http://{self.host}/news-sitemap.xml\n"
+    def documents(self, head: str = "", robots: str = "") -> dict[str, tuple[str, bytes]]:
+        """Return path -> content type and body of the pages that are well.
+
+        *head* is put into the front page, *robots* into the robots.txt.
+        """
+        front = (
+            f"<html><head><title>Der Tagesbote</title></head>{head}"
+            f"<body><a href='/'>{self.name}</a></body></html>"
+        )
+        robots = f"User-agent: *\nDisallow:\n{robots}\n"
+        robots += f"Sitemap: http://{self.host}/news-sitemap.xml\n"
         return {
             "/": ("text/html", front.encode()),
             "/robots.txt": ("text/plain", robots.encode()),

@@ -1,0 +1,313 @@
+"""The fault suite: one crawl for each faulty site, with healthy sites beside it.
+
+``python -m tests.faults`` (``make faults``) runs all cases, some ten minutes; names of cases run
+these alone; ``--list`` names all; ``--out FILE`` keeps the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psutil
+
+from newscrawl.settings import base
+from tests.crawls import Crawl, StallMeter, run_scrapy
+from tests.servers import pages
+from tests.servers.direct import INTERNAL, RESOLVER, DirectWeb, direct_environment
+from tests.servers.faultcases import FaultWeb, ledger
+from tests.servers.faultsites import CASES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy.crawler import Crawler
+
+    from tests.servers.faultcases import Case
+    from tests.servers.faults import FaultSite
+
+MB = 2**20
+#: the bars: seconds of CPU without a pause, and MB of each process
+STALL, MEMORY = 0.5, 400
+#: requests to one site
+BUDGET = 40
+#: sites that are well
+HEALTHY = ("well", "good")
+#: Times that are short enough for a suite, and no politeness to a server of our own.
+SETTINGS: dict[str, object] = {
+    "TWISTED_DNS_RESOLVER": RESOLVER,
+    "DOWNLOAD_TIMEOUT": 4,
+    "RETRY_TIMES": 1,
+    "NEWSCRAWL_BACKOFF_DELAY": 1,
+    "NEWSCRAWL_CSS_TIMEOUT": 3,
+    "NEWSCRAWL_DEADLINE": 10,
+    "NEWSCRAWL_MAX_AGE": 0,
+    "NEWSCRAWL_SITE_REQUESTS": BUDGET,
+}
+
+
+class FaultMeter(StallMeter):
+    """Records in which function the longest stall was, and the size of the workers, too."""
+
+    _WATCH = 0.03
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._reactor = threading.get_ident()
+        self._watch = threading.Thread(target=self._look, daemon=True)
+        self._ended = threading.Event()
+        self._busiest, self._place, self._largest = 0.1, "", 0
+
+    def _start(self) -> None:
+        super()._start()
+        self._watch.start()
+
+    def _stop(self) -> None:
+        super()._stop()
+        self._ended.set()
+        self._watch.join()
+        self._tick()
+        self._stats.set_value("reactor/stall_place", self._place)
+        self._stats.set_value("worker/memory", self._largest)
+
+    def _look(self) -> None:
+        clock = time.pthread_getcpuclockid(self._reactor)
+        while not self._ended.wait(self._WATCH):
+            busy = time.clock_gettime(clock) - self._before
+            if busy > self._busiest:
+                self._busiest, self._place = busy, self._function()
+            sizes = [_size(child) for child in self._process.children(recursive=True)]
+            self._largest = max([self._largest, *sizes])
+
+    def _function(self) -> str:
+        """Return the function that the reactor is in, and what of ours or Scrapy's called it."""
+        frame, names = sys._current_frames().get(self._reactor), []
+        while frame is not None and len(names) < 40:
+            names.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
+            frame = frame.f_back
+        known = [name for name in names if name.startswith(("newscrawl", "scrapy", "twisted"))]
+        return " < ".join([*names[:1], *known[:3]])
+
+
+def _size(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:  # ended in the meantime
+        return 0
+
+
+class Ended(NamedTuple):
+    """A row of the table of outcomes."""
+
+    url: str
+    final_url: str
+    outcome: str
+    site: str
+    role: str
+
+
+@dataclass(slots=True)
+class Run:
+    """A crawl of faulty and of healthy sites, and what the servers saw of it."""
+
+    crawl: Crawl
+    web: FaultWeb
+    folder: Path
+    ended: list[Ended]
+    #: requests that no outcome was recorded of
+    pending: int
+    #: connections to what nobody may ask
+    forbidden: int
+    seconds: float
+
+    def outcomes(self, url: str) -> list[str]:
+        """Return the outcomes recorded of *url*."""
+        return [one.outcome for one in self.ended if one.url == url]
+
+    def extracted(self, site: FaultSite) -> int:
+        """Return how many healthy articles of *site* are in the feed, whole."""
+        items = {item["url"]: item for item in self.crawl.items}
+        return sum(_is_whole(items.get(url), number) for url, number in site.healthy.items())
+
+
+def _is_whole(item: Mapping[str, Any] | None, number: int) -> bool:
+    if item is None or item["title"] != pages.title(number):
+        return False
+    return set(pages.paragraphs(number)) <= set(item["body"].split("\n\n"))
+
+
+def crawl_cases(folder: Path, cases: Mapping[str, Case], **settings: object) -> Run:
+    """Crawl the sites of *cases* and two healthy ones, in one crawl."""
+    start = time.monotonic()
+    inner = DirectWeb(address=INTERNAL)
+    with inner, FaultWeb(dict(cases), inner.url, HEALTHY) as web:
+        listed = folder / "sites.txt"
+        urls = [f"http://{site.host}/" for site in web.sites.values()]
+        listed.write_text("\n".join(urls), encoding="utf-8")
+        command = ["crawl", "sitelist", "-a", f"sites={listed}", "-O", f"{folder / 'a.csv'}"]
+        extensions = json.dumps({**base.EXTENSIONS, "tests.faults.FaultMeter": 0})
+        given = {**SETTINGS, "EXTENSIONS": extensions, **settings}
+        crawl = run_scrapy(folder, command, direct_environment(), given)
+    ended, pending = read_state(folder / "state.sqlite")
+    took = time.monotonic() - start
+    return Run(crawl, web, folder, ended, pending, inner.connections, took)
+
+
+def read_state(path: Path) -> tuple[list[Ended], int]:
+    """Return the outcomes in the state of a crawl, and how many requests have none."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as state:
+        rows = state.execute("SELECT url, final_url, outcome, site, role FROM outcome")
+        pending = state.execute("SELECT count(*) FROM request WHERE request IS NOT NULL")
+        return [Ended(*row) for row in rows], pending.fetchone()[0]
+
+
+def troubles_of_run(run: Run) -> list[str]:
+    """Return what is wrong with the crawl itself."""
+    stats, found = run.crawl.stats, []
+    if run.crawl.returncode or stats.get("finish_reason") != "finished":
+        found.append(f"exit {run.crawl.returncode}, {stats.get('finish_reason')}")
+    if "Traceback" in run.crawl.output or "Unhandled" in run.crawl.output:
+        found.append("an exception in the log")
+    if stats["reactor/stall"] > STALL:
+        found.append(f"stall {stats['reactor/stall']:.2f} s in {stats['reactor/stall_place']}")
+    for process in ("process", "worker"):
+        if (size := stats[f"{process}/memory"] / MB) > MEMORY:
+            found.append(f"{process} {size:.0f} MB")
+    if run.forbidden:
+        found.append(f"{run.forbidden} forbidden connections")
+    if run.pending:
+        found.append(f"{run.pending} requests without an outcome")
+    if any(one.outcome == "failed/lost" for one in run.ended):
+        found.append("a request was lost")
+    if cells := formulas(run.folder / "a.csv"):
+        found.append(f"formulas: {cells[:3]}")
+    twice = {one for one in run.ended if sum(one[::4] == other[::4] for other in run.ended) > 1}
+    return found + [f"two outcomes: {one.url}" for one in twice]
+
+
+def formulas(feed: Path) -> list[str]:
+    """Return the cells of a CSV feed that a spreadsheet would compute."""
+    if not feed.exists() or not feed.stat().st_size:
+        return []
+    with feed.open(newline="", encoding="utf-8") as lines:
+        cells = [cell for row in csv.reader(lines) for cell in row]
+    return [cell[:40] for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+@dataclass(slots=True)
+class Row:
+    """How a case went."""
+
+    name: str
+    outcomes: list[str]
+    #: healthy articles that were extracted, and that there are
+    extracted: int = 0
+    healthy: int = 0
+    requests: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def judge(name: str, case: Case, run: Run) -> Row:
+    """Return how the site of *case* ended, and what is wrong with that."""
+    site = run.web.sites[name]
+    seen = ledger(run.web, name)
+    row = Row(name, run.outcomes(f"http://{site.host}{case.path}"), requests=seen.requests)
+    if len(row.outcomes) != 1:
+        row.problems.append(f"{len(row.outcomes)} outcomes of {case.path}")
+    row.problems += [f"ended as {end}" for end in row.outcomes if not end.startswith(case.ends)]
+    sites = [run.web.sites[one] for one in HEALTHY] + [site] * case.neighbours
+    row.extracted = sum(run.extracted(one) for one in sites)
+    row.healthy = sum(len(one.healthy) for one in sites)
+    if row.extracted < row.healthy:
+        row.problems.append("healthy articles are missing")
+    row.problems += [f"early: {request}" for request in seen.early]
+    if seen.requests > BUDGET:
+        row.problems.append("more requests than the budget")
+    ended = [one for one in run.ended if one.site == site.host]
+    if not ended:
+        row.problems.append("the site has no outcomes")
+    return row
+
+
+HEAD = (
+    "| case | what is wrong | exit | outcome | stall, s | crawl, MB | worker, MB | healthy "
+    "| requests | inside |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|"
+)
+
+
+def line(case: Case, row: Row, run: Run) -> str:
+    """Return the row of the table."""
+    stats = run.crawl.stats
+    cells = [
+        row.name,
+        case.what.replace("|", "\\|"),
+        run.crawl.returncode,
+        ", ".join(row.outcomes),
+        f"{stats['reactor/stall']:.2f}",
+        f"{stats['process/memory'] / MB:.0f}",
+        f"{stats['worker/memory'] / MB:.0f}",
+        f"{row.extracted}/{row.healthy}",
+        row.requests,
+        run.forbidden,
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def run_case(name: str) -> tuple[str, list[str]]:
+    """Crawl one case; return its row and what is wrong."""
+    case = CASES[name]
+    with tempfile.TemporaryDirectory() as folder:
+        run = crawl_cases(Path(folder), {name: case})
+        row = judge(name, case, run)
+        problems = [*troubles_of_run(run), *row.problems]
+        if problems:
+            keep = Path(tempfile.gettempdir(), f"fault-{name}.log")
+            keep.write_text(run.crawl.output, encoding="utf-8")
+        return line(case, row, run), problems
+
+
+def run_cases(names: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """Crawl case by case, and print the table."""
+    lines, failed = [], {}
+    print(HEAD)
+    for name in names:
+        text, problems = run_case(name)
+        lines.append(text)
+        print(text, flush=True)
+        if problems:
+            failed[name] = problems
+            print(f"  !! {'; '.join(problems)}", flush=True)
+    return lines, failed
+
+
+def main() -> int:
+    """Run the suite."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="NAME", help="cases to run, all by default")
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(CASES))
+        return 0
+    if unknown := set(options.cases) - set(CASES):
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    lines, failed = run_cases(options.cases or CASES)
+    print(f"\n{len(lines)} cases, {len(failed)} not as they should be")
+    if options.out:
+        options.out.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

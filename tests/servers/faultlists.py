@@ -1,0 +1,321 @@
+"""Cases of sitemaps, feeds, endless sites and style sheets (see :mod:`tests.servers.faultcases`)."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tests.servers.faultcases import FAILED, HTML, Case, Visit, good_article
+from tests.servers.faults import MIB
+from tests.servers.styled import HANG, Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+XML = {"Content-Type": "application/xml"}
+CSS = {"Content-Type": "text/css"}
+#: how a page, a list or a sheet may write an address that nobody may ask; {} is a port
+INSIDE = (
+    "http://127.0.0.2:{}", "http://2130706434:{}", "http://0x7f.2:{}", "http://0177.0.0.2:{}",
+    "http://[::ffff:127.0.0.2]:{}", "http://inner.example:{}", "http://169.254.169.254",
+    "http://10.1.2.3:{}", "http://[::1]:{}", "http://localhost:{}", "ftp://127.0.0.2:{}",
+    "file:///etc",
+)  # fmt: skip
+
+
+def inside(visit: Visit, path: str) -> list[str]:
+    """Return URLs of what nobody may ask."""
+    return [form.format(visit.inside.rsplit(":", 1)[-1]) + path for form in INSIDE]
+
+
+def feed(visit: Visit, extra: str, doctype: str = "") -> bytes:
+    items = "".join(
+        f"<item><title>Teil {n}</title><link>{url}</link></item>"
+        for url, n in visit.site.healthy.items()
+    )
+    return (
+        f'<?xml version="1.0"?>{doctype}<rss version="2.0"><channel><title>t</title>'
+        f"{extra}{items}</channel></rss>"
+    ).encode()
+
+
+def _entities(first: str, levels: int) -> str:
+    """Return a DTD in which entity ``e<levels>`` is *first*, ten times for each level."""
+    lines = [f'<!ENTITY e0 "{first}">']
+    lines += [f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, levels + 1)]
+    return f"<!DOCTYPE x [{''.join(lines)}]>"
+
+
+def _sitemap(entries: str, doctype: str = "", root: str = "urlset") -> bytes:
+    space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    return f'<?xml version="1.0"?>{doctype}<{root} {space}>{entries}</{root}>'.encode()
+
+
+def _locs(urls: list[str], item: str = "url") -> str:
+    return "".join(f"<{item}><loc>{url}</loc></{item}>" for url in urls)
+
+
+@cache
+def _million() -> bytes:
+    lines = (
+        f"<url><loc>http://sitemap-million.example/2026/03/14/{n}-eine-meldung.html</loc></url>"
+        for n in range(1_000_000)
+    )
+    return gzip.compress(_sitemap("".join(lines)), 1)
+
+
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(bytes(512 * MIB), 1)
+
+
+def _sitemap_case(
+    what: str, make: Callable[[Visit], bytes], *ends: str, group: str = "sitemap"
+) -> Case:
+    def reply(visit: Visit) -> Answer | None:
+        if not visit.target.startswith("/bad.xml"):
+            return None
+        return Answer(make(visit), headers=XML)
+
+    return Case(
+        group, what, reply, ends or ("read", *FAILED), "/bad.xml", robots="Sitemap: BASE/bad.xml\n"
+    )
+
+
+def _xxe(visit: Visit, entity: str) -> str:
+    return (
+        f'<!DOCTYPE x [<!ENTITY x SYSTEM "{entity}"><!ENTITY % y SYSTEM "{visit.inside}/d"> %y;]>'
+    )
+
+
+SITEMAPS: dict[str, Case] = {
+    "sitemap-laughs": _sitemap_case(
+        "a billion laughs",
+        lambda visit: _sitemap(_locs([f"{visit.base}/&e9;"]), _entities("ha", 9)),
+    ),
+    "sitemap-quadratic": _sitemap_case(
+        "an entity of 100 KB, 20,000 times",
+        lambda visit: _sitemap(
+            _locs([f"{visit.base}/{'&e0;' * 20_000}"]), _entities("h" * 100_000, 0)
+        ),
+    ),
+    "sitemap-xxe": _sitemap_case(
+        "entities from a file and from loopback",
+        lambda visit: _sitemap(_locs([f"{visit.base}/&x;"]), _xxe(visit, "file:///etc/hostname")),
+    ),
+    "sitemap-bomb": _sitemap_case("0.5 MB, unpacked 512 MB", lambda _: _bomb()),
+    "sitemap-self": _sitemap_case(
+        "an index of itself",
+        lambda visit: _sitemap(
+            _locs([f"{visit.base}/bad.xml"] * 3, "sitemap"), root="sitemapindex"
+        ),
+    ),
+    "sitemap-random": _sitemap_case(
+        "an index of ever new indexes",
+        lambda visit: _sitemap(
+            _locs([f"{visit.base}/bad.xml?{random.random()}" for _ in range(50)], "sitemap"),
+            root="sitemapindex",
+        ),
+    ),
+    "sitemap-million": _sitemap_case("a million URLs, packed", lambda _: _million()),
+    "sitemap-bad-entry": _sitemap_case(
+        "URLs that are none",
+        lambda visit: _sitemap(
+            _locs(
+                [
+                    "javascript:void(0)",
+                    "http://[::1",
+                    "http://a:b:c/",
+                    "//",
+                    "",
+                    "mailto:a@b.example",
+                    "http://" + "x" * 100_000,
+                    *visit.site.healthy,
+                ]
+            )
+        ),
+        "read",
+    ),
+    "sitemap-inside": _sitemap_case(
+        "URLs of loopback and files",
+        lambda visit: _sitemap(_locs(inside(visit, "/2026/03/14/eine-meldung-von-innen.html"))),
+        "read",
+        group="inside",
+    ),
+    "sitemap-index-inside": _sitemap_case(
+        "an index of sitemaps on loopback",
+        lambda visit: _sitemap(_locs(inside(visit, "/map.xml"), "sitemap"), root="sitemapindex"),
+        "read",
+        group="inside",
+    ),
+}
+
+
+def _feed_case(what: str, make: Callable[[Visit], bytes], *ends: str, group: str = "feed") -> Case:
+    def reply(visit: Visit) -> Answer | None:
+        return Answer(make(visit), headers=XML) if visit.target == "/feed.xml" else None
+
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+    return Case(group, what, reply, ends or ("read", *FAILED), "/feed.xml", front=link)
+
+
+FEEDS: dict[str, Case] = {
+    "rss-laughs": _feed_case(
+        "a billion laughs",
+        lambda visit: feed(visit, "<description>&e9;</description>", _entities("ha", 9)),
+    ),
+    "rss-xxe": _feed_case(
+        "entities from a file and from loopback",
+        lambda visit: feed(
+            visit, "<description>&x;</description>", _xxe(visit, "file:///etc/hostname")
+        ),
+    ),
+    "rss-many": _feed_case(
+        "100,000 entries",
+        lambda visit: feed(
+            visit,
+            "".join(
+                f"<item><title>x</title><link>{visit.base}/2026/03/14/{n}-x.html</link></item>"
+                for n in range(100_000)
+            ),
+        ),
+    ),
+    "rss-inside": _feed_case(
+        "entries on loopback and in files",
+        lambda visit: feed(
+            visit,
+            "".join(f"<item><link>{url}</link></item>" for url in inside(visit, "/2026/x.html")),
+        ),
+        "read",
+        group="inside",
+    ),
+}
+
+
+def links_page(urls: list[str]) -> Answer:
+    text = "".join(
+        f'<li><a href="{url}">Was in der Stadt am Fluss noch geschah, Folge {n}</a></li>'
+        for n, url in enumerate(urls)
+    )
+    return Answer(f"<html><title>x</title><ul>{text}</ul></html>".encode(), headers=HTML)
+
+
+def _trap_case(what: str, start: str, follow: Callable[[Visit], list[str] | None]) -> Case:
+    def reply(visit: Visit) -> Answer | None:
+        urls = follow(visit)
+        return None if urls is None else links_page(urls)
+
+    return Case("trap", what, reply, ("read",), "/", front=f'<a href="{start}">Mehr davon</a>')
+
+
+def _calendar(visit: Visit) -> list[str] | None:
+    if not visit.target.startswith("/kalender/"):
+        return None
+    year, month = (int(part) for part in visit.target.split("/")[2:4])
+    year, month = (year + 1, 1) if month == 12 else (year, month + 1)
+    days = [f"/termine/{year}-{month:02}-{day:02}/was-heute-los-ist.html" for day in range(1, 29)]
+    return [f"/kalender/{year}/{month}/", *days]
+
+
+def _sessions(visit: Visit) -> list[str] | None:
+    if not visit.target.startswith("/thema"):
+        return None
+    session = f"{random.getrandbits(128):032x}"
+    return [f"/thema/{n}.html?PHPSESSID={session}&sid={session}" for n in range(30)]
+
+
+def _deep(visit: Visit) -> list[str] | None:
+    if not visit.target.startswith("/archiv/"):
+        return None
+    return ["archiv/", "lokales/archiv/", "../archiv/lokales/", *(f"{n}/" for n in range(10))]
+
+
+def _stories(visit: Visit) -> list[str] | None:
+    if not visit.target.startswith("/geschichten/"):
+        return None
+    return [
+        f"/geschichten/2026/03/14/eine-geschichte-{random.getrandbits(64)}.html" for _ in range(99)
+    ]
+
+
+TRAPS: dict[str, Case] = {
+    "trap-calendar": _trap_case("a calendar without end", "/kalender/2026/11/", _calendar),
+    "trap-sessions": _trap_case("a session in every link", "/thema/1.html", _sessions),
+    "trap-deep": _trap_case("relative links that add themselves", "/archiv/", _deep),
+    "trap-stories": _trap_case("links to ever new pages", "/geschichten/", _stories),
+}
+
+
+def _style_case(what: str, sheets: dict[str, Answer], *hrefs: str, group: str = "style") -> Case:
+    def reply(visit: Visit) -> Answer | None:
+        if visit.at_article:
+            links = "".join(f'<link rel="stylesheet" href="{href}">' for href in hrefs)
+            return good_article(links.replace("INSIDE", visit.inside))
+        if visit.target.startswith("/endless/"):
+            return Answer(
+                f'@import "/endless/{visit.turn}{visit.target[9:]}";'.encode(), headers=CSS
+            )
+        answer = sheets.get(visit.target)
+        if answer and visit.inside:
+            body = answer.body.replace(b"INSIDE", visit.inside.encode())
+            return Answer(body, answer.status, answer.headers, answer.after)
+        return answer
+
+    return Case(group, what, reply)
+
+
+def _css(text: str, status: int = 200) -> Answer:
+    return Answer(text.encode(), status, CSS)
+
+
+_RULES = "p.c{} {{ color: #{:06x}; font-size: {}px }}\n"
+STYLES: dict[str, Case] = {
+    "css-loop": _style_case(
+        "imports that lead back, and imports without end",
+        {
+            "/a.css": _css('@import "/b.css";'),
+            "/b.css": _css('@import "/a.css"; @import "/b.css";'),
+        },
+        "/a.css",
+        "/endless/x.css",
+    ),
+    "css-hang": _style_case("no answer", {"/hang.css": HANG}, "/hang.css"),
+    "css-404": _style_case("404", {"/none.css": _css("", 404)}, "/none.css"),
+    "css-10-mb": _style_case(
+        "10 MB of rules",
+        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(250_000)))},
+        "/big.css",
+    ),
+    "css-2-mb": _style_case(
+        "a sheet just within the limit",
+        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(45_000)))},
+        "/big.css",
+    ),
+    "css-tokens": _style_case(
+        "comments, escapes, quotes and blocks that never end",
+        {
+            "/comment.css": _css("/*" * 100_000),
+            "/escape.css": _css("\\" * 200_000),
+            "/quote.css": _css('"' + "x" * MIB),
+            "/nested.css": _css("a{" * 5_000 + "@media x{" * 5_000 + "(" * 5_000),
+        },
+        "/comment.css",
+        "/escape.css",
+        "/quote.css",
+        "/nested.css",
+    ),
+    "css-inside": _style_case(
+        "sheets, imports and redirects on loopback",
+        {
+            "/import.css": _css('@import "INSIDE/import.css";'),
+            "/redirect.css": Answer(b"", 302, CSS | {"Location": "http://127.0.0.2/x.css"}),
+        },
+        "INSIDE/sheet.css",
+        "/import.css",
+        "/redirect.css",
+        "file:///etc/hostname",
+        group="inside",
+    ),
+}
