@@ -92,7 +92,7 @@ def test_killed(tmp_path: Path, points: int):
     seed = random.Random(points)
     with SampleSites() as sites:
         for _ in range(points):
-            at = seed.randrange(1, 90 // points)
+            at = seed.randrange(1, 60 // points)
             assert kill_at(at, tmp_path, sites), (tmp_path / "log.txt").read_text()
         process = start(tmp_path, sites)
         assert process.wait(timeout=120) == 0, (tmp_path / "log.txt").read_text()

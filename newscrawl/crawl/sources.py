@@ -14,9 +14,11 @@ from newscrawl.crawl.statetables import SourceRow
 from newscrawl.crawl.urls import page_key
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.http import Response
 
     from newscrawl.crawl.discovery import Role, SiteFrontier, Target
+    from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.revisit import Policy
     from newscrawl.crawl.store import CrawlStore
 
@@ -36,8 +38,9 @@ class Remembered:
 class Sources:
     """The table ``source``. *asks* False writes it and asks nothing of it."""
 
-    def __init__(self, store: CrawlStore, policy: Policy, *, asks: bool) -> None:
+    def __init__(self, store: CrawlStore, leases: LeaseBook, policy: Policy, *, asks: bool) -> None:
         self._store = store
+        self._leases = leases
         self._policy = policy
         self._asks = asks
         #: when the next of the sources that were met is due, in seconds
@@ -95,13 +98,14 @@ class Sources:
         """
         found = validators(response)
         values = (found.get("etag"), found.get("last_modified"), cut)
-        self._polled(tables.READ_SOURCE, values, site, target, new=new, listed=listed)
+        counts = {"new": new, "listed": listed}
+        self._polled(tables.READ_SOURCE, values, site, target, response.request, **counts)
 
     def unchanged(self, site: str, target: Target, response: Response) -> None:
         """Write down that *target* has not changed since it was read."""
         found = validators(response)
         values = (found.get("etag"), found.get("last_modified"))
-        self._polled(tables.KEEP_SOURCE, values, site, target, new=0, listed=0)
+        self._polled(tables.KEEP_SOURCE, values, site, target, response.request, new=0, listed=0)
 
     def _polled(
         self,
@@ -109,6 +113,7 @@ class Sources:
         values: tuple[Any, ...],
         site: str,
         target: Target,
+        request: Request | None,
         *,
         new: int,
         listed: int,
@@ -119,12 +124,13 @@ class Sources:
         due = due_at(now, interval)
         self._note(due)
         key = (site, role, page_key(target.url))
-        self._store.write(sql, [(*values, now, interval, due, *key)])
+        # With the end of the request: until then, a crash makes it due again.
+        self._leases.write_with_end(request, sql, [(*values, now, interval, due, *key)])
 
-    def failed(self, site: str, target: Target) -> None:
+    def failed(self, site: str, target: Target, request: Request | None) -> None:
         """Write down that *target* could not be had, or not be read."""
         failures = target.past.get("failures", 0) + 1
         due = due_at(clock.now().timestamp(), self._policy.after_source_failure(failures))
         self._note(due)
         row = (due, failures, site, target.role, page_key(target.url))
-        self._store.write(tables.FAIL_SOURCE, [row])
+        self._leases.write_with_end(request, tables.FAIL_SOURCE, [row])

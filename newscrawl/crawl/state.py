@@ -62,7 +62,7 @@ class CrawlState:
         asks = setting(settings, "NEWSCRAWL_ONLY_NEW")
         self._store = CrawlStore.for_crawler(crawler)
         self.pages = Pages(self._store, LeaseBook.for_crawler(crawler), policy, asks=asks)
-        self.sources = Sources(self._store, policy, asks=asks)
+        self.sources = Sources(self._store, LeaseBook.for_crawler(crawler), policy, asks=asks)
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
         self._keep = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
         self._stats = crawler.stats
@@ -113,8 +113,8 @@ class CrawlState:
     ) -> None:
         """Write down what was found on *target*: pages, sources, and that it was read.
 
-        Without an ``await`` in between, so that the file has all of it or nothing. *cut*: the
-        limit, where it left entries out. A *target* that was to be an article is none.
+        The file has the latter with the end of the request, behind all others. *cut*: the limit,
+        where it left entries out. A *target* that was to be an article is none.
         """
         site = frontier.site.key
         self.pages.write_listed(site, sifted, depth=depth, certain=certain)
@@ -141,7 +141,7 @@ class CrawlState:
         if target.role == "article":
             self.pages.failed(target, request, reason)
         else:
-            self.sources.failed(frontier.site.key, target)
+            self.sources.failed(frontier.site.key, target, request)
 
     def close(self) -> None:
         """Tell when there is something to do again."""
