@@ -1,17 +1,15 @@
-"""The fault suite: one crawl for each faulty site, with healthy sites beside it.
+"""The fault suite: crawls of faulty sites beside healthy ones, and what is wrong with them.
 
-``python -m tests.faults`` (``make faults``) runs all cases, some ten minutes; names of cases run
-these alone; ``--list`` names all; ``--out FILE`` keeps the table.
+:mod:`tests.test_faults` crawls many faulty sites at once; ``make faults`` each in a crawl of its
+own (:mod:`benchmarks.faults`).
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import sqlite3
 import sys
-import tempfile
 import threading
 import time
 from contextlib import closing
@@ -24,12 +22,11 @@ import psutil
 from newscrawl.settings import base
 from tests.crawls import Crawl, StallMeter, run_scrapy
 from tests.servers import pages
-from tests.servers.direct import INTERNAL, RESOLVER, DirectWeb, direct_environment
+from tests.servers.direct import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
 from tests.servers.faultcases import FaultWeb, ledger
-from tests.servers.faultsites import CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from scrapy.crawler import Crawler
 
@@ -146,16 +143,25 @@ def _is_whole(item: Mapping[str, Any] | None, number: int) -> bool:
     return set(pages.paragraphs(number)) <= set(item["body"].split("\n\n"))
 
 
-def crawl_cases(folder: Path, cases: Mapping[str, Case], **settings: object) -> Run:
-    """Crawl the sites of *cases* and two healthy ones, in one crawl."""
+def crawl_cases(
+    folder: Path,
+    cases: Mapping[str, Case],
+    inside: str | None = None,
+    address: str = ALLOWED,
+    **settings: object,
+) -> Run:
+    """Crawl the sites of *cases* and two healthy ones, at *address*, in one crawl.
+
+    *inside*: URL of what nobody may ask; a server that counts who does, by default.
+    """
     start = time.monotonic()
+    listed = folder / "sites.txt"
+    command = ["crawl", "sitelist", "-a", f"sites={listed}", "-O", f"{folder / 'a.csv'}"]
+    extensions = json.dumps({**base.EXTENSIONS, f"{__name__}.{FaultMeter.__name__}": 0})
     inner = DirectWeb(address=INTERNAL)
-    with inner, FaultWeb(dict(cases), inner.url, HEALTHY) as web:
-        listed = folder / "sites.txt"
+    with inner, FaultWeb(cases, inside or inner.url, HEALTHY, address) as web:
         urls = [f"http://{site.host}/" for site in web.sites.values()]
         listed.write_text("\n".join(urls), encoding="utf-8")
-        command = ["crawl", "sitelist", "-a", f"sites={listed}", "-O", f"{folder / 'a.csv'}"]
-        extensions = json.dumps({**base.EXTENSIONS, "tests.faults.FaultMeter": 0})
         given = {**SETTINGS, "EXTENSIONS": extensions, **settings}
         crawl = run_scrapy(folder, command, direct_environment(), given)
     ended, pending = read_state(folder / "state.sqlite")
@@ -180,9 +186,8 @@ def troubles_of_run(run: Run) -> list[str]:
         found.append("an exception in the log")
     if stats["reactor/stall"] > STALL:
         found.append(f"stall {stats['reactor/stall']:.2f} s in {stats['reactor/stall_place']}")
-    for process in ("process", "worker"):
-        if (size := stats[f"{process}/memory"] / MB) > MEMORY:
-            found.append(f"{process} {size:.0f} MB")
+    sizes = {name: stats[f"{name}/memory"] / MB for name in ("process", "worker")}
+    found += [f"{name} {size:.0f} MB" for name, size in sizes.items() if size > MEMORY]
     if run.forbidden:
         found.append(f"{run.forbidden} forbidden connections")
     if run.pending:
@@ -199,6 +204,7 @@ def formulas(feed: Path) -> list[str]:
     """Return the cells of a CSV feed that a spreadsheet would compute."""
     if not feed.exists() or not feed.stat().st_size:
         return []
+    csv.field_size_limit(32 * MB)
     with feed.open(newline="", encoding="utf-8") as lines:
         cells = [cell for row in csv.reader(lines) for cell in row]
     return [cell[:40] for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
@@ -237,77 +243,3 @@ def judge(name: str, case: Case, run: Run) -> Row:
     if not ended:
         row.problems.append("the site has no outcomes")
     return row
-
-
-HEAD = (
-    "| case | what is wrong | exit | outcome | stall, s | crawl, MB | worker, MB | healthy "
-    "| requests | inside |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|"
-)
-
-
-def line(case: Case, row: Row, run: Run) -> str:
-    """Return the row of the table."""
-    stats = run.crawl.stats
-    cells = [
-        row.name,
-        case.what.replace("|", "\\|"),
-        run.crawl.returncode,
-        ", ".join(row.outcomes),
-        f"{stats['reactor/stall']:.2f}",
-        f"{stats['process/memory'] / MB:.0f}",
-        f"{stats['worker/memory'] / MB:.0f}",
-        f"{row.extracted}/{row.healthy}",
-        row.requests,
-        run.forbidden,
-    ]
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def run_case(name: str) -> tuple[str, list[str]]:
-    """Crawl one case; return its row and what is wrong."""
-    case = CASES[name]
-    with tempfile.TemporaryDirectory() as folder:
-        run = crawl_cases(Path(folder), {name: case})
-        row = judge(name, case, run)
-        problems = [*troubles_of_run(run), *row.problems]
-        if problems:
-            keep = Path(tempfile.gettempdir(), f"fault-{name}.log")
-            keep.write_text(run.crawl.output, encoding="utf-8")
-        return line(case, row, run), problems
-
-
-def run_cases(names: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Crawl case by case, and print the table."""
-    lines, failed = [], {}
-    print(HEAD)
-    for name in names:
-        text, problems = run_case(name)
-        lines.append(text)
-        print(text, flush=True)
-        if problems:
-            failed[name] = problems
-            print(f"  !! {'; '.join(problems)}", flush=True)
-    return lines, failed
-
-
-def main() -> int:
-    """Run the suite."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="NAME", help="cases to run, all by default")
-    parser.add_argument("--list", action="store_true", help="name the cases")
-    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(CASES))
-        return 0
-    if unknown := set(options.cases) - set(CASES):
-        parser.error(f"no such case: {', '.join(sorted(unknown))}")
-    lines, failed = run_cases(options.cases or CASES)
-    print(f"\n{len(lines)} cases, {len(failed)} not as they should be")
-    if options.out:
-        options.out.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
-    return bool(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.servers import Request, response
-from tests.servers.direct import DirectWeb
+from tests.servers.direct import ALLOWED, DirectWeb
 from tests.servers.faults import FAULTY_PATH, PAGES, TRANSPORTS, FaultSite, commit
 from tests.servers.pages import article_page
 from tests.servers.styled import Answer
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 Send: TypeAlias = "Callable[[asyncio.StreamWriter], Awaitable[None]]"
 """Writes what is no answer, and ends the connection."""
@@ -103,12 +103,16 @@ class Told:
 
 
 class FaultWeb(DirectWeb):
-    """Serves faulty sites, and healthy ones beside them, all at one port of loopback."""
+    """Serves faulty sites, and healthy ones beside them, all at one port of *address*."""
 
     def __init__(
-        self, cases: dict[str, Case], inside: str = "", healthy: Sequence[str] = ()
+        self,
+        cases: Mapping[str, Case],
+        inside: str = "",
+        healthy: Sequence[str] = (),
+        address: str = ALLOWED,
     ) -> None:
-        super().__init__()
+        super().__init__(address=address)
         self._cases = cases
         self._inside = inside
         self._names = [*cases, *healthy]

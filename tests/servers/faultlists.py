@@ -9,25 +9,32 @@ from typing import TYPE_CHECKING
 
 from tests.servers.faultcases import FAILED, HTML, Case, Visit, good_article
 from tests.servers.faults import MIB
-from tests.servers.styled import HANG, Answer
+from tests.servers.styled import HANG, Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 XML = {"Content-Type": "application/xml"}
 CSS = {"Content-Type": "text/css"}
-#: how a page, a list or a sheet may write an address that nobody may ask; {} is a port
+#: how a page, a list or a sheet may write an address that nobody may ask
 INSIDE = (
-    "http://127.0.0.2:{}", "http://2130706434:{}", "http://0x7f.2:{}", "http://0177.0.0.2:{}",
-    "http://[::ffff:127.0.0.2]:{}", "http://inner.example:{}", "http://169.254.169.254",
-    "http://10.1.2.3:{}", "http://[::1]:{}", "http://localhost:{}", "ftp://127.0.0.2:{}",
-    "file:///etc",
+    "127.0.0.2", "2130706434", "0x7f.2", "0177.0.0.2", "127.2", "[::ffff:127.0.0.2]", "[::1]",
+    "0.0.0.0", "10.1.2.3", "169.254.169.254", "[fe80::1]", "localhost", "inner.example",
+    "metadata.google.internal", "user:secret@127.0.0.2",
 )  # fmt: skip
 
 
 def inside(visit: Visit, path: str) -> list[str]:
     """Return URLs of what nobody may ask."""
-    return [form.format(visit.inside.rsplit(":", 1)[-1]) + path for form in INSIDE]
+    port = visit.inside.rsplit(":", 1)[-1]
+    urls = [f"http://{host}:{port}{path}" for host in INSIDE]
+    return [*urls, f"ftp://127.0.0.2:{port}{path}", f"file:///etc{path}", "data:text/html,<p>x"]
+
+
+def refresh(url: str) -> Answer:
+    """Return a page that sends its readers to *url*."""
+    tag = f'<meta http-equiv="refresh" content="0;url={url}">'
+    return Answer(f"<html><head>{tag}</head><p>Weiter</p></html>".encode(), headers=HTML)
 
 
 def feed(visit: Visit, extra: str, doctype: str = "") -> bytes:
@@ -202,6 +209,42 @@ def links_page(urls: list[str]) -> Answer:
     return Answer(f"<html><title>x</title><ul>{text}</ul></html>".encode(), headers=HTML)
 
 
+def _hops_inside(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer | None]:
+    """Return pages each of which leads to another address that nobody may ask."""
+    start = "/2026/03/14/was-noch-geschah-"
+
+    def hop(visit: Visit) -> Answer | None:
+        urls = inside(visit, "/x.html")
+        if visit.target == "/":
+            return links_page([f"{start}{number}.html" for number in range(len(urls))])
+        if visit.target.startswith(start):
+            return reply(urls[int(visit.target.removeprefix(start).removesuffix(".html"))])
+        return None
+
+    return hop
+
+
+LINKS: dict[str, Case] = {
+    "links-inside": Case(
+        "inside",
+        "links to loopback and files",
+        lambda visit: (
+            links_page(inside(visit, "/2026/03/14/eine-lange-geschichte-von-innen.html"))
+            if visit.target == "/"
+            else None
+        ),
+        ("read",),
+        "/",
+    ),
+    "redirects-inside": Case(
+        "inside", "pages that redirect to loopback", _hops_inside(redirect), ("read",), "/"
+    ),
+    "refreshes-inside": Case(
+        "inside", "pages with meta refresh to loopback", _hops_inside(refresh), ("read",), "/"
+    ),
+}
+
+
 def _trap_case(what: str, start: str, follow: Callable[[Visit], list[str] | None]) -> Case:
     def reply(visit: Visit) -> Answer | None:
         urls = follow(visit)
@@ -313,6 +356,8 @@ STYLES: dict[str, Case] = {
             "/redirect.css": Answer(b"", 302, CSS | {"Location": "http://127.0.0.2/x.css"}),
         },
         "INSIDE/sheet.css",
+        "http://inner.example/sheet.css",
+        "http://169.254.169.254/sheet.css",
         "/import.css",
         "/redirect.css",
         "file:///etc/hostname",

@@ -19,7 +19,16 @@ from tests.servers.faultcases import (
     good_article,
     page_case,
 )
-from tests.servers.faultlists import FEEDS, SITEMAPS, STYLES, TRAPS, XML, feed, inside, links_page
+from tests.servers.faultlists import (
+    FEEDS,
+    LINKS,
+    SITEMAPS,
+    STYLES,
+    TRAPS,
+    XML,
+    feed,
+    refresh,
+)
 from tests.servers.faults import FAULTY_PATH, MIB, PAGES, TRANSPORTS
 from tests.servers.pages import article_page, dress, paragraphs
 from tests.servers.styled import Answer, redirect
@@ -69,11 +78,6 @@ def article_case(
         return reply(visit) if visit.at_article else None
 
     return Case(group, what, at_article, ends or ARTICLE, neighbours=well)
-
-
-def _refresh(url: str) -> Answer:
-    tag = f'<meta http-equiv="refresh" content="0;url={url}">'
-    return Answer(f"<html><head>{tag}</head><p>Weiter</p></html>".encode(), headers=HTML)
 
 
 def _hops(make: Callable[[Visit, str], Answer]) -> Callable[[Visit], Answer | None]:
@@ -145,10 +149,10 @@ _REDIRECTS: dict[str, Case] = {
         "redirect", "from page to page", _hops(lambda _, path: redirect(path)), FAILED
     ),
     "refresh-self": article_case(
-        "redirect", "meta refresh to itself", lambda _: _refresh(FAULTY_PATH), *LOST
+        "redirect", "meta refresh to itself", lambda _: refresh(FAULTY_PATH), *LOST
     ),
     "refresh-endless": Case(
-        "redirect", "meta refresh from page to page", _hops(lambda _, path: _refresh(path)), LOST
+        "redirect", "meta refresh from page to page", _hops(lambda _, path: refresh(path)), LOST
     ),
     "redirect-file": article_case(
         "redirect", "to file:", lambda _: redirect("file:///etc/hostname"), *FAILED
@@ -157,13 +161,7 @@ _REDIRECTS: dict[str, Case] = {
         "redirect", "to data:", lambda _: redirect("data:text/html,<h1>x</h1>"), *FAILED
     ),
     "refresh-file": article_case(
-        "redirect", "meta refresh to file:", lambda _: _refresh("file:///etc/hostname"), *LOST
-    ),
-    "redirect-inside": article_case(
-        "inside", "redirect to loopback", lambda visit: redirect(f"{visit.inside}/a"), *FAILED
-    ),
-    "refresh-inside": article_case(
-        "inside", "meta refresh to loopback", lambda visit: _refresh(f"{visit.inside}/a"), *FAILED
+        "redirect", "meta refresh to file:", lambda _: refresh("file:///etc/hostname"), *LOST
     ),
 }
 
@@ -265,17 +263,6 @@ _OUTPUT: dict[str, Case] = {
             headers=HTML,
         ),
     ),
-    "links-inside": Case(
-        "inside",
-        "links to loopback and files",
-        lambda visit: (
-            links_page(inside(visit, "/2026/03/14/eine-lange-geschichte-von-innen.html"))
-            if visit.target == "/"
-            else None
-        ),
-        ("read",),
-        "/",
-    ),
 }
 
 #: every case, by the name of its site
@@ -289,6 +276,7 @@ CASES: dict[str, Case] = {
     **FEEDS,
     **TRAPS,
     **STYLES,
+    **LINKS,
     **_OUTPUT,
 }
 #: those that :mod:`tests.test_bad_input` does not crawl
