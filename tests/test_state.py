@@ -432,6 +432,21 @@ def test_where_a_redirect_led(path: Path, hands: Hands):
     run(test)
 
 
+def test_an_article_is_no_section(path: Path, hands: Hands):
+    """However a page links to it."""
+
+    async def test() -> None:
+        a, section = entry("news/a"), entry("news")
+        async with crawl(path) as state:
+            await due(state, a)
+            await put_out(state, a, "Text", at="news/long-story")
+        async with crawl(path) as state:
+            links = [a, section, entry("news/long-story")]
+            assert await state.pages.not_articles(links) == [section]
+
+    run(test)
+
+
 def test_an_article_that_a_pipeline_lost(path: Path, hands: Hands):
     """It was not put out: the next crawl fetches it again, and it is new."""
 

@@ -53,15 +53,18 @@ class Sifted:
 class Visit:
     """An article page that was fetched and is on its way through the pipelines."""
 
+    key: str
     target: Target
     request: Request | None
+    #: final
     url: str
     validators: dict[str, str]
 
-    @property
-    def key(self) -> str:
-        """The page's key."""
-        return page_key(self.target.url)
+    @classmethod
+    def of(cls, target: Target, response: Response) -> Visit:
+        """Return the visit of *target* that *response* answered."""
+        key, request = page_key(target.url), response.request
+        return cls(key, target, request, response.url, validators(response))
 
 
 class Pages:
@@ -107,6 +110,15 @@ class Pages:
             else:
                 self._sift_known(sifted, entry, page, now)
         return sifted
+
+    async def not_articles(self, entries: list[Entry]) -> list[Entry]:
+        """Return those of *entries* that were not put out as articles."""
+        known = await self._look_up([entry["key"] for entry in entries]) if self._asks else {}
+        return [
+            entry
+            for entry in entries
+            if not any(row.same_url and row.body_hash for row in known.get(entry["key"], ()))
+        ]
 
     def _sift_known(self, sifted: Sifted, entry: Entry, page: PageRow, now: float) -> None:
         changed = max(filter(None, (entry["changed"], page.changed)), default=None)
@@ -164,14 +176,12 @@ class Pages:
 
     def taken(self, target: Target, response: Response) -> None:
         """Write down that *target* is handed on; unless more is said of it, it is no article."""
-        visit = Visit(target, response.request, response.url, validators(response))
-        self._visits[response.url] = visit
+        visit = self._visits[response.url] = Visit.of(target, response)
         self._write(visit, tables.TAKE_PAGE, *self._next(target, changed=False))
 
     def unchanged(self, target: Target, response: Response) -> None:
         """Write down that *target* is as it was when it was put out."""
-        visit = Visit(target, response.request, response.url, validators(response))
-        self._keep(visit)
+        self._keep(Visit.of(target, response))
 
     def failed(self, target: Target, request: Request | None, reason: str) -> None:
         """Write down that *target* could not be had, or gave no article for good."""

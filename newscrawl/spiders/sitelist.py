@@ -303,7 +303,8 @@ class SitelistSpider(Spider):
         for url in page["feeds"]:
             frontier.add_feed(url)
         if target.depth <= frontier.budgets.depth:
-            for entry in page["sections"]:
+            # A link may not look like an article's, and lead to one all the same.
+            for entry in await self.state.pages.not_articles(page["sections"]):
                 frontier.add_section(entry, depth)
             self._count_left_out(frontier, page["left_out"])
             sifted = await self.state.pages.sift(page["articles"])
