@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from newscrawl.crawl.robots import own_groups
-from tests.crawls import Crawl, crawl_pages
+from tests.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
 from tests.servers.styled import HANG, Answer, redirect
 
@@ -142,3 +142,35 @@ def test_not_obeyed(tmp_path: Path, web: DirectWeb):
     web.put("rules.example/robots.txt", text(DENY))
     crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
     assert web.times() == {"rules.example/private": 1}
+
+
+@pytest.mark.slow
+def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
+    """What the rules are read from is what sitemaps are read from."""
+    base = f"http://127.0.0.1:{web.port}"
+    web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
+    web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
+    web.put("127.0.0.1/", html("front"))
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
+    assert crawl.returncode == 0
+    assert crawl.troubles() == []
+    times = web.times()
+    assert times["127.0.0.1/robots.txt"] == 1
+    assert times["127.0.0.1/map.xml"] == 1
+    assert times["127.0.0.1/"] == 1
+
+
+@pytest.mark.slow
+def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
+    """Nothing at all is asked for there, and the log says why."""
+    web.put("127.0.0.1/robots.txt", text("", 500))
+    web.put("127.0.0.1/", html("front"))
+    base = f"http://127.0.0.1:{web.port}"
+    crawl = crawl_sites(
+        tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
+    )
+    assert crawl.returncode == 0
+    assert set(web.times()) == {"127.0.0.1/robots.txt"}
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["discovery_failed_count/robots_unreachable"] == 3
+    assert f"robots.txt of {base} cannot be had (http_500)" in crawl.output

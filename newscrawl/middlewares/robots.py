@@ -44,8 +44,10 @@ UNREACHABLE: Final = timedelta(hours=1)
 
 #: meta key of requests for robots.txt
 META: Final = "newscrawl_robots"
+_SITE: Final = "newscrawl_site"
 # Parsing takes a millisecond for 10 KB, and is worth a thread's turn beyond that.
 _SMALL: Final = 16 * 1024
+_KEPT: Final = 64 * 1024
 # What a Content-Length may say: the transfer is ended at ROBOTS_SIZE, whatever it says.
 _MAXSIZE: Final = 32 * 2**20
 
@@ -58,6 +60,8 @@ class _Rules:
     #: None where all is allowed
     parser: RobotParser | None = None
     refusal: str | None = None
+    #: what came, for a spider that reads it, too
+    response: Response | None = None
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -76,8 +80,22 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._fetching = 0
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
 
+    async def process_request(self, request: Request) -> Response | None:  # type: ignore[override]
+        """Return None where the rules allow *request*; raise ``IgnoreRequest`` where they do not.
+
+        A spider's own request for robots.txt is answered with what is here already.
+        """
+        if request.meta.get("dont_obey_robotstxt") and _is_for_rules(request):
+            response = (await self._rules_for(request)).response
+            return response and response.replace(request=request)
+        await super().process_request(request)
+        return None
+
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of *request*'s site; raise :class:`RefusedError` where it has to wait."""
+        return (await self._rules_for(request)).parser
+
+    async def _rules_for(self, request: Request) -> _Rules:
         parts = urlparse_cached(request)
         site = f"{parts.scheme}://{site_key(request.url)}"
         task = self._rules.get(site)
@@ -87,7 +105,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         rules = task.result() if task.done() else await asyncio.shield(task)
         if rules.refusal:
             raise RefusedError(rules.refusal)
-        return rules.parser
+        return rules
 
     async def _fetch(self, site: str, request: Request) -> _Rules:
         self._stats.inc_value("robotstxt/request_count")
@@ -113,7 +131,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             "download_maxsize": _MAXSIZE,
             "redirect_ttl": REDIRECTS,
         }
-        meta |= {name: request.meta[name] for name in ("newscrawl_site",) if name in request.meta}
+        if _SITE in request.meta:  # whose budget pays, and whose archive keeps it
+            meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
         return Request(
             f"{site}/robots.txt",
             priority=self.DOWNLOAD_PRIORITY,
@@ -149,13 +168,15 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         if response.status == 429 or response.status >= 500:
             return self._unreachable(site, f"http_{response.status}")
+        # Kept where a spider of ours may ask for it.
+        kept = response if _SITE in request.meta and len(response.body) <= _KEPT else None
         if response.status >= 300:
-            return _Rules(clock.now() + FRESH)
+            return _Rules(clock.now() + FRESH, response=kept)
         parser = await self._parse(response.body[:ROBOTS_SIZE], request)
         await self.crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
         )
-        return _Rules(clock.now() + FRESH, parser)
+        return _Rules(clock.now() + FRESH, parser, response=kept)
 
     async def _parse(self, body: bytes, request: Request) -> RobotParser:
         build = build_from_crawler
@@ -183,3 +204,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # Where there is no host, its rules are not the trouble.
         refusal = reason if reason == "dns" else "robots_unreachable"
         return _Rules(clock.now() + UNREACHABLE, refusal=refusal)
+
+
+def _is_for_rules(request: Request) -> bool:
+    """Return whether a spider of ours asks for a site's robots.txt, to read its sitemaps."""
+    path = urlparse_cached(request).path
+    return path == "/robots.txt" and _SITE in request.meta and META not in request.meta
