@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -65,23 +65,43 @@ def _scores(told: Sequence[Told]) -> Table:
     return Table("Bodies of method newscrawl: 3 folds, extra-site", columns, rows)
 
 
-def _reliability(told: Sequence[Told]) -> Table:
+class Bin(NamedTuple):
+    """The bodies whose confidence is between two bounds."""
+
+    low: float
+    high: float
+    members: list[Told]
+    #: mean confidence, and mean F1
+    confidence: float
+    f1: float
+
+
+def confidence_bins(told: Sequence[Told]) -> list[Bin]:
     """Return how good bodies are by their confidence, each calibrated on the other folds."""
-    pairs = [
-        (float(np.interp(one.expected, *np.array(curve).T)), one.f1)
+    sure = [
+        (float(np.interp(one.expected, *np.array(curve).T)), one)
         for fold in sorted({one.fold for one in told})
         for curve in [curve_of(one for one in told if one.fold != fold)]
         for one in told
         if one.fold == fold
     ]
-    rows = []
+    bins = []
     for low, high in pairwise(BINS):
-        inside = [pair for pair in pairs if low <= pair[0] < high or pair[0] == high == 1]
+        inside = [pair for pair in sure if low <= pair[0] < high or pair[0] == high == 1]
         confidence = mean([confidence for confidence, _ in inside])
-        f1 = mean([f1 for _, f1 in inside])
-        rows.append(
-            [f"{low:.2f} to {high:.2f}", str(len(inside)), f"{confidence:.3f}", f"{f1:.3f}"]
-        )
+        members = [one for _, one in inside]
+        bins.append(Bin(low, high, members, confidence, mean([one.f1 for one in members])))
+    return bins
+
+
+def _reliability(told: Sequence[Told]) -> Table:
+    rows = [
+        [
+            f"{one.low:.2f} to {one.high:.2f}", str(len(one.members)), f"{one.confidence:.3f}",
+            f"{one.f1:.3f}",
+        ]
+        for one in confidence_bins(told)
+    ]  # fmt: skip
     columns = ("confidence", "pages", "mean confidence", "mean F1")
     return Table("Bodies of method newscrawl: confidence, extra-site", columns, rows)
 
