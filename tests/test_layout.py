@@ -45,6 +45,7 @@ FLOORS = {
     "middlewares": 5,
     "pipelines": 5,
     "exporters": 5,
+    "csvexport": 5,
     "spiders": 6,
     "settings": 6,
     "commands": 6,
