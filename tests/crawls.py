@@ -118,7 +118,11 @@ def crawl_pages(
 
 
 def run_scrapy(
-    folder: Path, command: list[str], environment: Mapping[str, str], settings: Mapping[str, object]
+    folder: Path,
+    command: list[str],
+    environment: Mapping[str, str],
+    settings: Mapping[str, object],
+    timeout: float = 240,
 ) -> Crawl:
     """Run a crawl in the settings of this project and in *settings*."""
     feed, stats = folder / "articles.jsonl", folder / "stats.json"
@@ -144,7 +148,7 @@ def run_scrapy(
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=240,
+        timeout=timeout,
     )
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
     recorded = json.loads(stats.read_text()) if stats.exists() else {}
