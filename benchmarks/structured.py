@@ -90,14 +90,17 @@ def by_us(document: Document, url: str) -> Statements:
             if ":" in name and name.partition(":")[0] in _NAMESPACES
             for value in values
         },
-        "microdata": set(_our_items(markup)),
+        "microdata": set(_our_items(document, markup)),
     }
 
 
-def _our_items(markup: Markup) -> Iterator[tuple[str, str]]:
+def _our_items(document: Document, markup: Markup) -> Iterator[tuple[str, str]]:
     for name in PROPERTIES:
         for item in markup.items.get(name.lower(), ()):
-            yield name, _tight(item.get("content") or item.get("datetime") or text_of(item))
+            yield (
+                name,
+                _tight(item.get("content") or item.get("datetime") or text_of(document, item)),
+            )
         for value in markup.meta.get(name.lower(), ()):
             yield name, _tight(value)
 

@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The pass of :mod:`newscrawl.rows`, compiled: over the C nodes of libxml2.
 
-It asks nothing of lxml but an element's node, and its public function that makes the element of a
-node; it links to nothing. What it relies on is how two structures are laid out, the element's
+It asks nothing of lxml but an element's node and links to nothing. What it relies on is how two structures are laid out, the element's
 (Cython compares its size when this module is imported) and libxml2's node (the version is compared,
 below). Nothing is changed in the tree, and no pointer outlives a call.
 """
@@ -17,6 +16,7 @@ from lxml.includes.tree cimport (
     const_xmlChar,
     xmlAttr,
     xmlNode,
+    xmlNs,
 )
 
 from lxml import etree
@@ -27,14 +27,9 @@ from newscrawl.text import weighted_length
 cdef extern from "lxml.etree_api.h":
     int import_lxml__etree() except -1
 
-    cdef class lxml.etree._Document [object LxmlDocument, check_size error]:
-        pass
-
     cdef class lxml.etree._Element [object LxmlElement, check_size error]:
-        cdef _Document _doc
+        cdef object _doc
         cdef xmlNode* _c_node
-
-    _Element elementFactory(_Document document, xmlNode* node)
 
 BUILT_FOR = (LIBXML_VERSION // 10000, LIBXML_VERSION // 100 % 100)
 if etree.LIBXML_VERSION[:2] != BUILT_FOR:
@@ -53,6 +48,7 @@ cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
 cdef dict MARKS = rows.MARKS
 cdef dict STATING = {tag: (name.encode(), part) for tag, (name, part) in rows.STATING.items()}
+cdef object Statement = rows.Statement
 cdef object hides = rows.DISPLAY_NONE.search
 
 # What is wanted of an element's attributes is compared in _read_attributes.
@@ -175,6 +171,19 @@ cdef class Columns:
             return STATES
         return 0
 
+    cdef int append_statement(self, xmlNode* node, Name* name, Py_ssize_t row) except -1:
+        cdef xmlAttr* attribute = node.properties
+        cdef dict attributes = {}
+        cdef str script = ""
+        while attribute is not NULL:
+            attributes[_qualified(attribute.name, attribute.ns)] = _value(attribute)
+            attribute = attribute.next
+        if strcmp(<const char*> node.name, "script") == 0 and node.children is not NULL:
+            script = _joined(node.children)
+        fields = (_number(row), <str> name.tag, attributes, script)
+        self.statements.append(tuple.__new__(Statement, fields))
+        return 0
+
     cdef Name* append_tag(self, xmlNode* node) except NULL:
         cdef Name* name = &self.names[(<size_t> node.name >> 3) % NAMES]
         cdef bint qualified = node.ns is not NULL and node.ns.href is not NULL
@@ -183,9 +192,7 @@ cdef class Columns:
             self.tag.append(<str> name.tag)
             (<list> name.rows).append(_number(self.row))
             return name
-        tag = _decoded(node.name)
-        if qualified:
-            tag = f"{{{_decoded(node.ns.href)}}}{tag}"
+        tag = _qualified(node.name, node.ns)
         self.tag.append(tag)
         if tag not in self.by_tag:
             self.by_tag[tag] = []
@@ -221,7 +228,7 @@ def flatten(_Element root not None, *, bint scripts=False):
             if own_mark != SCRIPT:
                 own_mark = mark or own_mark or (INVISIBLE if found & HIDES else 0)
             if found & STATES:
-                columns.statements.append(elementFactory(root._doc, node))
+                columns.append_statement(node, name, me)
             if link_row < 0 and name.link:
                 link_row = me
             columns.append("", open_row, own_mark, 0)
@@ -304,6 +311,13 @@ cdef bint _has_digit(str text):
 
 cdef str _decoded(const_xmlChar* data):
     return (<const char*> data).decode("utf-8")
+
+
+cdef str _qualified(const_xmlChar* name, xmlNs* space):
+    """Return a name as lxml writes it, that of its namespace before it."""
+    if space is NULL or space.href is NULL:
+        return _decoded(name)
+    return f"{{{_decoded(space.href)}}}{_decoded(name)}"
 
 
 cdef str _joined(xmlNode* node):

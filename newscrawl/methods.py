@@ -158,6 +158,8 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
     if page.sheets is not None and page.styles.complete:
         evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
+    if page.sheets is None:
+        document.release_tree()
     other = None
     if not candidates.stated:
         other = _nce_title(document, title_by_nce(document, region, options.nce))

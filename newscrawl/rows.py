@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lxml import etree
 
@@ -54,6 +54,7 @@ LEADING, TRAILING = 1, 2
 """Bits of ``Rows.space``."""
 
 STATING = {
+    "html": ("", ""),
     "a": ("rel", "author"),
     "meta": ("", ""),
     "title": ("", ""),
@@ -64,6 +65,21 @@ STATING = {
 }
 """What states something about the page, by tag: an attribute, and what it holds in lower case; ""
 for any."""
+
+
+class Statement(NamedTuple):
+    """An element that states something about the page: without the element, which holds the tree."""
+
+    row: int
+    tag: str
+    #: in the order of the source
+    attributes: dict[str, str]
+    #: of a script, its text
+    script: str = ""
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the value of the attribute *name*, *default* without one."""
+        return self.attributes.get(name, default)
 
 
 @dataclass(slots=True)
@@ -88,9 +104,9 @@ class Rows:
     #: one entry more than there are rows, as the next
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
-    #: elements that state something about the page, in document order: see :data:`STATING`, and
-    #: those with an ``itemprop``
-    statements: list[etree._Element] = field(default_factory=list)
+    #: what elements state about the page, in document order: see :data:`STATING`, and those with
+    #: an ``itemprop``
+    statements: list[Statement] = field(default_factory=list)
     #: the rows of the elements, by tag
     by_tag: dict[str, list[int]] = field(default_factory=dict)
     #: the values of the attributes :data:`KEPT`, by name and row
@@ -125,7 +141,7 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
     for child in root.iter():
         left -= 1
         element, name, me = child, child.tag, row
-        states, invisible = name in STATING and _states(element), False
+        states = invisible = False
         items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # of HTML, text
         for attribute, value in items:
             if attribute in attributes:
@@ -134,8 +150,9 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
                 invisible = invisible or HIDING[attribute](value)
             elif attribute == "itemprop":
                 states = True
-        if states:
-            rows.statements.append(element)
+        if states or (name in STATING and _states(name, items)):
+            script = element.text if name == "script" else None
+            rows.statements.append(Statement(me, name, dict(items), script or ""))
         own_mark = marks(name, 0)
         if own_mark != SCRIPT:
             own_mark = mark or own_mark or (INVISIBLE if invisible else 0)
@@ -214,7 +231,6 @@ def flatten(  # noqa: C901, PLR0912, PLR0915  # the one hot loop: calls would do
     return rows
 
 
-def _states(element: etree._Element) -> bool:
-    name, part = STATING[element.tag]
-    value = element.get(name) if name else ""
-    return value is not None and part in value.lower()
+def _states(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
+    wanted, part = STATING[tag]
+    return not wanted or any(name == wanted and part in value.lower() for name, value in attributes)

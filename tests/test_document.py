@@ -217,3 +217,22 @@ def test_with_hidden() -> None:
     assert (shorn.chars(0), shorn.link_chars(0)) == (8, 0)
     assert (document.chars(0), document.link_chars(0)) == (11, 3)
     assert len(document.shown) == 3
+
+
+def test_a_tree_that_was_released() -> None:
+    """The columns stay; who asks for an element gets that of a tree made anew."""
+    document = parse_document("<p>one<pre> two\n</pre>".encode("utf-16"))
+    before = document.element(document.tag.index("pre"))
+    document.release_tree()
+    after = document.element(document.tag.index("pre"))
+    assert after is not before
+    assert (after.text, after.getroottree().getroot()) == (" two\n", document.root)
+    assert document.subtree_text(0) == "one two"
+
+
+def test_a_tree_that_was_changed_is_kept() -> None:
+    """What cannot be parsed again is not released."""
+    document = Document(parse_document("<p>one").root, "utf-8", [])
+    root = document.root
+    document.release_tree()
+    assert document.root is root

@@ -147,7 +147,7 @@ def _types(document: Document) -> set[str]:
         name
         for script in document.statements
         if script.tag == "script" and script.get("type") == "application/ld+json"
-        for name in _TYPE.findall(script.text or "")
+        for name in _TYPE.findall(script.script)
     }
 
 
@@ -184,5 +184,5 @@ def _blocks(document: Document) -> dict[int, float]:
 def _declared(document: Document) -> int:
     for meta in document.statements:
         if meta.tag == "meta" and meta.get("property") == "og:type":
-            return 1 if "article" in meta.get("content", "").lower() else -1
+            return 1 if "article" in meta.get("content").lower() else -1
     return 0

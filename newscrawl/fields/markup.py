@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from newscrawl.fields.jsonld import parse_json_ld
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from lxml.etree import _Element
-
     from newscrawl.document import Document
+    from newscrawl.rows import Statement
 
 _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 # Nothing is left to resolve.
@@ -25,6 +23,7 @@ _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?
 # No page of the corpora has more that matter; hostile ones have a million.
 _MOST_ITEMS = 300
 _MOST_TEXTS = 100
+_MOST_ROWS = 1000
 
 
 @dataclass(slots=True)
@@ -38,11 +37,11 @@ class Markup:
     #: values of the JSON-LD scripts
     json_ld: list[Any] = field(default_factory=list)
     #: elements with a ``datetime``
-    times: list[_Element] = field(default_factory=list)
+    times: list[Statement] = field(default_factory=list)
     #: elements outside of the head with an ``itemprop``, by each of its tokens
-    items: dict[str, list[_Element]] = field(default_factory=dict)
+    items: dict[str, list[Statement]] = field(default_factory=dict)
     #: links to pages of authors
-    author_links: list[_Element] = field(default_factory=list)
+    author_links: list[Statement] = field(default_factory=list)
     #: text of the title element
     title: str = ""
     #: ``lang`` of the html element
@@ -64,29 +63,31 @@ class Markup:
 
 def read_markup(document: Document, url: str | None = None) -> Markup:
     """Return what *document*, a page fetched from *url*, says about itself."""
-    root = document.root
-    markup = Markup(base=url, lang=root.get("lang") or root.get("xml:lang") or "")
+    markup = Markup(base=url)
     items = 0
-    for element in document.statements:
-        tag = element.tag
-        if reader := _READERS.get(tag):
-            reader(markup, element)
-        if tag != "meta" and items < _MOST_ITEMS and (properties := element.get("itemprop")):
+    for statement in document.statements:
+        if statement.tag == "meta":  # most are
+            _read_meta(markup, statement)
+            continue
+        if reader := _READERS.get(statement.tag):
+            reader(markup, statement, document)
+        if items < _MOST_ITEMS and (properties := statement.get("itemprop")):
             items += 1
             for name in properties.lower().split():
-                markup.items.setdefault(name, []).append(element)
+                markup.items.setdefault(name, []).append(statement)
     return markup
 
 
-def text_of(element: _Element) -> str:
-    """Return the text of *element* and its descendants, white space squeezed; of a long one its start."""
-    return squeeze(" ".join(islice(cast("Iterator[str]", element.itertext()), _MOST_TEXTS)))
+def text_of(document: Document, statement: Statement) -> str:
+    """Return the text inside of what states something, white space squeezed; of a long one its start."""
+    end = min(document.end[statement.row], statement.row + _MOST_ROWS)
+    texts = filter(None, document.text[statement.row : end])
+    return squeeze(" ".join(islice(texts, _MOST_TEXTS)))
 
 
-def _read_meta(markup: Markup, element: _Element) -> None:
+def _read_meta(markup: Markup, meta: Statement) -> None:
     names, content, value = [], "", ""
-    # A third of the cost of asking the element six times.
-    for name, text in cast("list[tuple[str, str]]", element.items()):
+    for name, text in meta.attributes.items():
         if name in _NAMES:
             names.append(text)
         elif name == "content":
@@ -99,43 +100,46 @@ def _read_meta(markup: Markup, element: _Element) -> None:
                 markup.meta.setdefault(name.strip().lower(), []).append(content)
 
 
-def _read_link(markup: Markup, element: _Element) -> None:
-    kind = element.get("rel")
-    if kind and "canonical" in kind.lower() and (address := element.get("href")):
+def _read_html(markup: Markup, html: Statement, document: Document) -> None:  # noqa: ARG001  # as all
+    if html.row == 0:
+        markup.lang = html.get("lang") or html.get("xml:lang")
+
+
+def _read_link(markup: Markup, link: Statement, document: Document) -> None:  # noqa: ARG001
+    if "canonical" in link.get("rel").lower() and (address := link.get("href")):
         markup.canonical.append(address)
 
 
-def _read_script(markup: Markup, element: _Element) -> None:
-    kind = element.get("type")
-    if kind and "ld+json" in kind.lower():
-        markup.json_ld.extend(parse_json_ld(element.text or ""))
+def _read_script(markup: Markup, script: Statement, document: Document) -> None:  # noqa: ARG001
+    if "ld+json" in script.get("type").lower():
+        markup.json_ld.extend(parse_json_ld(script.script))
 
 
-def _read_time(markup: Markup, element: _Element) -> None:
-    if element.get("datetime") and len(markup.times) < _MOST_ITEMS:
-        markup.times.append(element)
+def _read_time(markup: Markup, time: Statement, document: Document) -> None:  # noqa: ARG001
+    if time.get("datetime") and len(markup.times) < _MOST_ITEMS:
+        markup.times.append(time)
 
 
-def _read_anchor(markup: Markup, element: _Element) -> None:
-    if "author" in (element.get("rel") or "") and len(markup.author_links) < _MOST_ITEMS:
-        markup.author_links.append(element)
+def _read_anchor(markup: Markup, link: Statement, document: Document) -> None:  # noqa: ARG001
+    if "author" in link.get("rel") and len(markup.author_links) < _MOST_ITEMS:
+        markup.author_links.append(link)
 
 
-def _read_title(markup: Markup, element: _Element) -> None:
+def _read_title(markup: Markup, title: Statement, document: Document) -> None:
     # An svg's title is not the page's.
-    parent = element.getparent()
-    if not markup.title and (parent is None or parent.tag in {"head", "html", "body"}):
-        markup.title = text_of(element)
+    parent = document.parent[title.row]
+    if not markup.title and document.tag[parent] in {"head", "html", "body"}:
+        markup.title = text_of(document, title)
 
 
-def _read_base(markup: Markup, element: _Element) -> None:
-    address = markup.absolute(element.get("href") or "")
+def _read_base(markup: Markup, base: Statement, document: Document) -> None:  # noqa: ARG001
+    address = markup.absolute(base.get("href"))
     if address:
         markup.base = address
 
 
 _READERS = {
-    "meta": _read_meta,
+    "html": _read_html,
     "link": _read_link,
     "script": _read_script,
     "time": _read_time,

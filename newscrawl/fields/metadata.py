@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from lxml.etree import _Element
-
     from newscrawl.document import Document
     from newscrawl.items import Day
+    from newscrawl.rows import Statement
 
 PUBLISHED_META = (
     "article:published_time", "og:article:published_time", "article:published", "og:published_time",
@@ -136,7 +136,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     """Return what the page *document*, fetched from *url* at *fetched_at* (aware), states."""
     markup = read_markup(document, url)
     own = {address for address in (url, *markup.canonical) if address}
-    reader = _Reader(markup, article_node(markup.json_ld, own) or {}, fetched_at)
+    reader = _Reader(document, markup, article_node(markup.json_ld, own) or {}, fetched_at)
     metadata = Metadata(
         site_names=list(dict.fromkeys(reader.site_names)),
         titles=list(reader.titles()),
@@ -159,6 +159,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
 
 @dataclass(frozen=True)
 class _Reader:
+    document: Document
     markup: Markup
     article: JsonObject
     fetched_at: datetime
@@ -169,7 +170,7 @@ class _Reader:
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self._meta("og:title")),
-            ("microdata", next(map(text_of, self.markup.items.get("headline", ())), None)),
+            ("microdata", next(map(self._text, self.markup.items.get("headline", ())), None)),
             ("twitter:title", self._meta("twitter:title")),
             ("title", self.markup.title),
         ]
@@ -249,9 +250,19 @@ class _Reader:
                 yield f"meta:{name}", self.markup.meta[name]
         yield (
             "microdata",
-            [_item_name(item) for item in self.markup.items.get("author", [])[:_MOST]],
+            [self._item_name(item) for item in self.markup.items.get("author", [])[:_MOST]],
         )
-        yield "rel", [text_of(link) for link in self.markup.author_links]
+        yield "rel", list(map(self._text, self.markup.author_links))
+
+    def _text(self, statement: Statement) -> str:
+        return text_of(self.document, statement)
+
+    def _item_name(self, item: Statement) -> str:
+        statements, end = self.document.statements, self.document.end[item.row]
+        inside = islice(statements, bisect_left(statements, item), None)
+        within = takewhile(lambda inner: inner.row < end, islice(inside, _MOST_INSIDE))
+        named = next((inner for inner in within if inner.get("itemprop") == "name"), item)
+        return item.get("content") or named.get("content") or self._text(named)
 
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
@@ -276,13 +287,13 @@ class _Reader:
 
     def _item_dates(self, name: str) -> Iterator[Stated]:
         for item in self.markup.items.get(name, [])[:_MOST]:
-            raw = item.get("content") or item.get("datetime") or text_of(item)
+            raw = item.get("content") or item.get("datetime") or self._text(item)
             yield from self._stated("microdata", raw)
 
     def _times(self, *, modified: bool) -> Iterator[Stated]:
-        for element in self.markup.times:
-            if _is_modified(element) == modified:
-                yield from self._stated("time", element.get("datetime"))
+        for time in self.markup.times:
+            if _is_modified(self.document, time) == modified:
+                yield from self._stated("time", time.get("datetime"))
 
 
 def stated_body(metadata: Metadata) -> str:
@@ -300,11 +311,9 @@ def plain_text(text: str) -> str:
     return squeeze(_NO_TEXT.sub("", html.unescape(text) if "&" in text else text))
 
 
-def _is_modified(element: _Element) -> bool:
-    marks = [element.get("class"), element.get("itemprop"), element.get("id")]
-    parent = element.getparent()
-    if parent is not None:
-        marks.append(parent.get("class"))
+def _is_modified(document: Document, time: Statement) -> bool:
+    parent = document.attributes["class"].get(document.parent[time.row])
+    marks = (time.get("class"), time.get("itemprop"), time.get("id"), parent)
     return any(mark and _MODIFIED_MARK.search(mark) for mark in marks)
 
 
@@ -313,12 +322,6 @@ def _name(value: Any) -> str | None:
     if isinstance(value, dict):
         value = next(iter(as_list(value.get("name"))), None)
     return value if isinstance(value, str) else None
-
-
-def _item_name(item: _Element) -> str:
-    inside = islice(item.iter(), _MOST_INSIDE)
-    named = next((inner for inner in inside if inner.get("itemprop") == "name"), item)
-    return item.get("content") or named.get("content") or text_of(named)
 
 
 def _is_front_page(url: str) -> bool:
