@@ -86,8 +86,10 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         A spider's own request for robots.txt is answered with what is here already.
         """
         if request.meta.get("dont_obey_robotstxt") and _is_for_rules(request):
-            response = (await self._rules_for(request)).response
-            return response and response.replace(request=request)
+            if (response := (await self._rules_for(request)).response) is None:
+                return None
+            # As Scrapy marks what came from its cache: archives have it already.
+            return response.replace(request=request, flags=[*response.flags, "cached"])
         await super().process_request(request)
         return None
 
