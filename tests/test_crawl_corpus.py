@@ -17,6 +17,8 @@ from tests.servers.replay import RecordedPage, ReplayServer, Site, load_pages, m
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.servers import Served
+
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 
@@ -27,6 +29,9 @@ class Recorded(NamedTuple):
     server: ReplayServer
     #: labelled page -> times it was served
     served: Counter[RecordedPage]
+    #: the crawl after it, and what the server saw of that
+    again: Crawl
+    served_again: list[Served]
 
     @property
     def listed(self) -> list[Site]:
@@ -36,18 +41,27 @@ class Recorded(NamedTuple):
 
 @pytest.fixture(scope="module")
 def recorded(corpus_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Crawl the replayed sites, once for all tests here."""
+    """Crawl the replayed sites, and once more, for all tests here."""
     sites = make_sites(load_pages(corpus_dir, "news212", "fundus"))
+    folder = tmp_path_factory.mktemp("crawl")
+    crawls, logs = [], []
     with ReplayServer(sites) as server:
-        crawl = crawl_sites(
-            tmp_path_factory.mktemp("crawl"),
-            [site.url for site in sites],
-            server.proxy_environment(),
-            NEWSCRAWL_MAX_AGE=0,  # the pages are years old
-            CONCURRENT_REQUESTS_PER_DOMAIN=4,
-        )
+        for _ in range(2):
+            crawl = crawl_sites(
+                folder,
+                [site.url for site in sites],
+                server.proxy_environment(),
+                NEWSCRAWL_MAX_AGE=0,  # the pages are years old
+                NEWSCRAWL_POLL_MIN=0,  # the second crawl reads all listings again
+                NEWSCRAWL_POLL_MAX=0,
+                CONCURRENT_REQUESTS_PER_DOMAIN=4,
+            )
+            crawls.append(crawl)
+            logs.append(list(server.log))
+            server.log.clear()
+    server.log += logs[0]
     found = (server.page_of(line.host, line.target) for line in server.log if line.status == 200)
-    return Recorded(crawl, server, Counter(page for page in found if page))
+    return Recorded(crawls[0], server, Counter(page for page in found if page), crawls[1], logs[1])
 
 
 def test_ends_well(recorded: Recorded):
@@ -73,6 +87,21 @@ def test_every_listed_page_is_fetched(recorded: Recorded):
     assert len(listed) > 500
     assert len(recorded.listed) > 100
     assert [page.url for page in listed if page not in recorded.served] == []
+
+
+def test_second_crawl_fetches_no_article(recorded: Recorded):
+    """It reads the listings again, finds them full of known articles, and says so."""
+    again, server = recorded.again, recorded.server
+    assert again.returncode == 0
+    assert again.troubles() == []
+    assert again.items == []
+    counts = sum(map(again.site_counts, server.sites), Counter[str]())
+    assert counts["fetched_count"] == 0
+    assert counts["known_count"] >= len(recorded.crawl.items)
+    put_out = {urlsplit(item["url"])[1:4] for item in recorded.crawl.items}
+    asked = {urlsplit(f"http://{line.host}{line.target}")[1:4] for line in recorded.served_again}
+    assert put_out & asked == set()
+    assert "Nothing new. From former crawls: articles known: " in again.output
 
 
 def test_most_linked_pages_are_fetched(recorded: Recorded):

@@ -651,6 +651,21 @@ def test_a_sitemap_that_its_index_calls_new_is_due():
         assert ("map.xml" in asked(site)) is is_due
 
 
+def test_sections_are_not_read_for_want_of_news(path: Path, hands: Hands):
+    """Where the listings name as many articles as the limit asks for, known ones included."""
+    for listed, is_read in ((9, True), (10, False)):
+        for due in (True, False):
+            past = {"fetched_at": NOON.timestamp(), "listed": listed}
+            site = frontier({("feed", page_key(f"{HOME}feed")): Known(due, past)})
+            site.add_feed(f"{HOME}feed")
+            for _, wanted in list(site.next_targets()):
+                site.close(next(iter(site.open)))
+                if wanted.role == "feed":
+                    site.add_known(str(n) for n in range(listed))
+            site.add_section({"url": f"{HOME}news/", "key": page_key(f"{HOME}news/")}, 1)
+            assert ("news/" in asked(site)) is is_read
+
+
 def test_revisits_come_last_and_do_not_count(hands: Hands):
     """The site's limit is for news."""
     site = frontier()

@@ -163,6 +163,7 @@ class SiteFrontier:
         self._revisited = 0
         self._known = known
         self._known_pages: set[str] = set()
+        self._named = 0
         self._give("robots", urljoin(site.url, "/robots.txt"))
         for role, urls in (
             ("section", (site.url, *site.sections)),
@@ -187,7 +188,12 @@ class SiteFrontier:
         if known.is_due(target.when):
             return replace(target, past=known.past)
         self.resting[target.role] += 1
+        self.add_named(known.past)
         return None
+
+    def add_named(self, past: Mapping[str, Any]) -> None:
+        """Count the pages that a source named which is not read again, by its *past*."""
+        self._named += past.get("listed", 0)
 
     def _is_new(self, role: Role, key: str) -> bool:
         # A page is fetched once, as section or as article; a feed may share its address.
@@ -261,7 +267,9 @@ class SiteFrontier:
         """Note pages that are listed and not to be fetched; return how many were not noted yet."""
         before = len(self._known_pages)
         self._known_pages.update(keys)
-        return len(self._known_pages) - before
+        new = len(self._known_pages) - before
+        self._named += new
+        return new
 
     def resume(self, ended: Iterable[Ended]) -> None:
         """Take up a crawl that was interrupted, in which requests have *ended*.
@@ -325,7 +333,8 @@ class SiteFrontier:
         if self._missing > 0:
             if self._articles:
                 return self._articles.pop()
-            if self._sections and self._affords("section"):
+            # Known articles count: a section is read where listings name few, not few new ones.
+            if self._sections and self._affords("section") and self._missing > self._named:
                 return self._sections.pop()
         if self._revisits and self._revisited < self.budgets.articles:
             self._revisited += 1

@@ -65,6 +65,7 @@ class Sources:
             "fetched_at": row.fetched_at,
             "interval": row.interval,
             "failures": row.failures,
+            "listed": row.listed,
         }
         due = row.next_due <= clock.now().timestamp()
         if 0 < row.cut < limit:
@@ -97,7 +98,7 @@ class Sources:
         *cut*: the limit, where it left entries out.
         """
         found = validators(response)
-        values = (found.get("etag"), found.get("last_modified"), cut)
+        values = (found.get("etag"), found.get("last_modified"), listed, cut)
         counts = {"new": new, "listed": listed}
         self._polled(tables.READ_SOURCE, values, site, target, response.request, **counts)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # ``status`` of a page: listed, article, no_article, known (as another page), failed (with tries
 # left where it has a next_due), gone. ``vain``: how often a listing told of a change that was none.
+# ``listed``: pages that a source named when it was last read.
 # ``cut``: the limit that cut a listing short, 0 where all of it was read.
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS page (
@@ -55,6 +56,7 @@ CREATE TABLE IF NOT EXISTS source (
     fetched_at REAL,
     etag TEXT,
     last_modified TEXT,
+    listed INTEGER NOT NULL DEFAULT 0,
     cut INTEGER NOT NULL DEFAULT 0,
     interval REAL,
     next_due REAL NOT NULL,
@@ -122,6 +124,7 @@ class SourceRow(NamedTuple):
     fetched_at: float | None
     etag: str | None
     last_modified: str | None
+    listed: int
     cut: int
     interval: float | None
     next_due: float
@@ -182,8 +185,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
 READ_SOURCE: Final = """
-UPDATE source SET etag = ?, last_modified = ?, cut = ?, fetched_at = ?, interval = ?, next_due = ?,
-failures = 0 WHERE site = ? AND role = ? AND key = ?
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, interval = ?,
+next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
 KEEP_SOURCE: Final = """
 UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),

@@ -12,6 +12,7 @@ from scrapy.http import HtmlResponse
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl import clock
+from newscrawl.crawl.arguments import read_arguments
 from newscrawl.crawl.conditional import conditions
 from newscrawl.crawl.discovery import Budgets, SiteFrontier
 from newscrawl.crawl.frontier.keys import PLANNED
@@ -19,7 +20,6 @@ from newscrawl.crawl.frontier.leases import OUTCOME, LeaseBook
 from newscrawl.crawl.outcomes import SiteStats, failure_reason
 from newscrawl.crawl.pages import Sifted
 from newscrawl.crawl.sheets import META
-from newscrawl.crawl.sites import Site, SitesError, http_url, load_sites
 from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
@@ -29,7 +29,7 @@ from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterator
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.discovery import Role, Target
     from newscrawl.crawl.frontier.leases import Ended
+    from newscrawl.crawl.shards import Shard
+    from newscrawl.crawl.sites import Site
 
 #: Discovery goes first in a host's queue: only what is known can be put in order.
 _PRIORITY: dict[Role, int] = {
@@ -55,26 +57,30 @@ MAX_SITEMAP_DEPTH = 3
 class SitelistSpider(Spider):
     """Finds the newest articles of each site and yields a :class:`PageItem` for each.
 
-    Arguments: ``sites`` (a file, see :mod:`newscrawl.crawl.sites`) or ``site`` (a URL), and
-    ``limit`` (article pages a site). Without the first two, ``NEWSCRAWL_SITES`` names the file.
+    Arguments: ``sites`` (a file, see :mod:`newscrawl.crawl.sites`) or ``site`` (a URL), ``limit``
+    (article pages a site) and ``shard`` (``3/16``: of sixteen parts of the list, the third).
+    Without the first two, ``NEWSCRAWL_SITES`` names the file.
     """
 
     name = "sitelist"
 
-    def __init__(self, sites: list[Site], limit: int | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        sites: list[Site],
+        limit: int | None = None,
+        shard: Shard | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.sites = sites
         self.limit = limit
+        self.shard = shard
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
-        """Return the spider; raises :class:`SitesError` for arguments that cannot be used."""
-        limit = _limit(kwargs.pop("limit", None))
-        sites = _sites(crawler, kwargs.pop("sites", None), kwargs.pop("site", None))
-        # scrapyd adds _job
-        if unknown := [name for name in kwargs if not name.startswith("_")]:
-            raise SitesError(f"unknown argument {unknown[0]!r} (known: sites, site, limit)")
-        spider = cls(sites, limit, **kwargs)
+        """Return the spider; raises :class:`~newscrawl.crawl.sites.SitesError` for arguments that cannot be used."""
+        asked = read_arguments(kwargs, crawler.settings)
+        spider = cls(**{**kwargs, **asked._asdict()})
         spider._set_crawler(crawler)
         crawler.signals.connect(spider._opened, signals.spider_opened)
         crawler.signals.connect(spider._idle, signals.spider_idle)
@@ -83,6 +89,10 @@ class SitelistSpider(Spider):
 
     def _opened(self) -> None:
         settings = self.crawler.settings
+        if self.shard:
+            listed = self.sites
+            self.sites = [site for site in listed if self.shard.holds(site.url)]
+            self.logger.info("Shard %s: %d of %d sites", self.shard, len(self.sites), len(listed))
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
         self.counts = SiteStats(self.crawler.stats)
@@ -228,6 +238,7 @@ class SitelistSpider(Spider):
 
     def _unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
         self.state.unchanged(frontier, target, response)
+        frontier.add_named(target.past)
         what = "unchanged_count" if target.role == "article" else "not_modified_count"
         self.counts.count(frontier.site.key, f"{what}/{target.role}")
 
@@ -361,30 +372,3 @@ class SitelistSpider(Spider):
 def _charset(response: Response) -> str | None:
     header = (response.headers.get("Content-Type") or b"").decode("latin-1")
     return http_content_type_encoding(header)
-
-
-def _sites(crawler: Crawler, file: str | None, url: str | None) -> list[Site]:
-    if file and url:
-        raise SitesError("give either -a sites=FILE or -a site=URL, not both")
-    listed = file or url or setting(crawler.settings, "NEWSCRAWL_SITES")
-    if not listed:
-        raise SitesError("no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES")
-    if url or not isinstance(listed, str):
-        urls: Iterable[str] = [listed] if isinstance(listed, str) else listed
-        return [Site(_checked_url(entry)) for entry in urls]
-    return load_sites(listed)
-
-
-def _checked_url(url: str) -> str:
-    try:
-        return http_url(url)
-    except ValueError as error:
-        raise SitesError(str(error)) from None
-
-
-def _limit(value: str | None) -> int | None:
-    if value is None:
-        return None
-    if not value.isdecimal() or int(value) < 1:
-        raise SitesError(f"limit must be a whole number of at least 1, not {value!r}")
-    return int(value)
