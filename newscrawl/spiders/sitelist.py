@@ -78,9 +78,9 @@ class SitelistSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
-        """Return the spider; raises :class:`~newscrawl.crawl.sites.SitesError` for arguments that cannot be used."""
-        asked = read_arguments(kwargs, crawler.settings)
-        spider = cls(**{**kwargs, **asked._asdict()})
+        """Return the spider; raises ``SitesError`` for arguments that cannot be used."""
+        hidden = {name: value for name, value in kwargs.items() if name.startswith("_")}
+        spider = cls(*read_arguments(kwargs, crawler.settings), **hidden)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider._opened, signals.spider_opened)
         crawler.signals.connect(spider._idle, signals.spider_idle)
