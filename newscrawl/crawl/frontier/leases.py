@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS outcome (
 _ENDED: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 _DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _DONE_IN_MEMORY: Final = "INSERT INTO request VALUES (?, ?, '', 0, NULL)"
-_OUTCOME: Final = "INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class Ended(NamedTuple):

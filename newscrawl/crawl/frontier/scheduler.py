@@ -36,6 +36,11 @@ SELECT rank, id, key, request FROM request
 WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
 """
 _COUNT: Final = "SELECT slot, count(*) FROM request WHERE request IS NOT NULL GROUP BY slot"
+_LAST: Final = """
+SELECT max(
+    (SELECT coalesce(max(id), 0) FROM request), (SELECT coalesce(max(request), 0) FROM outcome)
+)
+"""
 _CLEAR: Final = ("DELETE FROM request", outbox.CLEAR)
 
 
@@ -107,7 +112,7 @@ class LeaseScheduler(BaseScheduler):
     async def _resume(self, started: str) -> None:
         read = self._store.read
         self._seen = {key for (key,) in await read("SELECT key FROM request")}
-        ((last,),) = await read("SELECT coalesce(max(id), 0) FROM request")
+        ((last,),) = await read(_LAST)
         self._ids = count(last + 1)
         for slot in [self._pending.restore(*row) for row in await read(_COUNT)]:
             await self._load(slot)
