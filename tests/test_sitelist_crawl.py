@@ -412,6 +412,7 @@ def read_terminal(descriptor: int) -> str:
         (["-a", "sites=missing.txt"], "missing.txt: No such file or directory"),
         (["-a", "site=nowhere at all"], "not an http(s) URL: 'nowhere at all'"),
         (["-a", "site=a.example", "-a", "limit=few"], "limit must be a whole number"),
+        (["-a", "site=a.example", "-a", "shard=17/16"], "shards are numbered from 1 to 16"),
         (["-a", "site=a.example", "-a", "limits=3"], "unknown argument 'limits'"),
         (["-a", "site=a.example", "-a", "sites=b.txt"], "not both"),
     ],

@@ -21,6 +21,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.project import data_path
 
+from newscrawl.crawl.shards import shard_path
 from newscrawl.settings.defaults import DEFAULTS, setting
 from newscrawl.sqlite import FileType, execute_all, transaction
 
@@ -226,12 +227,14 @@ def state_path(crawler: Crawler) -> Path | None:
     """Return the file of ``NEWSCRAWL_STATE``, its folder made; None for a state in memory.
 
     A relative path begins at the project's data directory, ``.scrapy`` beside its scrapy.cfg; in
-    the working directory where there is none. ``%(name)s`` in it stands for the spider.
+    the working directory where there is none. ``%(name)s`` in it stands for the spider. Each shard
+    of a site list has a file of its own.
     """
     name = setting(crawler.settings, "NEWSCRAWL_STATE")
     if not name:
         return None
     name %= {"name": crawler.spidercls.name}
+    name = str(shard_path(crawler, name))
     try:
         path = Path(data_path(name))
     except NotConfigured:  # scrapyd runs projects without their scrapy.cfg

@@ -9,6 +9,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
+from newscrawl.crawl.shards import shard_path
 from newscrawl.crawl.urls import owner
 from newscrawl.neardup import NearDuplicateIndexError
 from newscrawl.pipelines.fill import ItemFiller
@@ -44,9 +45,9 @@ class NearDuplicatePipeline:
         self._stories = StoryReader(names)
         self._filler = ItemFiller(names)
         self._drop = setting(settings, "NEWSCRAWL_NEARDUP_DROP")
-        self._index = IndexThread(
-            setting(settings, "NEWSCRAWL_NEARDUP_INDEX") or None, neardup_options(settings)
-        )
+        index = setting(settings, "NEWSCRAWL_NEARDUP_INDEX")
+        path = str(shard_path(crawler, index)) if index else None
+        self._index = IndexThread(path, neardup_options(settings))
         self._stats = crawler.stats
 
     @classmethod
