@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.pace import FIRST, PATIENCE, REFUSALS, Pace, retry_after
 from tests.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.pages import article_page
 from tests.servers.styled import Answer, redirect
 
 if TYPE_CHECKING:
@@ -267,3 +268,24 @@ def test_redirects_and_retries_count(tmp_path: Path, web: DirectWeb):
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["skipped_count/over_budget"] > 20
     assert counts["discovered_count"] == 40
+
+
+@pytest.mark.slow
+def test_a_listed_site_waits_and_loses_nothing(tmp_path: Path, web: DirectWeb):
+    """The spider's pages come after the wait, each once, sitemap and robots.txt included."""
+    base = f"http://127.0.0.1:{web.port}"
+    stories = [f"/2026/11/20/a-story-of-the-day-number-{n}.html" for n in range(3)]
+    entries = "".join(f"<url><loc>{base}{path}</loc></url>" for path in stories)
+    web.put("127.0.0.1/robots.txt", busy("1", 503), text(f"Sitemap: {base}/map.xml\n"))
+    web.put("127.0.0.1/map.xml", busy("1"), text(f"<urlset>{entries}</urlset>"))
+    web.put("127.0.0.1/", html("front"))
+    for number, path in enumerate(stories):
+        page = Answer(article_page(number).encode(), headers=HTML)
+        web.put(f"127.0.0.1{path}", *([busy("1")] if number else []), page)
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
+    assert crawl.returncode == 0
+    assert crawl.troubles() == []
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
+    assert not any("failed" in name for name in counts)
+    assert crawl.stats["newscrawl/politeness/paused_count"] == 4
