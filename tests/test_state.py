@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections import Counter
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
@@ -26,7 +31,6 @@ from newscrawl.items import Article
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-    from pathlib import Path
 
     from newscrawl.crawl.revisit import Verdict
 
@@ -430,6 +434,105 @@ def test_where_a_redirect_led(path: Path, hands: Hands):
             assert await due(state, entry("2026/story"), short) == []
 
     run(test)
+
+
+class Newsstand:
+    """Four pages in one crawl after the other, and what must be true of them."""
+
+    def __init__(self, path: Path, hands: Hands) -> None:
+        self.path, self.hands = path, hands
+        #: page -> texts that were put out
+        self.out: dict[str, list[str]] = {}
+        self.failures: Counter[str] = Counter()
+        self.listed: set[str] = set()
+        self.waiting: dict[str, Any] = {}
+        self.asked: set[str] = set()
+
+    async def run(self, events: list[tuple[Any, ...]]) -> None:
+        """Let *events* happen, in as many crawls as they tell."""
+        crawls = [list(group) for is_end, group in groupby(events, ("end",).__eq__) if not is_end]
+        for crawl_events in crawls:
+            async with crawl(self.path) as state:
+                await self._begin(state)
+                for what, *arguments in crawl_events:
+                    await getattr(self, what)(state, *arguments)
+        self.hands.forward(10)
+        async with crawl(self.path) as state:
+            await self._begin(state)
+        given_up = {page for page, times in self.failures.items() if times >= 5}
+        assert self.listed - self.out.keys() - given_up <= self.waiting.keys(), "nothing is lost"
+
+    async def _begin(self, state: CrawlState) -> None:
+        memory = await state.recall(SITE, limit=10)
+        self.waiting, self.asked = {page["key"]: page for page in memory.pages}, set()
+
+    async def list(self, state: CrawlState, page: str, *, told: bool = False) -> None:
+        """List *page*; *told*: as just changed."""
+        sifted = await state.pages.sift([entry(page, NOON, self.hands.now if told else None)])
+        state.pages.write_listed(SITE, sifted)
+        for found in sifted.due:
+            self.listed.add(found["key"])
+            if found["key"] not in self.asked:
+                self.waiting.setdefault(found["key"], found)
+
+    async def told(self, state: CrawlState, page: str) -> None:
+        """List *page* as just changed."""
+        await self.list(state, page, told=True)
+
+    async def wait(self, _: CrawlState, hours: float) -> None:
+        """Let time go by."""
+        self.hands.forward(hours)
+
+    async def fail(self, state: CrawlState, page: str) -> None:
+        """Ask for *page* in vain."""
+        if wanted := self._pop(page):
+            state.pages.failed(target(wanted), None, "timeout")
+            self.failures[wanted["key"]] += 1
+
+    async def lose(self, state: CrawlState, page: str, text: str) -> None:
+        """Have a pipeline fail on the article of *page*."""
+        if wanted := self._pop(page):
+            if await put_out(state, wanted, f"{page} {text}") != "unchanged":
+                state.pages.item_error(answer(wanted["url"]))
+            self.failures[wanted["key"]] += 1
+
+    async def read(self, state: CrawlState, page: str, text: str) -> None:
+        """Put the article of *page* out."""
+        if wanted := self._pop(page):
+            texts, text = self.out.setdefault(wanted["key"], []), f"{page} {text}"
+            expected = "new" if not texts else "unchanged" if texts[-1] == text else "updated"
+            assert await put_out(state, wanted, text) == expected
+            if expected != "unchanged":
+                texts.append(text)
+
+    def _pop(self, page: str) -> Any:
+        key = page_key(f"{HOME}{page}")
+        self.asked.add(key)
+        return self.waiting.pop(key, None)
+
+
+numbers = st.sampled_from("0123")
+texts = st.sampled_from(["then", "now"])
+events = st.one_of(
+    st.tuples(st.just("list"), numbers),
+    st.tuples(st.just("told"), numbers),
+    st.tuples(st.just("wait"), st.sampled_from([0.2, 1, 3])),
+    st.tuples(st.just("fail"), numbers),
+    st.tuples(st.just("lose"), numbers, texts),
+    st.tuples(st.just("read"), numbers, texts),
+    st.just(("end",)),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(events, min_size=5, max_size=40))
+def test_whatever_happens(events: list[tuple[Any, ...]]):
+    """A text is put out once, as new or as an update, and no listed page is lost."""
+    with TemporaryDirectory() as folder:
+        try:
+            asyncio.run(Newsstand(Path(folder) / "state.sqlite", Hands()).run(events))
+        finally:
+            clock.set_clock()
 
 
 def test_an_article_is_no_section(path: Path, hands: Hands):
