@@ -38,18 +38,18 @@ class TreeCrawl:
 
     folder: Path
     site: TreeSite
+    spider: str = "tree_spider.py"
     options: dict[str, object] = field(default_factory=dict)
     arguments: dict[str, str] = field(default_factory=dict)
     #: seconds of time.monotonic()
     kills: list[float] = field(default_factory=list)
-    log: str = ""
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start a process, or start again."""
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
         given = {"url": self.site.url, **self.arguments}
         arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
-        spider = REPOSITORY / "tests" / "tree_spider.py"
+        spider = REPOSITORY / "tests" / self.spider
         with (self.folder / "log.txt").open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],

@@ -92,7 +92,10 @@ def load_request(text: str, spider: Spider) -> Request:
     if "body" in plain:
         plain["body"] = b64decode(plain["body"])
     if "headers" in plain:
-        plain["headers"] = dict(plain["headers"])
+        plain["headers"] = {
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in plain["headers"]
+        }
     return _class(plain.pop("class", None))(**plain)
 
 
