@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.gate import link_kind
-from newscrawl.crawl.links import links_of
+from newscrawl.crawl.links import links_of, read_page
+from newscrawl.crawl.sitemaps import read_sitemap
 from newscrawl.crawl.traps import trap
 from newscrawl.crawl.urls import absolute_url, page_key
 from newscrawl.document import parse_document
@@ -80,6 +81,19 @@ def test_sessions_are_taken_out(url: str, clean: str):
     """Two visits of a page have one address."""
     assert absolute_url(url, SITE) == SITE + clean
     assert page_key(SITE + url) == page_key(SITE + clean)
+
+
+def test_listed_traps():
+    """They are counted and left out, unless they are asked for."""
+    paths = ("/2026/11/20/a-story-of-the-day-with-a-name.html", "/sport/sport/sport/1-story.html")
+    urls = "".join(f"<url><loc>{SITE}{path}</loc></url>" for path in paths)
+    sitemap = f"<urlset>{urls}</urlset>".encode()
+    plain = {"url": f"{SITE}/map.xml", "owners": ["paper.example"]}
+    assert read_sitemap(sitemap, **plain)["left_out"] == {"trap": 1}
+    assert len(read_sitemap(sitemap, **plain, traps=False)["entries"]) == 2
+    page = "".join(f'<a href="{path}">A story of the day with a headline</a>' for path in paths)
+    assert read_page(page.encode(), **plain)["left_out"] == {"trap": 1}
+    assert len(read_page(page.encode(), **plain, traps=False)["articles"]) == 2
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

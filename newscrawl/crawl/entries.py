@@ -55,16 +55,24 @@ class Entries:
     """Collects the entries of one document.
 
     *owners*: registered domains whose URLs are taken; *since*: ISO 8601, entries known to be
-    older are left out; *limit*: entries kept, the newest ones.
+    older are left out; *limit*: entries kept, the newest ones; *traps*: leave out what looks
+    generated without end (:func:`~newscrawl.crawl.traps.trap`).
     """
 
     def __init__(
-        self, base: str, owners: Sequence[str], *, since: str | None = None, limit: int = 1000
+        self,
+        base: str,
+        owners: Sequence[str],
+        *,
+        since: str | None = None,
+        limit: int = 1000,
+        traps: bool = True,
     ) -> None:
         self._base = base
         self._owners = frozenset(owners)
         self._since = order_date(since)
         self._limit = limit
+        self._traps = traps
         self._found: dict[str, dict[str, Any]] = {}
         self._left_out: Counter[str] = Counter()
 
@@ -90,7 +98,7 @@ class Entries:
         if absolute is None:
             self.leave_out("bad")
             return
-        if trap(absolute):
+        if self._traps and trap(absolute):
             self.leave_out("trap")
             return
         when = order_date(date) or order_date(changed) or order_date(date_in_url(absolute))

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 _MAX_ENTRIES = 2000
 
 
-def read_feed(data: bytes, *, url: str, owners: Sequence[str], limit: int = 1000) -> dict[str, Any]:
+def read_feed(
+    data: bytes, *, url: str, owners: Sequence[str], limit: int = 1000, traps: bool = True
+) -> dict[str, Any]:
     """Return what the feed *data* lists, newest first, at most *limit* entries.
 
     ``kind`` is ``feed`` or ``unknown``; the rest as
     :meth:`newscrawl.crawl.entries.Entries.result` gives it.
     """
-    entries = Entries(url, owners, limit=limit)
+    entries = Entries(url, owners, limit=limit, traps=traps)
     if data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return _read_json(data, entries)
     parsed = feedparser.parse(BytesIO(data), sanitize_html=False, resolve_relative_uris=False)

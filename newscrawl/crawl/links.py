@@ -24,7 +24,13 @@ _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 def read_page(
-    data: bytes, *, url: str, owners: Sequence[str], encoding: str | None = None, limit: int = 500
+    data: bytes,
+    *,
+    url: str,
+    owners: Sequence[str],
+    encoding: str | None = None,
+    limit: int = 500,
+    traps: bool = True,
 ) -> dict[str, Any]:
     """Return what the page *data* is and where it leads.
 
@@ -40,7 +46,7 @@ def read_page(
         "kind": kind,
         "confidence": confidence,
         "feeds": _feeds(document, base),
-        **_links(document, base, owners, limit),
+        **_links(document, base, owners, limit, traps=traps),
     }
 
 
@@ -59,8 +65,11 @@ def _feeds(document: Document, base: str) -> list[str]:
     return list(dict.fromkeys(filter(None, urls)))
 
 
-def _links(document: Document, base: str, owners: Sequence[str], limit: int) -> dict[str, Any]:
-    found = {kind: Entries(base, owners, limit=limit) for kind in ("article", "section", "other")}
+def _links(
+    document: Document, base: str, owners: Sequence[str], limit: int, *, traps: bool
+) -> dict[str, Any]:
+    kinds = ("article", "section", "other")
+    found = {kind: Entries(base, owners, limit=limit, traps=traps) for kind in kinds}
     for target, text in links_of(document, base, limit):
         found[link_kind(target, text)].add(target)
     articles, sections = (found[kind].result(kind) for kind in ("article", "section"))

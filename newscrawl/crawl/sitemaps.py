@@ -48,7 +48,13 @@ def read_robots(data: bytes, *, url: str) -> dict[str, Any]:
 
 
 def read_sitemap(
-    data: bytes, *, url: str, owners: Sequence[str], since: str | None = None, limit: int = 1000
+    data: bytes,
+    *,
+    url: str,
+    owners: Sequence[str],
+    since: str | None = None,
+    limit: int = 1000,
+    traps: bool = True,
 ) -> dict[str, Any]:
     """Return what the sitemap *data* lists, newest first, at most *limit* entries.
 
@@ -57,15 +63,16 @@ def read_sitemap(
     other owners than *owners* and entries older than *since* (ISO 8601) are left out and counted.
     """
     data = _without_doctype(_inflate(data).removeprefix(BOM_UTF8))
+    entries = Entries(url, owners, since=since, limit=limit, traps=traps)
     head = data[:2048].lstrip()
     if re.search(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)\b", head):
-        return _read_xml(data, Entries(url, owners, since=since, limit=limit))
+        return _read_xml(data, entries)
     if re.search(rb"<(?:rss|feed|rdf:RDF)\b", head) or head.startswith(b"{"):
-        return read_feed(data, url=url, owners=owners, limit=limit)
+        return read_feed(data, url=url, owners=owners, limit=limit, traps=traps)
     if re.match(rb"https?://", head):
-        return _read_text(data, Entries(url, owners, since=since, limit=limit))
+        return _read_text(data, entries)
     if head.startswith(b"<"):
-        return _read_xml(data, Entries(url, owners, since=since, limit=limit))
+        return _read_xml(data, entries)
     return {"kind": "unknown", "entries": [], "left_out": {}}
 
 

@@ -102,6 +102,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_RETRY_AFTER": 300.0,
     # Who lists the middleware wants it; False leaves schemes and addresses unchecked.
     "NEWSCRAWL_SAFETY_ENABLED": True,
+    # False follows URLs that look generated without end, too; the budgets bound them.
+    "NEWSCRAWL_TRAPS_ENABLED": True,
     # --- Scheduled crawls: what the spider sitelist remembers of the crawls before ---
     # Articles are put out once, updates once more. False crawls as if for the first time.
     "NEWSCRAWL_ONLY_NEW": True,

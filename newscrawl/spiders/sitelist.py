@@ -97,6 +97,7 @@ class SitelistSpider(Spider):
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
         self.counts = SiteStats(self.crawler.stats)
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
+        self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self.state = CrawlState.for_crawler(self.crawler)
         self.frontiers: dict[str, SiteFrontier] = {}
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
@@ -248,6 +249,7 @@ class SitelistSpider(Spider):
         plain: dict[str, Any] = {"url": response.url, "owners": sorted(frontier.owners)}
         # Twice the limit, since some candidates fail or turn out to be no articles.
         plain["limit"] = 2 * frontier.budgets.articles
+        plain["traps"] = self.traps
         if target.role == "feed":
             task = "newscrawl.crawl.feeds:read_feed"
         else:
@@ -305,6 +307,7 @@ class SitelistSpider(Spider):
             owners=sorted(frontier.owners),
             encoding=_charset(response),
             limit=self.max_links,
+            traps=self.traps,
         )
 
     async def _follow(
