@@ -23,7 +23,7 @@ _REGIONS = {
 # Bounds keep hostile text linear: no run is read twice (possessive), none is long.
 _GAP = r"([\s,|(@·•/-]{0,4}+(?:[^\s\d,|]{1,12}+[\s,.:(|·•-]{0,3}+){0,3}+)"
 _CLOCK = (
-    r"(?<![\d.,/])(?P<h>\d{1,2})"
+    r"(?P<h>\d(?<![\d.,/]\d)\d?)"
     r"(?:\s?[:.h時时点點시]\s?(?P<m>[0-5]\d)(?!\d|[./]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,9}+)?)?(?:\s?[分분])?"
     r"|(?P<full>\s?(?:[時时点點시h]|uhr)(?![^\W\d_]))|(?=\s?[^\W\d_]))"
 )

@@ -26,9 +26,8 @@ PUNCTUATION = (
     r"\u0964\u0965\u0970\u2000-\u206f\u3000-\u303f\uff00-\uff0f"
 )
 """Characters between words, for a class of a regular expression; ``#`` stands for a number."""
-BEFORE = "<"
-"""Marks the keys of phrases with no word after the number."""
 
+_KEY = 3
 _PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")
 # Letters that are typed for one another: Arabic and Persian keyboards, Turkish capitals, sigma.
 _ALIKE = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
@@ -96,15 +95,21 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> whether it makes the hour one after noon
     day_periods: dict[str, bool]
-    #: first character of what follows the number; where nothing does, :data:`BEFORE` and the last
-    #: character of what precedes it -> longest first
+    #: up to three first characters of what follows the number -> longest first
     ago: dict[str, list[Ago]]
+    #: where nothing does, the last character of what precedes it -> longest first
+    ago_before: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
     days: dict[str, int]
     #: words for the number one ("an hour ago")
     ones: frozenset[str]
     #: first words of ``days``, and ``ones``
     relative_words: frozenset[str]
+
+    def ago_with(self, after: str) -> list[Ago]:
+        """Return the phrases that may stand around a number with *after* behind it, longest first."""
+        keys = (after[:length] for length in (_KEY, 2, 1))
+        return next((self.ago[key] for key in keys if key in self.ago), [])
 
 
 @cache
@@ -132,6 +137,7 @@ def vocabulary(language: str | None) -> Vocabulary:
 
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
     days = _numbers(merged("days"))
+    ago, ago_before = _by_neighbour(merged("ago"))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
@@ -142,7 +148,8 @@ def vocabulary(language: str | None) -> Vocabulary:
         month_starts=month_words | {key.partition(" ")[0] for key in (*months, *jalali)},
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
-        ago=_by_neighbour(merged("ago")),
+        ago=ago,
+        ago_before=ago_before,
         days=days,
         ones=ones,
         relative_words=ones | {key.partition(" ")[0] for key in days},
@@ -153,14 +160,22 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
-def _by_neighbour(units: dict[str, str]) -> dict[str, list[Ago]]:
-    found: dict[str, list[Ago]] = {}
+def _by_neighbour(units: dict[str, str]) -> tuple[dict[str, list[Ago]], dict[str, list[Ago]]]:
+    """Return the phrases by what begins behind the number, and the others by what ends before it."""
+    behind: dict[str, list[Ago]] = {}
+    before: dict[str, list[Ago]] = {}
+    ranks: dict[Ago, int] = {}
     for text, unit in sorted(units.items(), key=lambda item: -len(item[0])):
-        before, _, after = text.partition("#")
-        one = Ago(before.strip(), after.strip(), unit)
-        key = one.after[:1] if one.after else BEFORE + one.before[-1:]
+        left, _, right = text.partition("#")
+        one = Ago(left.strip(), right.strip(), unit)
+        ranks.setdefault(one, len(ranks))
+        found, key = (behind, one.after[:_KEY]) if one.after else (before, one.before[-1:])
         found.setdefault(key, []).append(one)
-    return found
+    whole = {
+        key: [one for length in range(1, len(key) + 1) for one in behind.get(key[:length], ())]
+        for key in behind
+    }
+    return {key: sorted(ones, key=ranks.__getitem__) for key, ones in whole.items()}, before
 
 
 def base_language(language: str | None) -> str | None:

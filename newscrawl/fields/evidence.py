@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.fields.datetext import DateText, read_dates
+from newscrawl.fields.datetext import DateText, any_may_hold_date, read_dates
 from newscrawl.fields.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def gather(
     language = metadata.language
     region = None if language and "-" in language else region_of(url)
     shown = []
-    for place, distance, row in islice(_rows(document, forest, title_row), _MOST_NODES):
+    for place, distance, row in _rows(document, forest, title_row, language):
         text = " ".join(document.text[row].split())
         for found in read_dates(text, language=language, region=region, now=fetched_at):
             if value := _value(found, known, fetched_at):
@@ -127,9 +127,21 @@ def region_of(url: str | None) -> str | None:
 
 
 def _rows(
+    document: Document, forest: Sequence[int], title_row: int | None, language: str | None
+) -> Iterator[tuple[int, int, int]]:
+    """Yield place, distance to the title and row of text nodes that may hold a date."""
+    found = list(islice(_short_rows(document, forest, title_row), _MOST_NODES))
+    texts = [document.text[row] for _, _, row in found]
+    bare = [text for text in texts if _DIGIT.search(text) is None]
+    wordy = any_may_hold_date(bare, language)
+    for place, text in zip(found, texts, strict=True):
+        if wordy or _DIGIT.search(text):
+            yield place
+
+
+def _short_rows(
     document: Document, forest: Sequence[int], title_row: int | None
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield place, distance to the title and row of text nodes that are short enough for a date."""
     rows = document.text_nodes()
     title = 0 if title_row is None else bisect_left(rows, title_row)
     first, last = max(0, title - FARTHEST), title + FARTHEST + 1

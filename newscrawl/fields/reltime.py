@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dateutil.relativedelta import relativedelta
 
 from newscrawl.fields.clocktime import clock_after, clock_before
-from newscrawl.fields.datenames import BEFORE, PUNCTUATION, phrase
+from newscrawl.fields.datenames import PUNCTUATION, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.fields.datenames import Ago, Vocabulary
     from newscrawl.items import Day
 
-_NUMBER = re.compile(r"(?<![\d.,:/-])\d{1,3}(?![\d:]|[.,/-]\d)")
+_NUMBER = re.compile(r"\d(?<![\d.,:/-]\d)\d{0,2}(?![\d:]|[.,/-]\d)")
 _WORD = re.compile(rf"[^\s\d{PUNCTUATION}]+")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
 # Longer phrases than this stand on neither side of the number.
@@ -56,10 +56,10 @@ def has_relative_words(folded: str, words: Vocabulary) -> bool:
 def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
     place = number.end() + (folded[number.end() : number.end() + 1] == " ")
     before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
-    entries = words.ago.get(folded[place : place + 1], []) + words.ago.get(BEFORE + before[-1:], [])
-    if not entries:
-        return None
     after = phrase(folded[place : place + _SIDE])
+    entries = words.ago_before.get(before[-1:], [])
+    if after[:1] == folded[place : place + 1]:
+        entries = words.ago_with(after) + entries
     for entry in entries:
         if (
             after.startswith(entry.after)
