@@ -20,6 +20,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.project import data_path
+from scrapy.utils.spider import DefaultSpider
 
 from newscrawl.crawl.shards import shard_path
 from newscrawl.settings.defaults import DEFAULTS, setting
@@ -226,12 +227,14 @@ class CrawlStore:
 def state_path(crawler: Crawler) -> Path | None:
     """Return the file of ``NEWSCRAWL_STATE``, its folder made; None for a state in memory.
 
+    The latter is what the spider of ``scrapy fetch`` and ``scrapy shell`` has.
+
     A relative path begins at the project's data directory, ``.scrapy`` beside its scrapy.cfg; in
     the working directory where there is none. ``%(name)s`` in it stands for the spider. Each shard
     of a site list has a file of its own.
     """
     name = setting(crawler.settings, "NEWSCRAWL_STATE")
-    if not name:
+    if not name or crawler.spidercls is DefaultSpider:
         return None
     name %= {"name": crawler.spidercls.name}
     name = str(shard_path(crawler, name))
