@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery import Budgets, SiteFrontier, Target
+from newscrawl.crawl.frontier.leases import Ended
 from newscrawl.crawl.sites import Site
 from newscrawl.crawl.urls import page_key
 
@@ -154,3 +155,22 @@ def add(site: SiteFrontier, kind: str, number: int, when: float | None) -> None:
         site.add_feed(f"{HOME}{number}.rss")
     else:
         site.add_sitemap(f"{HOME}{number}.xml", when=when)
+
+
+def test_an_interrupted_crawl_keeps_its_budgets():
+    """What has ended is not fetched again and counts; what the listed page led to is the site's."""
+    site = frontier(Budgets(3, 100, 10, 10, 1, 2, 10))
+    site.resume(
+        [
+            Ended("section", HOME, "http://www.moved.example/", "read"),
+            Ended("section", f"{HOME}a/", f"{HOME}a/", "read"),
+            Ended("article", f"{HOME}1", f"{HOME}1-title", "article"),
+            Ended("article", f"{HOME}2", f"{HOME}2", "failed/http_404"),
+        ]
+    )
+    fetch(site)
+    assert site.owns("http://moved.example/3")
+    assert not site.arrived(f"{HOME}1-title")
+    site.add_section(entry("/b/"), 1)
+    assert [site.add_article(entry(f"/{n}")) for n in range(1, 6)] == [False, False, *[True] * 3]
+    assert [target.url for _, target in site.next_targets()] == [f"{HOME}3", f"{HOME}4"]
