@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -238,29 +239,38 @@ def test_the_addon_switches_it_on():
     assert LeaseMiddleware in get_crawler(settings_dict=chosen).settings["SPIDER_MIDDLEWARES"]
 
 
+# What an extension or an idle spider asks for may come twice after a crash: nothing tells it apart.
+UNTOLD = {("35", "article"), ("36", "article")}
+
+
 @pytest.mark.slow
-def test_how_requests_end(tmp_path: Path):
-    """Whatever a spider does with its requests, each of them has one outcome."""
+@pytest.mark.parametrize("kills", [[], [4, 9, 15]])
+def test_how_requests_end(tmp_path: Path, kills: list[int]):
+    """Whatever a spider does with its requests, each of them has one outcome, kill -9 or not."""
     with TreeSite(100) as site:
         site.loops, site.gone = {9}, {19}
         crawl = TreeCrawl(tmp_path, site, spider="odd_spider.py")
+        crawl.options = {"DOWNLOAD_DELAY": 0.05, "NEWSCRAWL_CHECKPOINT": 0.05}
+        for served in kills:
+            assert crawl.kill_at(served), crawl.output
         crawl.finish()
         rows = crawl.rows("SELECT url, outcome FROM outcome")
+        items = {json.loads(item)["url"] for (item,) in crawl.rows("SELECT item FROM outbox")}
     found = Counter((url.removeprefix(f"{site.url}/"), outcome) for url, outcome in rows)
-    articles = [1, 1, 4, 4, 4, 5, 7, 8, 31, 32, 32, 32, 33, 34, 35, 36]
-    assert found == Counter(
-        {
-            **{(str(n), "article"): articles.count(n) for n in articles},
-            ("57.html", "article"): 1,
-            ("57", "dropped/duplicate"): 1,
-            ("2", "failed/error"): 1,
-            ("3", "failed/error"): 1,
-            ("6", "read"): 1,
-            ("10", "read"): 1,
-            ("19", "failed/http_404"): 1,
-            ("19", "article"): 1,
-            ("9", "failed/redirects"): 1,
-            ("http://127.0.0.1:1/", "failed/connection"): 1,
-        }
-    )
-    assert crawl.stats["newscrawl/frontier/in_memory_count"] == 2
+    articles = [1, 1, 4, 4, 4, 5, 7, 8, 31, 32, 32, 32, 33, 34]
+    assert {end: count for end, count in found.items() if end not in UNTOLD} == {
+        **{(str(n), "article"): articles.count(n) for n in articles},
+        ("57.html", "article"): 1,
+        ("57", "dropped/duplicate"): 1,
+        ("2", "failed/error"): 1,
+        ("3", "failed/error"): 1,
+        ("6", "read"): 1,
+        ("10", "read"): 1,
+        ("19", "failed/http_404"): 1,
+        ("19", "article"): 1,
+        ("9", "failed/redirects"): 1,
+        ("http://127.0.0.1:1/", "failed/connection"): 1,
+    }
+    assert found.keys() >= UNTOLD
+    pages = {*(str(n) for n in (*articles, 35, 36) if n != 7), "7.html", "57.html"}
+    assert items == {"start", "errback", *(f"{site.url}/{page}" for page in pages)}
