@@ -76,7 +76,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         super().__init__(crawler)
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} needs Scrapy's asyncio reactor, the default")
-        self._rules: dict[str, asyncio.Task[_Rules]] = {}
+        self._rules: dict[tuple[str, str], asyncio.Task[_Rules]] = {}
         self._fetching = 0
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
 
@@ -99,10 +99,11 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     async def _rules_for(self, request: Request) -> _Rules:
         parts = urlparse_cached(request)
-        site = f"{parts.scheme}://{site_key(request.url)}"
-        task = self._rules.get(site)
+        key = (parts.scheme, parts.netloc)
+        task = self._rules.get(key)
         if task is None or (task.done() and task.result().until <= clock.now()):
-            task = self._rules[site] = asyncio.ensure_future(self._fetch(site, request))
+            site = f"{parts.scheme}://{site_key(request.url)}"
+            task = self._rules[key] = asyncio.ensure_future(self._fetch(site, request))
         # One request for all that wait; none of them ends it for the others.
         rules = task.result() if task.done() else await asyncio.shield(task)
         if rules.refusal:
