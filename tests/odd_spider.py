@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import scrapy
 from scrapy.exceptions import DontCloseSpider
@@ -15,8 +15,18 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 
+class Replaces:
+    """A downloader middleware that forgets where a request comes from."""
+
+    def process_request(self, request: scrapy.Request) -> scrapy.Request | None:
+        if not request.url.endswith("/40"):
+            return None
+        return scrapy.Request(request.url.replace("/40", "/41"), request.callback)
+
+
 class OddSpider(scrapy.Spider):
     name = "odd"
+    custom_settings: ClassVar = {"DOWNLOADER_MIDDLEWARES": {Replaces: 1}}
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -41,6 +51,7 @@ class OddSpider(scrapy.Spider):
         yield scrapy.Request("http://127.0.0.1:1/", self.page)  # nobody there
         yield FormRequest(f"{self.url}/8", self.posted, formdata={"a": "ü"}, headers={"X": "1"})
         yield self.request(10, self.unheard)
+        yield self.request(40, lambda response: {"url": response.url, "n": 40})
 
     def request(self, n: int, callback: Any, **options: Any) -> scrapy.Request:
         return scrapy.Request(f"{self.url}/{n}", callback, **options)

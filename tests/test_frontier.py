@@ -257,7 +257,7 @@ def test_how_requests_end(tmp_path: Path, kills: list[int]):
         rows = crawl.rows("SELECT url, outcome FROM outcome")
         items = {json.loads(item)["url"] for (item,) in crawl.rows("SELECT item FROM outbox")}
     found = Counter((url.removeprefix(f"{site.url}/"), outcome) for url, outcome in rows)
-    articles = [1, 1, 4, 4, 4, 5, 7, 8, 31, 32, 32, 32, 33, 34]
+    articles = [1, 1, 4, 4, 4, 5, 7, 8, 31, 32, 32, 32, 33, 34, 41]
     assert {end: count for end, count in found.items() if end not in UNTOLD} == {
         **{(str(n), "article"): articles.count(n) for n in articles},
         ("57.html", "article"): 1,
@@ -270,6 +270,7 @@ def test_how_requests_end(tmp_path: Path, kills: list[int]):
         ("19", "article"): 1,
         ("9", "failed/redirects"): 1,
         ("http://127.0.0.1:1/", "failed/connection"): 1,
+        ("40", "failed/lost"): 1,
     }
     assert found.keys() >= UNTOLD
     pages = {*(str(n) for n in (*articles, 35, 36) if n != 7), "7.html", "57.html"}

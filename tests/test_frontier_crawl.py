@@ -156,6 +156,7 @@ def test_killed_three_times(crawl: TreeCrawl):
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.skipif("CI" in os.environ, reason="takes minutes; its short form is above")
 def test_killed_twenty_times(tmp_path: Path):
     """The same at twenty random points of 2,000 pages."""
     points = sorted(random.Random().sample(range(1, 1990), 20))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -145,7 +145,7 @@ class LeaseBook:
     def __init__(self, crawler: Crawler) -> None:
         self.store = CrawlStore.for_crawler(crawler)
         self._leases: dict[int, Lease] = {}
-        self._over: list[Lease] = []
+        self._over: deque[Lease] = deque()
         self._stats = crawler.stats
         self._delivers = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         #: called with the download slot of each request that has come back
@@ -199,7 +199,7 @@ class LeaseBook:
         for lease in list(self._leases.values()):
             logger.warning("Lost: %s", lease.url)
             self.give_up(lease, "lost")
-            lease.items = lease.requests = lease.children = 0
+            lease.items = lease.requests = 0
             lease.running = False
             self.check(lease)
         self.settle()
@@ -241,7 +241,7 @@ class LeaseBook:
     def settle(self) -> None:
         """End all leases that are over."""
         while self._over:
-            lease = self._over.pop()
+            lease = self._over.popleft()
             lease.settling = False
             if lease.is_over and lease.id in self._leases:
                 del self._leases[lease.id]
@@ -279,7 +279,7 @@ class LeaseBook:
     def _deliver(self, item: Any, lease: Lease | None) -> None:
         try:
             row = outbox.outbox_row(item)
-        except TypeError as error:  # bytes, for example
+        except (TypeError, ValueError) as error:  # bytes, for example
             self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
             message = "Not delivered, JSON cannot hold it: %s (%s)"
             logger.error(message, type(item), error)  # noqa: TRY400  # its place says nothing

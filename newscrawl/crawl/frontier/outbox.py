@@ -34,7 +34,10 @@ _encode = ScrapyJSONEncoder().encode
 
 
 def outbox_row(item: Any) -> tuple[bytes, str, str]:
-    """Return key, class and JSON of *item*; raises ``TypeError`` for what JSON cannot hold."""
+    """Return key, class and JSON of *item*.
+
+    Raises ``TypeError`` or ``ValueError`` for what JSON cannot hold.
+    """
     plain = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
     kind = f"{type(item).__module__}.{type(item).__qualname__}"
     return item_key(plain), kind, _encode(plain)
