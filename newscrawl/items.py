@@ -25,8 +25,8 @@ class PageItem:
     fetched_at: datetime | None = None
     #: key of the site in the site list (its host, with the port where it is not the default)
     site: str | None = None
-    #: absolute URLs of the style sheets that the page refers to
-    stylesheets: list[str] = field(default_factory=list)
+    #: absolute URLs of the style sheets that the page refers to, where they are known
+    stylesheets: list[str] | None = None
     #: what discovery already knows: ``title``, ``date``, ``language`` of a news sitemap or feed entry
     hints: dict[str, str] = field(default_factory=dict)
 

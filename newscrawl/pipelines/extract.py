@@ -91,7 +91,7 @@ class _Page:
     encoding: str | None = None
     hints: dict[str, str] = field(default_factory=dict)
     #: URLs of style sheets, where the spider knows them
-    stylesheets: list[str] = field(default_factory=list)
+    stylesheets: list[str] | None = None
 
 
 class NewsExtractPipeline:
@@ -189,7 +189,9 @@ class NewsExtractPipeline:
         if self._sheets is None:
             return {}
         options = self._sheets.options
-        urls = page.stylesheets or sheet_urls(page.html, page.url, limit=options.sheets)
+        urls = page.stylesheets
+        if urls is None:
+            urls = sheet_urls(page.html, page.url, limit=options.sheets)
         return {
             "stylesheets": await self._sheets.collect(urls),
             "store": options.store,

@@ -23,6 +23,9 @@ DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0.5
 # Over all domains; what the reactor and a worker keep up with.
 CONCURRENT_REQUESTS = 32
+# Items and requests of one response at a time: Scrapy makes that many tasks for each response, and
+# its default of 100 costs more than the response. A page has one item.
+CONCURRENT_ITEMS = 8
 
 # The default of 180 s lets one dead server hold its slot for 9 minutes, retries included.
 DOWNLOAD_TIMEOUT = 20

@@ -336,7 +336,7 @@ class SitelistSpider(Spider):
             fetched_at=clock.now(),
             site=frontier.site.key,
             hints=target.hints,
-            stylesheets=response.meta.get(META) or [],
+            stylesheets=response.meta.get(META),
         )
 
     def _add_articles(

@@ -1,0 +1,103 @@
+"""Memory of a long crawl, and of a worker that extracts many pages.
+
+``crawl``: thousands of pages with all of newscrawl on, in a crawl of one site. The size of the
+crawling process is noted every hundred pages; its growth is the slope of the line through all
+sizes after the first fifth, in MB for 10,000 pages. ``worker``: one worker process that is not
+renewed extracts the pages of a corpus again and again; printed is its size after each thousand.
+
+    python -m benchmarks.crawl_memory crawl [--pages 10000] [--kilobytes 20]
+    python -m benchmarks.crawl_memory worker [--pages 10000] [--corpus DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import linear_regression
+from typing import TYPE_CHECKING
+
+import psutil
+
+from benchmarks.crawlload import MB, crawl_plugin, served
+from newscrawl.crawl.workers import WorkerError, WorkerPool
+from newscrawl.evaluation.corpora import load_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
+TASK = "newscrawl.crawl.tasks:extract_page"
+BAR = 15.0
+_STEP = 1000
+
+
+def growth(sizes: Sequence[tuple[int, float]]) -> float:
+    """Return the slope of (pages, bytes), without the first fifth, in MB for 10,000 pages."""
+    steady = sizes[len(sizes) // 5 :]
+    return linear_regression(*zip(*steady, strict=True)).slope * 10_000 / MB
+
+
+def measure_crawl(pages: int, size: int) -> None:
+    """Print how the crawling process grows."""
+    with served(pages, size) as site, tempfile.TemporaryDirectory() as folder:
+        crawl = crawl_plugin(Path(folder), site, pages)
+    if crawl.returncode or len(crawl.items) != pages:
+        raise RuntimeError(f"{len(crawl.items)} of {pages} pages\n{crawl.output[-5000:]}")
+    sizes = crawl.stats["meter/sizes"]
+    print(f"{'pages':>8} {'MB':>8}")
+    for number, size_then in sizes[:: max(1, len(sizes) // 10)]:
+        print(f"{number:>8} {size_then / MB:>8.1f}")
+    print(f"growth: {growth(sizes):.1f} MB for 10,000 pages (bar {BAR:g})")
+
+
+async def extract_all(pages: int, corpus: Path) -> list[tuple[int, float]]:
+    """Extract *pages* pages in one worker; return its size now and then."""
+    print(f"{'pages':>8} {'MB':>8}")
+    htmls = [page.html() for page in load_corpus(corpus).pages]
+    pool = WorkerPool(1, deadline=120, max_tasks=0)
+    sizes: list[tuple[int, float]] = []
+    try:
+        for number, html in enumerate(islice(cycle(htmls), pages), start=1):
+            try:
+                await pool.call(TASK, html, url="http://paper.example/")
+            except WorkerError as error:
+                print(f"page {number}: {error.reason}")
+            if number % (_STEP // 5) == 0:
+                sizes.append((number, sum(worker_sizes())))
+            if number % _STEP == 0:
+                print(f"{number:>8} {sizes[-1][1] / MB:>8.1f}", flush=True)
+    finally:
+        await pool.close()
+    return sizes
+
+
+def worker_sizes() -> list[float]:
+    """Return the size of each child of this process."""
+    return [child.memory_info().rss for child in psutil.Process().children()]
+
+
+def measure_worker(pages: int, corpus: Path) -> None:
+    """Print how a worker grows."""
+    sizes = asyncio.run(extract_all(pages, corpus))
+    print(f"growth: {growth(sizes):.1f} MB for 10,000 pages")
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["crawl", "worker"])
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--kilobytes", type=int, default=20)
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    options = parser.parse_args()
+    if options.what == "crawl":
+        measure_crawl(options.pages, options.kilobytes * 1000)
+    else:
+        measure_worker(options.pages, options.corpus)
+
+
+if __name__ == "__main__":
+    main()
