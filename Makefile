@@ -2,10 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# What is not in `dev` since it is large: EXTRAS=,spark
+# What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
 
-.PHONY: demo test test-lowest lint docs bench peers clean
+.PHONY: demo test test-lowest lint docs bench faults peers clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -33,6 +33,10 @@ bench: $(VENV)/installed
 # The tables of the papers for today's corpora, and what style costs: half an hour.
 results: $(VENV)/installed
 	$(BIN)/python -m benchmarks.cardoso --out docs/results
+
+# Every way for a site to go wrong, each in a crawl of its own: fifteen minutes.
+faults: $(VENV)/installed
+	$(BIN)/python -m benchmarks.faults $(ARGS)
 
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
 peers: .venv-peers/installed

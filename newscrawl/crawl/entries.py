@@ -94,7 +94,8 @@ class Entries:
 
         *date* is the publication, *changed* the last change: the latter only orders.
         """
-        absolute = absolute_url(url, self._base) if len(url) <= MAX_URL else None
+        # An empty reference is the list itself.
+        absolute = absolute_url(url, self._base) if 0 < len(url.strip()) <= MAX_URL else None
         if absolute is None:
             self.leave_out("bad")
             return

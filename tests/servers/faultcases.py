@@ -72,6 +72,45 @@ class Case:
     robots: str = ""
 
 
+_WORDS = {
+    "empty": "no bytes",
+    "spaces": "white space alone",
+    "comment-only": "a comment alone",
+    "binary": "2 MB of random bytes as HTML",
+    "pdf": "a PDF as HTML",
+    "nuls": "NULs in tags and text",
+    "nested-around": "100,000 nested divs around the article",
+    "nested-after": "100,000 nested divs after the article",
+    "unclosed-tags": "5 MB of tags that are not closed",
+    "attributes": "a tag with 300,000 attributes",
+    "long-href": "a link of 20 MB",
+    "many-links": "100,000 links",
+    "long-text": "a paragraph of 10 MB",
+    "big-page": "30 MB of paragraphs",
+    "json-ld": "JSON-LD nested 100,000 deep, and 400,000 keywords",
+    "malformed": "tags closed wrongly, twice, or not at all",
+    "truncated": "ends within an attribute",
+    "cp1252-as-utf-8": "cp1252, declared as utf-8",
+    "utf-8-as-latin-1": "utf-8, declared as iso-8859-1",
+    "bogus-charset": "a charset that does not exist",
+    "utf-16-no-bom": "utf-16 without byte order mark",
+    "iso-2022-jp": "iso-2022-jp by meta element alone",
+    "mixed-charset": "utf-8 with a comment in cp1252",
+    "gzip-bomb": "2 MB that unpack to 2 GB",
+    "gzip-twice": "packed twice",
+    "gzip-corrupt": "packed, with a hole near the end",
+    "gzip-lie": "said to be packed, and is not",
+    "infinite": "a body without end",
+    "short-body": "less than Content-Length says",
+    "long-body": "more than Content-Length says",
+    "cut-chunk": "the last chunk is cut",
+    "close-delimited": "no Content-Length, ended by closing",
+    "reset": "connection reset within the body",
+    "slow-loris": "a byte of the head each 0.2 s",
+    "hang": "no answer",
+}
+
+
 def page_case(name: str) -> Case:
     """Return the case of a page or a transport that is faulty."""
     fault = PAGES.get(name) or TRANSPORTS[name]
@@ -83,8 +122,7 @@ def page_case(name: str) -> Case:
         await commit(fault, writer)
 
     group = "page" if name in PAGES else "transfer"
-    what = (fault.send if name in TRANSPORTS else fault.make).__doc__ or name.replace("-", " ")
-    return Case(group, what.splitlines()[0], lambda visit: send if visit.at_article else None, ends)
+    return Case(group, _WORDS[name], lambda visit: send if visit.at_article else None, ends)
 
 
 def good_article(head: str = "") -> Answer:
