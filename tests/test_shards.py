@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -183,3 +186,25 @@ def test_shard_without_sites(tmp_path: Path, urls: list[str]):
     assert run.returncode == 0, log
     assert f"Shard {empty}-of-2: 0 of 1 sites" in log
     assert "Traceback" not in log
+
+
+@pytest.mark.slow
+def test_twice_as_many_shards(tmp_path: Path, urls: list[str]):
+    """With copies of a state, as docs/operations.md says, no article comes twice."""
+    number = next(number for number in (1, 2) if Shard(number, 2).holds(urls[0]))
+    run = start(tmp_path, urls, f"{number}/2")
+    _, log = run.communicate(timeout=200)
+    assert run.returncode == 0, log
+    before = sorted(item["url"] for item in read_segments(tmp_path / "segments"))
+    assert before
+    for half in (number, number + 2):
+        copy = tmp_path / f"state-{half}-of-4.sqlite"
+        shutil.copy(tmp_path / f"state-{number}-of-2.sqlite", copy)
+        if half > 2:
+            with closing(sqlite3.connect(copy)) as state, state:
+                state.execute("DELETE FROM segment_writer")
+        run = start(tmp_path, urls, f"{half}/4")
+        _, log = run.communicate(timeout=200)
+        assert run.returncode == 0, log
+        assert "Traceback" not in log
+    assert sorted(item["url"] for item in read_segments(tmp_path / "segments")) == before
