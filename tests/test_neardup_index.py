@@ -333,7 +333,7 @@ def test_other_sketches_are_refused(path: Path):
     Index(path).close()
     Index(path, Options(containment=0.5)).close()
     with pytest.raises(NearDuplicateIndexError, match="other options"):
-        Index(path, Options(shingle=3))
+        Index(path, Options(shingle=5))
 
 
 def test_a_second_writer_is_refused(path: Path):

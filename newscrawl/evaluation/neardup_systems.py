@@ -35,7 +35,7 @@ PERMUTATIONS = 256
 LEAST = 0.1
 """Threshold of the index of MinHash libraries, whose candidates are then verified."""
 
-CONTAINMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+CONTAINMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 SPOT_CONTAINMENTS = (0.3, 0.4, 0.5, 0.6, 0.7)
 JACCARDS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5)
 

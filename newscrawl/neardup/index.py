@@ -19,7 +19,6 @@ from newscrawl.neardup.sketch import (
     Sketch,
     anchors,
     match,
-    overlapping,
     sketch,
     versions,
 )
@@ -245,13 +244,6 @@ class Index:
             if not self._known(one.site):
                 return None
         return match(self._effective(one), self._effective(other), self.options)
-
-    def _same_story(self, one: Record, other: Record) -> bool:
-        """Return True for two pages of one site that do not count as two where it repeats itself."""
-        if versions(one.sketch, other.sketch, self.options):
-            return True
-        left, right = self._effective(one), self._effective(other)
-        return self._known(one.site) and overlapping(left, right, self.options)
 
     def _known(self, site: int) -> bool:
         """Return True if what a site repeats shows on the pages seen so far."""

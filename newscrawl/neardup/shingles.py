@@ -1,14 +1,12 @@
 """Shingles of a text, hashed: runs of words, or of characters in scripts without spaces.
 
-A word's hash is a BLAKE2b digest, a shingle's a polynomial of those of its words, mixed by the
-finalizer of SplitMix64 (Steele, Lea, Flood 2014): the same on every machine, unlike ``hash()``.
+A word's hash is a polynomial of its bytes, a shingle's one of the hashes of its words, both mixed by
+the finalizer of SplitMix64 (Steele, Lea, Flood 2014): the same on every machine, unlike ``hash()``.
 """
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -29,21 +27,33 @@ def story_words(text: str) -> list[str]:
     return words(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
-@lru_cache(maxsize=2**16)
-def word_hash(word: str) -> bytes:
-    """Return the 64-bit hash of a word."""
-    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def word_hashes(words: Iterable[str]) -> NDArray[np.uint64]:
-    """Return the hashes of words, in their order."""
-    return np.frombuffer(b"".join(map(word_hash, words)), "<u8")
+def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """Return the hashes of words, none of which has a line feed, in their order."""
+    if not words:
+        return np.empty(0, np.uint64)
+    text = np.frombuffer("\n".join([*words, ""]).encode("utf-8", "surrogatepass"), np.uint8)
+    ends = np.flatnonzero(text == ord("\n"))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    lengths = ends - starts + 1
+    powers = np.full(lengths.max(), _ODD, np.uint64).cumprod()
+    place = np.arange(text.size) - np.repeat(starts, lengths)
+    return mix(np.add.reduceat(text * powers[place], starts))
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return *values* sorted, each once; a third of the time of ``np.unique`` for some hundreds."""
     values = np.sort(values)
     return values[np.concatenate(([True], values[1:] != values[:-1]))] if values.size else values
+
+
+def among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of *values* are among *others*, sorted and not empty.
+
+    A third of the time of ``np.isin`` for some hundreds.
+    """
+    place = np.searchsorted(others, values)
+    place[place == others.size] = 0
+    return np.asarray(others[place] == values)
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.neardup.shingles import distinct, mix, shingle_hashes, story_words, word_hashes
+from newscrawl.neardup.shingles import (
+    among,
+    distinct,
+    mix,
+    shingle_hashes,
+    story_words,
+    word_hashes,
+)
 from newscrawl.neardup.spotsigs import spots
 
 if TYPE_CHECKING:
@@ -57,11 +64,10 @@ class Sketch:
     numbers: NDArray[np.uint16]
 
     def without(self, hashes: NDArray[np.uint32]) -> Sketch:
-        """Return the sketch less some hashes."""
+        """Return the sketch less some sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        kept = self.hashes[np.isin(self.hashes, hashes, invert=True)]
-        return replace(self, hashes=kept)
+        return replace(self, hashes=self.hashes[~among(self.hashes, hashes)])
 
 
 def sketch(text: str, options: Options) -> Sketch:
@@ -82,7 +88,7 @@ def sketch(text: str, options: Options) -> Sketch:
 def number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
     """Return hashes of the numbers among *words*, of the :data:`NUMBERS` first; sorted, distinct."""
     numbers = dict.fromkeys(word for word in words if word[0].isdecimal())
-    return distinct(word_hashes(islice(numbers, NUMBERS)).astype(np.uint16))
+    return distinct(word_hashes(list(islice(numbers, NUMBERS))).astype(np.uint16))
 
 
 def _below(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
@@ -97,7 +103,9 @@ def compare(one: Sketch, other: Sketch) -> Similarity:
     smaller = min(left.size, right.size)
     if not smaller:
         return NOTHING
-    shared = np.intersect1d(left, right, assume_unique=True).size
+    if left.size > right.size:
+        left, right = right, left
+    shared = int(among(left, right).sum())
     return Similarity(shared, shared / smaller, shared / (left.size + right.size - shared))
 
 
@@ -106,7 +114,7 @@ def numbers_agree(one: Sketch, other: Sketch, options: Options) -> bool:
     fewer = min(one.numbers.size, other.numbers.size)
     if min(one.words, other.words) >= options.number_words or fewer < 2:
         return True
-    shared = np.intersect1d(one.numbers, other.numbers, assume_unique=True).size
+    shared = among(one.numbers, other.numbers).sum()
     return bool(shared >= options.numbers * fewer)
 
 
@@ -134,12 +142,6 @@ def versions(one: Sketch, other: Sketch, options: Options) -> bool:
         and found.jaccard >= options.version_jaccard
         and numbers_agree(one, other, options)
     )
-
-
-def overlapping(one: Sketch, other: Sketch, options: Options) -> bool:
-    """Return True for two texts, boilerplate removed, that have most in common."""
-    found = compare(one, other)
-    return found.jaccard >= options.version_jaccard and numbers_agree(one, other, options)
 
 
 def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
