@@ -14,7 +14,6 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
@@ -27,6 +26,7 @@ from tests.servers.faultcases import FaultWeb, ledger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
 

@@ -51,6 +51,10 @@ def order_date(text: str | None) -> float | None:
         return None
 
 
+# References to the list that they stand in.
+_ITSELF = frozenset({"", "//"})
+
+
 class Entries:
     """Collects the entries of one document.
 
@@ -94,9 +98,8 @@ class Entries:
 
         *date* is the publication, *changed* the last change: the latter only orders.
         """
-        # An empty reference is the list itself.
-        absolute = absolute_url(url, self._base) if 0 < len(url.strip()) <= MAX_URL else None
-        if absolute is None:
+        absolute = absolute_url(url, self._base) if len(url) <= MAX_URL else None
+        if absolute is None or url.strip() in _ITSELF:
             self.leave_out("bad")
             return
         if self._traps and trap(absolute):
