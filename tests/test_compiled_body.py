@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import coreex, econ
+from newscrawl.body import blockfeatures, coreex, econ
+from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.document import Document, parse_document
 
 if TYPE_CHECKING:
@@ -33,9 +34,28 @@ def assert_same(document: Document) -> None:
         assert compiled.read_text(document, parameters) == text
         sets = econ.sets_in_python(document, parameters, *text)
         assert econ.find_text_node_sets(document, parameters, *text) == sets
+    assert_same_numbers(document)
 
 
-TAGS = st.sampled_from(["div", "p", "a", "b", "form", "option", "br", "li", "h2", "td", "script"])
+def assert_same_numbers(document: Document) -> None:
+    """The features of all blocks are the same."""
+    blocks = find_blocks(document)
+    if not len(blocks):
+        return
+    votes = {
+        "nce": mask(document, document.rows_of("p")[::2]),
+        "coreex": mask(document, document.rows_of("div")[-2:]),
+        "econ": mask(document, [0]),
+    }
+    for heading in (None, 0, len(document) // 2):
+        asked = (document, blocks.owner, blocks.rows, votes, heading)
+        numbers = blockfeatures.numbers_in_python(*asked)
+        assert blockfeatures.number_columns(*asked) == numbers
+
+
+TAGS = st.sampled_from([
+    "div", "p", "a", "b", "i", "img", "form", "option", "br", "li", "h2", "td", "script", "article",
+])  # fmt: skip
 TEXTS = st.one_of(
     st.text(max_size=30),
     st.text(" \x85\u00a0\u3000x.,。", max_size=10),

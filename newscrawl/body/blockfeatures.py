@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from itertools import accumulate, islice
 from math import log2
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from newscrawl.body.blocks import mask
+from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
@@ -96,9 +99,25 @@ def block_features(
     *votes* says of each row whether an algorithm takes it, by the algorithm's name. *heading* is
     the row of the article's.
     """
-    context = _context(document, blocks, places, heading)
+    owner = [blocks.owner[place] for place in places]
+    rows = [blocks.rows[place] for place in places]
+    return _text_columns(document, rows) | number_columns(document, owner, rows, votes, heading)
+
+
+def numbers_in_python(
+    document: Document,
+    owner: list[int],
+    rows: list[list[int]],
+    votes: Mapping[str, bytearray],
+    heading: int | None,
+) -> Columns:
+    """Return the features that are not of the text itself: see :func:`block_features`.
+
+    *owner* and *rows* are those of the candidates in :class:`~newscrawl.body.blocks.Blocks`.
+    """
+    context = _context(document, owner, rows, heading)
     return (
-        _text_columns(context)
+        _size_columns(context)
         | _markup_columns(context)
         | _vote_columns(context, votes)
         | _parent_columns(context)
@@ -108,12 +127,22 @@ def block_features(
     )
 
 
+_compiled = compiled_module("newscrawl._body")
+number_columns: Callable[..., Columns] = (
+    partial(
+        _compiled.number_columns,
+        tag_groups=_TAG, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, images=_IMAGES,
+        least_long=LONG, few_links=FEW_LINKS,
+    )
+    if _compiled
+    else numbers_in_python
+)  # fmt: skip
+
+
 def _context(
-    document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
+    document: Document, owner: list[int], rows: list[list[int]], heading: int | None
 ) -> Context:
     before, links = document.chars_before, document.link_chars_before
-    owner = [blocks.owner[place] for place in places]
-    rows = [blocks.rows[place] for place in places]
     spans = [(mine[0], mine[-1] + 1) for mine in rows]
     chars = [before[end] - before[first] or 1.0 for first, end in spans]
     density = [
@@ -134,17 +163,22 @@ def _context(
     )
 
 
-def _text_columns(context: Context) -> Columns:
-    text = context.document.text
-    texts = [" ".join([text[row] for row in rows]) for rows in context.rows]
+def _text_columns(document: Document, rows: Iterable[Sequence[int]]) -> Columns:
+    text = document.text
+    texts = [" ".join([text[row] for row in mine]) for mine in rows]
     seen = Counter(texts)
+    return {
+        "ends": [_ending(text) for text in texts],
+        "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
+        "described": _described(document, texts),
+        "again": [float(seen[text] > 1) for text in texts],
+    }
+
+
+def _size_columns(context: Context) -> Columns:
     return {
         "chars": [log2(1 + size) for size in context.chars],
         "link_density": context.link_density,
-        "ends": [_ending(text) for text in texts],
-        "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
-        "described": _described(context.document, texts),
-        "again": [float(seen[text] > 1) for text in texts],
     }
 
 
@@ -185,27 +219,14 @@ def _ending(text: str) -> float:
 
 
 def _markup_columns(context: Context) -> Columns:
-    tag = context.document.tag
+    document, tag = context.document, context.document.tag
+    inside = mask(document, document.rows_of("article"))
     return {
         "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
         "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
-        "within_article": _within(context.document, context.owner, "article"),
+        "within_article": [float(inside[row]) for row in context.owner],
         **_emphasis_columns(context),
     }
-
-
-def _within(document: Document, rows: Sequence[int], tag: str) -> list[float]:
-    """Return 1 for each of *rows* that is a *tag* or has one above it."""
-    known = {-1: 0.0}
-    for row in rows:
-        above, path = row, []
-        while above not in known:
-            path.append(above)
-            above = document.parent[above]
-        held = known[above]
-        for inner in reversed(path):
-            held = known[inner] = 1.0 if document.tag[inner] == tag else held
-    return [known[row] for row in rows]
 
 
 def _emphasis_columns(context: Context) -> Columns:
