@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from newscrawl.neardup.options import Options
 
+LONGEST: Final = 2**20
+"""Characters of a text that count, the first: the words of more are found in one call too long."""
+
 NUMBERS: Final = 48
 """Numbers that are kept of a text."""
 
@@ -72,7 +75,7 @@ class Sketch:
 
 def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short one, a fraction of a long one's."""
-    words = story_words(text)
+    words = story_words(text[:LONGEST])
     if options.sketch == "spotsigs":
         hashes = shingle_hashes(list(spots(words)), 1, options.seed)
     else:
