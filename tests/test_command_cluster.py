@@ -192,6 +192,32 @@ def test_feed_of_a_crash(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "out.jsonl")) == len(ARTICLES)
 
 
+def test_rows_that_hardly_are_any(tmp_path: Path) -> None:
+    """nesting without end is no row; half a surrogate pair is one, and is written as "?\""""
+    half = {
+        "url": "https://a.example/1",
+        "title": "Ports \ud83d settle",
+        "body": "Half \udc1f. " * 9,
+    }
+    text = json.dumps(half) + "\n" + '{"a":' * 100_000 + "\n"
+    (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")
+    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "feed.jsonl: 1 row" in done.stderr
+    assert [row["title"] for row in lines(tmp_path / "out.jsonl")] == ["Ports ? settle"]
+
+
+def test_cut_gzip(tmp_path: Path) -> None:
+    """a compressed feed that was cut is named, and nothing is written"""
+    whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
+    (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    done = run(tmp_path, "feed.jsonl.gz", "--articles", "out.jsonl")
+    assert done.returncode == 2
+    assert "feed.jsonl.gz: " in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_settings(tmp_path: Path) -> None:
     """thresholds and names of fields are those of the pipeline"""
     rows = [{"link": one.url, "text": one.body, "title": one.title} for one in ARTICLES]
