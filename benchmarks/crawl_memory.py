@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from benchmarks.crawlload import MB, crawl_plugin, served
+from benchmarks.crawlload import MB, articles, crawl_plugin, served
 from newscrawl.crawl.workers import WorkerError, WorkerPool
 from newscrawl.evaluation.corpora import load_corpus
 
@@ -45,8 +45,8 @@ def measure_crawl(pages: int, size: int) -> None:
     """Print how the crawling process grows."""
     with served(pages, size) as site, tempfile.TemporaryDirectory() as folder:
         crawl = crawl_plugin(Path(folder), site, pages)
-    if crawl.returncode or len(crawl.items) != pages:
-        raise RuntimeError(f"{len(crawl.items)} of {pages} pages\n{crawl.output[-5000:]}")
+    if crawl.returncode or articles(crawl) != pages:
+        raise RuntimeError(f"{articles(crawl)} of {pages} pages\n{crawl.output[-5000:]}")
     sizes = crawl.stats["meter/sizes"]
     print(f"{'pages':>8} {'MB':>8}")
     for number, size_then in sizes[:: max(1, len(sizes) // 10)]:

@@ -164,7 +164,10 @@ class TrivialSpider(scrapy.Spider):
 
 
 def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Crawl:
-    """Crawl with everything on: state, safety, workers, styles, near-duplicates, segments."""
+    """Crawl with everything on: state, safety, workers, styles, near-duplicates, segments.
+
+    The segments take the place of a feed.
+    """
     given = {
         "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.Meter": 0}),
         "CONCURRENT_REQUESTS": 16,
@@ -178,7 +181,7 @@ def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Cra
         **settings,
     }
     command = ["crawl", "sitelist", "-a", f"site={site}/"]
-    return run_scrapy(folder, command, direct_environment(), given, timeout=LONGEST)
+    return run_scrapy(folder, command, direct_environment(), given, LONGEST, with_feed=False)
 
 
 def crawl_trivially(folder: Path, site: str, pages: int) -> Crawl:
@@ -194,3 +197,8 @@ def crawl_trivially(folder: Path, site: str, pages: int) -> Crawl:
     }
     command = ["runspider", __file__, "-a", f"site={site}", "-a", f"pages={pages}"]
     return run_scrapy(folder, command, environment, given, timeout=LONGEST)
+
+
+def articles(crawl: Crawl) -> int:
+    """Return how many items came through."""
+    return int(crawl.stats.get("item_scraped_count", 0))

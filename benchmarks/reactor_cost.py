@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.crawlload import crawl_plugin, crawl_trivially, served
+from benchmarks.crawlload import articles, crawl_plugin, crawl_trivially, served
 
 if TYPE_CHECKING:
     from tests.crawls import Crawl
@@ -27,8 +27,8 @@ BAR = 2.0
 
 def cost(crawl: Crawl, pages: int) -> tuple[float, float]:
     """Return milliseconds a page of the reactor's thread and of the process."""
-    if crawl.returncode or len(crawl.items) != pages:
-        raise RuntimeError(f"{len(crawl.items)} of {pages} pages\n{crawl.output[-5000:]}")
+    if crawl.returncode or articles(crawl) != pages:
+        raise RuntimeError(f"{articles(crawl)} of {pages} pages\n{crawl.output[-5000:]}")
     stats = crawl.stats
     return 1000 * stats["meter/reactor"] / pages, 1000 * stats["meter/process"] / pages
 

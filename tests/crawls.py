@@ -123,8 +123,10 @@ def run_scrapy(
     environment: Mapping[str, str],
     settings: Mapping[str, object],
     timeout: float = 240,
+    *,
+    with_feed: bool = True,
 ) -> Crawl:
-    """Run a crawl in the settings of this project and in *settings*."""
+    """Run a crawl in the settings of this project and in *settings*; without a feed no items."""
     feed, stats = folder / "articles.jsonl", folder / "stats.json"
     given = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
@@ -140,8 +142,9 @@ def run_scrapy(
         **settings,
     }
     options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+    output = ["-O", str(feed)] if with_feed else []
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *command, "-O", str(feed), *options],
+        [sys.executable, "-m", "scrapy", *command, *output, *options],
         cwd=REPOSITORY,
         env={**environment, "PYTHONWARNINGS": "default"},
         stdout=subprocess.PIPE,

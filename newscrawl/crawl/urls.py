@@ -76,6 +76,7 @@ def _without_tracking(query: str) -> str:
     return query if len(kept) == len(pairs) else urlencode(kept)
 
 
+@lru_cache(4096)  # a page is asked for, taken and put out under one URL
 def page_key(url: str) -> str:
     """Return what two URLs of the same page have in common.
 
