@@ -25,7 +25,7 @@ from unittest.mock import patch
 import lxml.html
 
 from newscrawl import document, forest, rows
-from newscrawl.body import blockfeatures, coreex, econ
+from newscrawl.body import blockfeatures, comments, coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
 from newscrawl.document import COMPILED, parse_document
@@ -56,6 +56,7 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (coreex, "count_rows", coreex.count_in_python),
     (econ, "read_text", econ.read_in_python),
     (econ, "find_text_node_sets", econ.sets_in_python),
+    (comments, "find_named_rows", comments.named_in_python),
     (blockfeatures, "number_columns", blockfeatures.numbers_in_python),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}

@@ -150,6 +150,28 @@ def find_text_node_sets(
     return firsts, lasts
 
 
+def find_named_rows(document, double least):
+    """Return the rows with names: see :func:`newscrawl.body.comments.named_in_python`."""
+    cdef list ends = document.end
+    cdef list before = document.chars_before, links = document.link_chars_before
+    cdef dict classes = document.attributes["class"], ids = document.attributes["id"]
+    cdef dict types = document.attributes["itemtype"]
+    cdef list found = []
+    cdef Py_ssize_t row = 0, stop, last = len(ends)
+    cdef double chars, linked
+    while row < last:
+        stop = ends[row]
+        chars = <double> before[stop] - <double> before[row]
+        linked = <double> links[stop] - <double> links[row]
+        if chars - linked < least:
+            row = stop
+            continue
+        if row in classes or row in ids or row in types:
+            found.append(row)
+        row += 1
+    return found
+
+
 def number_columns(
     document, list owner not None, list rows not None, votes, heading,
     *, dict tag_groups not None, frozenset strong_tags not None,

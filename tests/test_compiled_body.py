@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import blockfeatures, coreex, econ
+from newscrawl.body import blockfeatures, comments, coreex, econ
 from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.document import Document, parse_document
 
@@ -34,6 +34,10 @@ def assert_same(document: Document) -> None:
         assert compiled.read_text(document, parameters) == text
         sets = econ.sets_in_python(document, parameters, *text)
         assert econ.find_text_node_sets(document, parameters, *text) == sets
+    for least in (0.0, 40.0):
+        assert compiled.find_named_rows(document, least) == comments.named_in_python(
+            document, least
+        )
     assert_same_numbers(document)
 
 
@@ -60,7 +64,18 @@ TEXTS = st.one_of(
     st.text(max_size=30),
     st.text(" \x85\u00a0\u3000x.,。", max_size=10),
     st.text("日本語ひカ한글ไทย. ", max_size=40),
-    st.sampled_from(["One, two. ", "3.5", "«Encore.» ", "ÉTÉ ©", "<div hidden>hidden.</div>"]),
+    st.sampled_from(
+        [
+            "<p class=x>",
+            "<div id=y>",
+            "<b itemtype=z>",
+            "One, two. ",
+            "3.5",
+            "«Encore.» ",
+            "ÉTÉ ©",
+            "<div hidden>hidden.</div>",
+        ]
+    ),
 )
 MARKUP = st.lists(
     st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), TEXTS), max_size=40

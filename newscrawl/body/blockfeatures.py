@@ -164,12 +164,14 @@ def _context(
 
 
 def _text_columns(document: Document, rows: Iterable[Sequence[int]]) -> Columns:
-    text = document.text
-    texts = [" ".join([text[row] for row in mine]) for mine in rows]
+    text, find_odd = document.text, _ODD.findall
+    texts = [
+        text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
+    ]
     seen = Counter(texts)
     return {
-        "ends": [_ending(text) for text in texts],
-        "odd": [float(len(_ODD.findall(text[:100]))) for text in texts],
+        "ends": list(map(_ending, texts)),
+        "odd": [float(len(find_odd(text[:100]))) for text in texts],
         "described": _described(document, texts),
         "again": [float(seen[text] > 1) for text in texts],
     }

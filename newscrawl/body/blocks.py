@@ -50,14 +50,17 @@ def find_blocks(document: Document) -> Blocks:
         owner = parent[row]
         while tag[owner] not in _BOUNDS and owner > 0:
             owner = parent[owner]
-        between = tag[before + 1 : row]
-        if owner != last or not _BOUNDS.isdisjoint(between) or between.count("br") > 1:
+        if owner != last or _ends_block(tag[before + 1 : row]):
             blocks.owner.append(owner)
             blocks.rows.append([row])
         else:
             blocks.rows[-1].append(row)
         last, before = owner, row
     return blocks
+
+
+def _ends_block(between: Sequence[str]) -> bool:
+    return not _BOUNDS.isdisjoint(between) or between.count("br") > 1
 
 
 def mask(document: Document, forest: Iterable[int]) -> bytearray:

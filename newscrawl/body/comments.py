@@ -16,12 +16,13 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT, WIDGET
 from newscrawl.records import marked_lists, prose
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.document import Document
 
@@ -105,27 +106,48 @@ def _merged(found: Iterable[range]) -> list[range]:
 
 def _named(document: Document) -> tuple[list[range], set[int]]:
     """Return the regions that bear a name of comments, and the rows that bear a hint."""
-    end, chars, links = document.end, document.chars_before, document.link_chars_before
     class_of, id_of, type_of = (
         document.attributes[name].get for name in ("class", "id", "itemtype")
     )
     regions: list[range] = []
     hinted: set[int] = set()
-    row, last = 0, len(document)
-    while row < last:
-        stop = end[row]
-        if chars[stop] - chars[row] - links[stop] + links[row] < _REGION:
-            row = stop  # the names of most elements are not worth the asking
+    stop = 0
+    for row in find_named_rows(document, _REGION):
+        if row < stop:
             continue
         named = _meaning(class_of(row), id_of(row), type_of(row))
         if named == "comments" and _is_region(document, row):
+            stop = document.end[row]
             regions.append(range(row, stop))
+        elif named:
+            hinted.add(row)
+    return regions, hinted
+
+
+def named_in_python(document: Document, least: float) -> list[int]:
+    """Return the rows of elements with names that hold *least* weighted characters outside of links.
+
+    The names of most elements are not worth the asking.
+    """
+    end, chars, links = document.end, document.chars_before, document.link_chars_before
+    classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))
+    found: list[int] = []
+    row, last = 0, len(document)
+    while row < last:
+        stop = end[row]
+        if chars[stop] - chars[row] - links[stop] + links[row] < least:
             row = stop
             continue
-        if named:
-            hinted.add(row)
+        if row in classes or row in ids or row in types:
+            found.append(row)
         row += 1
-    return regions, hinted
+    return found
+
+
+_compiled = compiled_module("newscrawl._body")
+find_named_rows: Callable[[Document, float], list[int]] = (
+    _compiled.find_named_rows if _compiled else named_in_python
+)
 
 
 @lru_cache(maxsize=4096)
