@@ -197,16 +197,17 @@ class Forest:
         if set(map(len, rows)) != {len(self.feature_names)}:
             raise ValueError(f"rows of {len(self.feature_names)} features expected")
         if walk is not walk_in_python or len(rows) <= FEW:
-            return list(map(self._linked, walk(tree_arrays(self), rows)))
+            return self._linked(walk(tree_arrays(self), rows))
         leaves = self._leaves(np.asarray(rows, dtype=np.float32)).reshape(len(rows), self.trees)
         sums: list[float] = self.value[leaves].sum(axis=1, dtype=np.float64).tolist()
-        return list(map(self._linked, sums))
+        return self._linked(sums)
 
-    def _linked(self, total: float) -> float:
-        """Return the probability that the *total* of the leaves' values stands for."""
+    def _linked(self, totals: Iterable[float]) -> list[float]:
+        """Return the probabilities that the *totals* of the leaves' values stand for."""
         if self.link == "mean":
-            return total / self.trees
-        return 1 / (1 + exp(-max(-_MOST_ODDS, self.base + total)))
+            return [total / self.trees for total in totals]
+        base, most = self.base, _MOST_ODDS
+        return [1 / (1 + exp(-max(-most, base + total))) for total in totals]
 
     def calibrated(self, probability: float) -> float:
         """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""

@@ -137,7 +137,7 @@ def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple
     and of the body, over what is chosen and what is of the body. Its best subset is a prefix in
     the order of the probabilities.
     """
-    order = sorted(range(len(sizes)), key=lambda place: -probabilities[place])
+    order = sorted(range(len(sizes)), key=probabilities.__getitem__, reverse=True)
     true = list(accumulate(probabilities[place] * sizes[place] for place in order))
     chosen = accumulate(sizes[place] for place in order)
     scores = [2 * hit / (size + true[-1]) for hit, size in zip(true, chosen, strict=True)]
@@ -159,26 +159,26 @@ def with_companions(
     """
     if not chosen:
         return []
-    inside = set(chosen)
+    inside, earliest = set(chosen), min(chosen)
     for first, end in _lists(features):
         around = (range(first - _NEAR, first), range(end, end + _NEAR))
         if _is_told(features, probabilities, first, end) and not any(
             map(inside.isdisjoint, around)
         ):
             inside.update(range(first, end))
-    places = [place for place, one in enumerate(probabilities) if one >= IMPROBABLE]
-    for place in places:
-        if place not in inside and (
-            _follows_heading(features, place, min(chosen)) or _is_between(features, place, inside)
-        ):
-            inside.add(place)
+    for place, probability in enumerate(probabilities):
+        if probability >= IMPROBABLE and place not in inside:
+            follows = _follows_heading(features, place, earliest)
+            if follows or _is_between(features, place, inside):
+                inside.add(place)
     return sorted(inside)
 
 
 def _lists(features: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
     """Yield the first place of each run of list items, and the one after the last."""
     place = 0
-    for is_item, run in groupby(features, lambda one: ITEM in (one[_TAG], one[_PARENT_TAG])):
+    items = [one[_TAG] == ITEM or one[_PARENT_TAG] == ITEM for one in features]
+    for is_item, run in groupby(items):
         size = len(list(run))
         if is_item:
             yield place, place + size

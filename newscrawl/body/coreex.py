@@ -171,23 +171,27 @@ def _main_content_node(
     if not counts.longest:
         return None
     weight_text, weight_ratio = parameters.weight_text, 1.0 - parameters.weight_text
+    threshold = parameters.threshold
     least = counts.longest if weight_text else 1
     best, best_score = None, 0.0
     level_order = [0]
     for row in level_order:
-        text, linked = words[end[row]] - words[row], links[end[row]] - links[row]
-        children = []  # with any text: their words and links
         child, last = row + 1, end[row]
+        set_text = set_linked = 0
         while child < last:
             after = end[child]
             if size := words[after] - words[child]:
-                children.append((size, links[after] - links[child]))
+                linked = links[after] - links[child]
+                if (size - linked) / size > threshold:
+                    set_text += size
+                    set_linked += linked
                 if size >= least:
                     level_order.append(child)
             child = after
-        if parameters.subset and children:
-            chosen = [part for part in children if _ratio(*part) > parameters.threshold]
-            text, linked = map(sum, zip(*chosen, strict=True)) if chosen else (0, 0)
+        if parameters.subset and words[last] > words[row + 1]:  # children have text
+            text, linked = set_text, set_linked
+        else:
+            text, linked = words[last] - words[row], links[last] - links[row]
         score = weight_ratio * _ratio(text, linked) + weight_text * text / words[-1]
         if score > best_score:
             best, best_score = row, score
