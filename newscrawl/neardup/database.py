@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-CACHE: Final = 32 * 2**10
+CACHE: Final = 8 * 2**10
 """KiB of pages that SQLite keeps in memory."""
 
 CHECKPOINT: Final = 4000
