@@ -41,8 +41,8 @@ CREATE TABLE story (
 CREATE INDEX story_at ON story (at);
 CREATE INDEX story_cluster ON story (cluster);
 CREATE TABLE posting (
-    hash INTEGER NOT NULL, site INTEGER NOT NULL, story INTEGER NOT NULL,
-    PRIMARY KEY (hash, site, story)
+    hash INTEGER NOT NULL, story INTEGER NOT NULL, site INTEGER NOT NULL,
+    PRIMARY KEY (hash, story)
 ) WITHOUT ROWID;
 CREATE TABLE anchor (
     hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)
@@ -54,8 +54,8 @@ CREATE TABLE boilerplate (
 
 _FRESH: Final = """
 CREATE TEMP TABLE fresh_posting (
-    hash INTEGER NOT NULL, site INTEGER NOT NULL, story INTEGER NOT NULL,
-    PRIMARY KEY (hash, site, story)
+    hash INTEGER NOT NULL, story INTEGER NOT NULL, site INTEGER NOT NULL,
+    PRIMARY KEY (hash, story)
 ) WITHOUT ROWID;
 CREATE TEMP TABLE fresh_anchor (
     hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)

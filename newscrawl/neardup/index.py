@@ -169,7 +169,7 @@ class Index:
         """Return a story whose text is no longer what it was, found by its old hashes no more."""
         record = self._shelf.record(number)
         hashes = record.sketch.hashes
-        self._shelf.unpost(number, record.site, hashes, anchors(record.sketch, record.site))
+        self._shelf.unpost(number, hashes, anchors(record.sketch, record.site))
         return record
 
     def _repeated(self, site: int) -> NDArray[np.uint32]:

@@ -30,8 +30,8 @@ class Options:
     containment: float = 0.4
     #: least share of all hashes of both that are in both
     jaccard: float = 0.08
-    #: least hashes that two sketches share
-    least_shared: int = 3
+    #: least hashes that two sketches share: common phrases alone are fewer
+    least_shared: int = 6
     #: words below which the numbers of two texts must agree, too
     number_words: int = 150
     #: least share of the numbers of the text with fewer of them that are in the other text

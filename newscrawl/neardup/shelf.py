@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 ANCHORED: Final = 32
 """Stories, the last ones, that are looked up of an anchor."""
 
+POSTED: Final = 128
+"""Stories, the last ones in the file and the last ones in memory, that are looked up of a hash.
+
+Phrases that everybody uses ("at the end of") would else cost the more the more stories there are.
+"""
+
 _SIGNED = "<i4"
 _COLUMNS = "id, at, site, lineage, cluster, scale, words, numbers, hashes"
 
@@ -98,13 +104,17 @@ class Shelf:
         return None if row is None else (row[0], row[1])
 
     def postings(self, hashes: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
-        """Return (hash, site, story) of the stories that have any of *hashes*."""
-        return self._execute(
-            "WITH wanted AS MATERIALIZED (SELECT value FROM json_each(?))"
-            " SELECT hash, site, story FROM posting WHERE hash IN wanted UNION ALL"
-            " SELECT hash, site, story FROM fresh_posting WHERE hash IN wanted",
-            (json.dumps(signed(hashes)),),
-        ).fetchall()
+        """Return (hash, site, story) of the last stories that have any of *hashes*."""
+        rows: list[tuple[int, int, int]] = []
+        wanted = json.dumps(signed(hashes))
+        for table in ("posting", "fresh_posting"):
+            rows += self._execute(
+                "SELECT hash, site, story FROM json_each(?) CROSS JOIN"  # noqa: S608
+                f" {table} ON hash = value AND story > coalesce((SELECT story FROM {table}"
+                " WHERE hash = value ORDER BY story DESC LIMIT 1 OFFSET ?), 0)",
+                (wanted, POSTED),
+            )
+        return rows
 
     def anchored(self, anchors: NDArray[np.uint32]) -> set[int]:
         """Return the last stories that have any of *anchors*."""
@@ -242,21 +252,19 @@ class Shelf:
         # One statement for all rows: a third of the time of as many.
         self._execute(
             f"INSERT INTO {fresh}posting SELECT value, ?, ? FROM json_each(?)",  # noqa: S608
-            (site, story, json.dumps(signed(hashes))),
+            (story, site, json.dumps(signed(hashes))),
         )
         self._execute(
             f"INSERT OR IGNORE INTO {fresh}anchor SELECT value, ? FROM json_each(?)",  # noqa: S608
             (story, json.dumps(signed(anchors))),
         )
 
-    def unpost(
-        self, story: int, site: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]
-    ) -> None:
+    def unpost(self, story: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]) -> None:
         """Make a story no longer found."""
         fresh = "fresh_" if story > self._posted else ""
         self._executemany(
-            f"DELETE FROM {fresh}posting WHERE hash = ? AND site = ? AND story = ?",  # noqa: S608
-            [(value, site, story) for value in signed(hashes)],
+            f"DELETE FROM {fresh}posting WHERE hash = ? AND story = ?",  # noqa: S608
+            [(value, story) for value in signed(hashes)],
         )
         self._executemany(
             f"DELETE FROM {fresh}anchor WHERE hash = ? AND story = ?",  # noqa: S608
