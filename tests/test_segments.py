@@ -245,8 +245,8 @@ def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
     made = random.Random(7)
     before = 0
     for _ in range(5):
-        # So many that none of them finishes: the one behind it would crawl all pages anew.
-        run = Run(tmp_path, 1500, **options)
+        # So slow that none of them finishes: the one behind it would crawl all pages anew.
+        run = Run(tmp_path, 800, **options, DOWNLOAD_DELAY=0.05)
         # From the first segment of this run on, anything is under way.
         while run.poll() is None and len(written(tmp_path)) <= before:
             time.sleep(0.01)
@@ -257,10 +257,10 @@ def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
         before = len(written(tmp_path))
         urls = [item["url"] for item in read_segments(tmp_path / "segments")]
         assert len(urls) == len(set(urls))
-    assert "Resuming" in Run(tmp_path, 1500, **options).log()
+    assert "Resuming" in Run(tmp_path, 800, **options).log()
     urls = [item["url"] for item in read_segments(tmp_path / "segments")]
     assert len(urls) == len(set(urls))
-    assert set(urls) == urls_of(1500)
+    assert set(urls) == urls_of(800)
     assert not list((tmp_path / "segments").rglob(f"*{OPEN}"))
 
 
