@@ -264,12 +264,14 @@ class SiteFrontier:
         return True
 
     def add_known(self, keys: Iterable[str]) -> int:
-        """Note pages that are listed and not to be fetched; return how many were not noted yet."""
-        before = len(self._known_pages)
-        self._known_pages.update(keys)
-        new = len(self._known_pages) - before
-        self._named += new
-        return new
+        """Note pages that are listed and not to be fetched; return how many former crawls know.
+
+        Those that this crawl fetched itself are listed again, too, and do not count.
+        """
+        new = set(keys) - self._known_pages
+        self._known_pages |= new
+        self._named += len(new)
+        return sum((True, key) not in self._seen for key in new)
 
     def resume(self, ended: Iterable[Ended]) -> None:
         """Take up a crawl that was interrupted, in which requests have *ended*.
