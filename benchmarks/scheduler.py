@@ -11,19 +11,14 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
-
-from scrapy import signals
+from typing import TYPE_CHECKING, Any
 
 from tests.servers.tree import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from scrapy.crawler import Crawler
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 IN_MEMORY = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "SPIDER_MIDDLEWARES": "{}"}
@@ -36,30 +31,9 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 
 
-class ThreadTime:
-    """Extension: writes the CPU seconds of the reactor's thread into the stats."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._stats = crawler.stats
-        self._before = 0.0
-        crawler.signals.connect(self._start, signals.spider_opened)
-        crawler.signals.connect(self._stop, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension."""
-        return cls(crawler)
-
-    def _start(self) -> None:
-        self._before = time.thread_time()
-
-    def _stop(self) -> None:
-        self._stats.set_value("cpu", time.thread_time() - self._before)
-
-
 def crawl(url: str, settings: dict[str, object]) -> dict[str, Any]:
     """Return the stats of a crawl."""
-    extensions = json.dumps({"benchmarks.scheduler.ThreadTime": 0})
+    extensions = json.dumps({"benchmarks.crawlload.Meter": 0})
     given = {"EXTENSIONS": extensions, "NEWSCRAWL_SEGMENTS": "", "LOG_LEVEL": "ERROR", **settings}
     options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
     spider = REPOSITORY / "tests" / "tree_spider.py"
@@ -84,7 +58,7 @@ def measure(pages: int, rounds: int) -> Iterator[tuple[str, float]]:
         for name, settings in VARIANTS.items():
             with TreeSite(pages, delay=0) as site:
                 stats = crawl(site.url, settings)
-            yield name, 1000 * stats["cpu"] / stats["downloader/response_count"]
+            yield name, 1000 * stats["meter/reactor"] / stats["downloader/response_count"]
 
 
 def main(pages: int = 2000, rounds: int = 5) -> None:

@@ -12,7 +12,11 @@ import codecs
 from typing import NamedTuple
 
 from charset_normalizer import from_bytes
-from w3lib.encoding import html_body_declared_encoding, resolve_encoding
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    resolve_encoding,
+)
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -35,6 +39,11 @@ _BINARY = (
     b"OggS", b"ID3", b"7z\xbc\xaf", b"Rar!", b"\xd0\xcf\x11\xe0", b"wOFF", b"wOF2", b"BZh",
 )  # fmt: skip
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
+
+
+def header_charset(content_type: bytes | None) -> str | None:
+    """Return the charset that an HTTP ``Content-Type`` names, as far as it is a known one."""
+    return http_content_type_encoding((content_type or b"").decode("latin-1"))
 
 
 class Decoded(NamedTuple):

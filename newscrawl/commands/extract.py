@@ -11,12 +11,12 @@ from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.spidermiddlewares.httperror import HttpError
-from w3lib.encoding import http_content_type_encoding
 from w3lib.url import is_url
 
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
 from newscrawl.commands._corpora import require
 from newscrawl.document import MOST_BYTES, DocumentError
+from newscrawl.encoding import header_charset
 from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
 from newscrawl.methods import method_of
 
@@ -60,8 +60,7 @@ class PageSpider(Spider):
 
     def parse(self, response: Response, **_: Any) -> None:
         """Keep the page."""
-        content_type = response.headers.get("Content-Type") or b""
-        encoding = http_content_type_encoding(content_type.decode("latin-1"))
+        encoding = header_charset(response.headers.get("Content-Type"))
         self.outcome.append(Page(response.body, response.url, encoding))
 
     def fail(self, failure: Failure) -> None:

@@ -14,13 +14,12 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
-from w3lib.encoding import http_content_type_encoding
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 from newscrawl import clock
 from newscrawl.document import MOST_BYTES
-from newscrawl.encoding import is_binary
+from newscrawl.encoding import header_charset, is_binary
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -103,12 +102,11 @@ def moved_to(record: Record) -> str | None:
 
 
 def _capture(record: Record, response: Response, hints: dict[str, str]) -> Capture:
-    header = (response.headers.get("Content-Type") or b"").decode("latin-1")
     at = _instant(record.headers.get("warc-date", ""))
     return Capture(
         url=response.url,
         body=response.body,
-        encoding=http_content_type_encoding(header),
+        encoding=header_charset(response.headers.get("Content-Type")),
         at=at,
         hints=hints,
         truncated="warc-truncated" in record.headers,

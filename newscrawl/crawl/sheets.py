@@ -14,7 +14,6 @@ from scrapy import Request, signals
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.project import data_path
-from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.crawl.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.outcomes import failure_reason
@@ -22,6 +21,7 @@ from newscrawl.crawl.refused import RefusedError
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import WorkerPool
 from newscrawl.css.links import sheet_url
+from newscrawl.encoding import header_charset
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
@@ -343,11 +343,10 @@ class SheetFetcher:
         )
 
     async def _read(self, response: Response) -> FetchedSheet:
-        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         plain = await self._workers.call(
             TASK,
             response.body,
-            encoding=http_content_type_encoding(header),
+            encoding=header_charset(response.headers.get("Content-Type")),
             store=self.options.store,
             store_size=self.options.store_size,
         )

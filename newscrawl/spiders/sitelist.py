@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
-from w3lib.encoding import http_content_type_encoding
 
 from newscrawl import clock
 from newscrawl.crawl.arguments import read_arguments
@@ -23,7 +22,7 @@ from newscrawl.crawl.sheets import META
 from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
-from newscrawl.encoding import is_binary
+from newscrawl.encoding import header_charset, is_binary
 from newscrawl.items import PageItem
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.settings.defaults import setting
@@ -373,5 +372,4 @@ class SitelistSpider(Spider):
 
 
 def _charset(response: Response) -> str | None:
-    header = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    return http_content_type_encoding(header)
+    return header_charset(response.headers.get("Content-Type"))
