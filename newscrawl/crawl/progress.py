@@ -80,6 +80,7 @@ class Progress:
         if self._loop is not None and self._loop.running:
             self._loop.stop()
         if self._status:
+            self.tell()  # a short crawl may end before the first turn
             with _log_follows_stderr():
                 self._status.stop()
 
