@@ -27,7 +27,8 @@ def extensions() -> list[Extension]:
     css = Extension("newscrawl.css._scan", ["newscrawl/css/_scan.pyx"])
     trees = Extension("newscrawl._trees", ["newscrawl/_trees.pyx"])
     body = Extension("newscrawl._body", ["newscrawl/_body.pyx"])
-    built: list[Extension] = cythonize([rows, trees, body, css], build_dir="build")
+    sketch = Extension("newscrawl.neardup._sketch", ["newscrawl/neardup/_sketch.pyx"])
+    built: list[Extension] = cythonize([rows, trees, body, css, sketch], build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built

@@ -37,9 +37,14 @@ def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
     if text.isascii():
         return text.translate(_ASCII_WORDS).split()
-    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
+    text = folded(text)
     # The pattern for both costs ten times as much.
     return (_SPACED_WORD if _ANY_SPACELESS.search(text) is None else _WORD).findall(text)
+
+
+def folded(text: str) -> str:
+    """Return *text* as :func:`words` compares it: NFC, lower case, without what is invisible."""
+    return _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
 
 
 def tokens(text: str) -> list[str]:

@@ -7,11 +7,12 @@ the finalizer of SplitMix64 (Steele, Lea, Flood 2014): the same on every machine
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from newscrawl.text import words
+from newscrawl.text import folded, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +23,42 @@ _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = 2**64 - 1
 
 
+SEPARATOR, INVISIBLE, OTHER = range(3)
+"""What :func:`plain_characters` says of a character that is not part of a word."""
+
+_PLAIN: Final = 0x2070
+"""Characters below are worth a table: alphabets and punctuation."""
+
+
 def story_words(text: str) -> list[str]:
     """Return the words of *text*, compatibility forms (ligatures, full width) made plain."""
     return words(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+def folded_text(text: str) -> str:
+    """Return *text* as :func:`story_words` compares it."""
+    return folded(unicodedata.normalize("NFKC", text))
+
+
+@cache
+def plain_characters() -> NDArray[np.uint16]:
+    """Return what the first characters of Unicode become in :func:`story_words`.
+
+    That is a character of a word or one of :data:`SEPARATOR`, :data:`INVISIBLE`; :data:`OTHER`
+    where it depends on the neighbours, or is more than one character.
+    """
+    return np.array([_plain(chr(code)) for code in range(_PLAIN)], np.uint16)
+
+
+def _plain(character: str) -> int:
+    text = folded_text(character)
+    # Marks join the letter before them, and so do Jamo; sigma has another form at a word's end.
+    if unicodedata.category(character)[0] == "M" or "\u1100" <= character < "\u1200" or text == "σ":
+        return OTHER
+    if not words(text):
+        return SEPARATOR if text else INVISIBLE
+    # Of scripts without spaces, two characters are two words.
+    return ord(text) if len(text) == 1 and len(words(text * 2)) == 1 else OTHER
 
 
 def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
@@ -63,6 +97,11 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return values ^ (values >> np.uint64(31))
 
 
+def seed_hash(seed: int) -> int:
+    """Return what the hash of each shingle begins with."""
+    return (seed + 1) * _ODD & _MASK
+
+
 def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np.uint32]:
     """Return the 32-bit hashes of the runs of *size* words, in their order.
 
@@ -73,7 +112,7 @@ def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np
     single = word_hashes(words)
     size = min(size, len(words))
     runs = len(words) - size + 1
-    total = np.full(runs, (seed + 1) * _ODD & _MASK, np.uint64)
+    total = np.full(runs, seed_hash(seed), np.uint64)
     for place in range(size):
         total *= np.uint64(_ODD)
         total += single[place : place + runs]

@@ -6,16 +6,20 @@ their range: unlike MinHash it estimates containment, and a trimmed copy is foun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from newscrawl.compiled import compiled_module
 from newscrawl.neardup.shingles import (
     among,
     distinct,
+    folded_text,
     mix,
+    plain_characters,
+    seed_hash,
     shingle_hashes,
     story_words,
     word_hashes,
@@ -23,7 +27,7 @@ from newscrawl.neardup.shingles import (
 from newscrawl.neardup.spotsigs import spots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -50,7 +54,8 @@ class Similarity(NamedTuple):
     jaccard: float
 
 
-NOTHING: Final = Similarity(0, 0.0, 0.0)
+Found = tuple[int, float, float]
+"""A :class:`Similarity`, as the loops give it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,12 +75,29 @@ class Sketch:
         """Return the sketch less some sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        return replace(self, hashes=self.hashes[~among(self.hashes, hashes)])
+        return Sketch(_without(self.hashes, hashes), self.scale, self.words, self.numbers)
 
 
 def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short one, a fraction of a long one's."""
-    words = story_words(text[:LONGEST])
+    text = text[:LONGEST]
+    if _compiled is None or options.sketch == "spotsigs":
+        return sketch_in_python(text, options)
+    hashes, scale, words, numbers = _compiled.hash_text(
+        text,
+        plain_characters(),
+        folded_text,
+        shingle=options.shingle,
+        scale=options.scale,
+        short=options.short,
+        start=seed_hash(options.seed),
+    )
+    return Sketch(hashes, scale, words, numbers)
+
+
+def sketch_in_python(text: str, options: Options) -> Sketch:
+    """Return the sketch of all of *text*."""
+    words = story_words(text)
     if options.sketch == "spotsigs":
         hashes = shingle_hashes(list(spots(words)), 1, options.seed)
     else:
@@ -101,15 +123,20 @@ def _below(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
 
 def compare(one: Sketch, other: Sketch) -> Similarity:
     """Return how much two sketches have in common, at the coarser one's scale."""
+    return Similarity(*_overlap(one, other))
+
+
+def overlap_in_python(one: Sketch, other: Sketch) -> Found:
+    """Return hashes shared, containment and Jaccard of two sketches."""
     scale = max(one.scale, other.scale)
     left, right = _below(one.hashes, scale), _below(other.hashes, scale)
     smaller = min(left.size, right.size)
     if not smaller:
-        return NOTHING
+        return 0, 0.0, 0.0
     if left.size > right.size:
         left, right = right, left
     shared = int(among(left, right).sum())
-    return Similarity(shared, shared / smaller, shared / (left.size + right.size - shared))
+    return shared, shared / smaller, shared / (left.size + right.size - shared)
 
 
 def numbers_agree(one: Sketch, other: Sketch, options: Options) -> bool:
@@ -123,15 +150,30 @@ def numbers_agree(one: Sketch, other: Sketch, options: Options) -> bool:
 
 def match(one: Sketch, other: Sketch, options: Options) -> Similarity | None:
     """Return the similarity of near-duplicates, None for other pairs."""
-    found = compare(one, other)
-    if (
-        found.shared < options.least_shared
-        or found.containment < options.containment
-        or found.jaccard < options.jaccard
-        or not numbers_agree(one, other, options)
-    ):
-        return None
-    return found
+    return match_all(one, (other,), options)[0]
+
+
+def match_all(one: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
+    """Return for each of *others* what :func:`match` does; many take a fraction of its time."""
+    return [found and Similarity(*found) for found in _matches(one, others, options)]
+
+
+def matches_in_python(
+    one: Sketch, others: Iterable[Sketch], options: Options
+) -> list[Found | None]:
+    """Return for each of *others* its similarity, None if it is no near-duplicate."""
+    return [_match(one, other, options) for other in others]
+
+
+def _match(one: Sketch, other: Sketch, options: Options) -> Found | None:
+    shared, containment, jaccard = found = overlap_in_python(one, other)
+    near = (
+        shared >= options.least_shared
+        and containment >= options.containment
+        and jaccard >= options.jaccard
+        and numbers_agree(one, other, options)
+    )
+    return found if near else None
 
 
 def versions(one: Sketch, other: Sketch, options: Options) -> bool:
@@ -154,9 +196,33 @@ def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
     classes is the same in two sketches with a probability of their Jaccard. Boilerplate counts as
     all else does, so that two versions are found where everything they share is boilerplate.
     """
-    # Sorted hashes: the first of a class is its least, and found among the first of all.
+    return _anchors(made.hashes, site)
+
+
+def anchors_in_python(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]:
+    """Return the least of sorted *hashes* in each class, salted."""
+    # The first of a class is its least, and found among the first of all.
     least: dict[int, int] = {}
-    for value in made.hashes[: 8 * ANCHORS].tolist():
+    for value in hashes[: 8 * ANCHORS].tolist():
         least.setdefault(value % ANCHORS, value)
     salted = [value | kind << 32 | site << 40 for kind, value in sorted(least.items())]
     return (mix(np.array(salted, np.uint64)) >> np.uint64(32)).astype(np.uint32)
+
+
+def without_in_python(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return those of *hashes* that are not among *others*, both sorted and not empty."""
+    return hashes[~among(hashes, others)]
+
+
+_compiled = compiled_module("newscrawl.neardup._sketch")
+COMPILED = _compiled is not None
+_overlap: Callable[[Sketch, Sketch], Found] = _compiled.overlap if _compiled else overlap_in_python
+_matches: Callable[[Sketch, Iterable[Sketch], Options], list[Found | None]] = (
+    _compiled.matches if _compiled else matches_in_python
+)
+_anchors: Callable[[NDArray[np.uint32], int], NDArray[np.uint32]] = (
+    _compiled.anchors if _compiled else anchors_in_python
+)
+_without: Callable[[NDArray[np.uint32], NDArray[np.uint32]], NDArray[np.uint32]] = (
+    _compiled.without if _compiled else without_in_python
+)

@@ -1,0 +1,22 @@
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl.neardup.options import Options
+from newscrawl.neardup.sketch import Found, Sketch
+
+def hash_text(
+    text: str,
+    plain: NDArray[np.uint16],
+    fold: Callable[[str], str],
+    *,
+    shingle: int,
+    scale: int,
+    short: int,
+    start: int,
+) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint16]]: ...
+def anchors(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]: ...
+def overlap(one: Sketch, other: Sketch) -> Found: ...
+def matches(one: Sketch, others: Iterable[Sketch], options: Options) -> list[Found | None]: ...
+def without(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]: ...

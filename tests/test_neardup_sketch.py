@@ -1,0 +1,152 @@
+"""Sketches of near-duplicates: the compiled loops against those in Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unicodedata
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.neardup import Options
+from newscrawl.neardup import sketch as loops
+from newscrawl.neardup.shingles import distinct, plain_characters, story_words
+from newscrawl.neardup.sketch import LONGEST, Sketch, match, match_all, sketch
+
+compiled = pytest.importorskip(
+    "newscrawl.neardup._sketch", reason="the compiled loops are not built", exc_type=ImportError
+)
+
+OPTIONS = (Options(), Options(shingle=1, scale=8, short=5, seed=7), Options(shingle=5, scale=1))
+
+
+def assert_same(one: Sketch, other: Sketch) -> None:
+    """Two sketches are equal, to the types of their arrays."""
+    assert one.hashes.dtype == other.hashes.dtype == np.uint32
+    assert one.numbers.dtype == other.numbers.dtype == np.uint16
+    assert one.hashes.tolist() == other.hashes.tolist()
+    assert one.numbers.tolist() == other.numbers.tolist()
+    assert (one.scale, one.words) == (other.scale, other.words)
+
+
+def assert_same_text(text: str, options: Options = OPTIONS[0]) -> None:
+    """A text has the same sketch from both."""
+    assert_same(sketch(text, options), loops.sketch_in_python(text, options))
+
+
+CHARACTERS = st.one_of(
+    st.characters(),
+    st.characters(max_codepoint=0x2070),
+    st.sampled_from("aZ09_ .,'-\n\u00ad\u200b\u200d\ufeff\u00a0…’“ΣσςİıßſK²½ªﬁÅ\u030a\u0301"),
+    st.sampled_from("日本語ひガか\u3099한글\u1112\u1161\u11abไทยเ๑ພາສາမြန်मराठी٣४\ud800"),
+)
+TEXTS = st.lists(st.text(CHARACTERS, max_size=12), max_size=60).map(" ".join)
+
+
+@given(TEXTS)
+def test_texts_in_any_script(text: str) -> None:
+    """Whatever the script, and whatever its characters become."""
+    for options in OPTIONS:
+        assert_same_text(text, options)
+
+
+def test_every_character() -> None:
+    """Each character alone, in a word, and before and after letters."""
+    marks = [chr(code) for code in range(sys.maxunicode + 1)]
+    plain = [mark for mark in marks if unicodedata.category(mark) not in {"Cn", "Co"}]
+    for chunk in (plain[at : at + 512] for at in range(0, len(plain), 512)):
+        assert_same_text("".join(f"{mark} a{mark}b 1{mark} " for mark in chunk))
+    for mark in marks[: plain_characters().size]:
+        assert_same_text(f"{mark}Été {mark}a{mark} 7{mark}")
+
+
+@pytest.mark.parametrize("mark", ["", "’", "ﬁ", "語"])
+def test_long_texts(mark: str) -> None:
+    """Texts of a million characters, of which the rest does not count."""
+    text = "".join(f"{place % 1009}th word{mark} {place:x} " for place in range(70_000))
+    assert len(text) > LONGEST
+    made = sketch(text, Options())
+    assert_same(made, loops.sketch_in_python(text[:LONGEST], Options()))
+    assert made.words == len(story_words(text[:LONGEST]))
+
+
+HASHES = st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 40) | st.just(2**32 - 1), max_size=60)
+
+
+@st.composite
+def sketches(draw: st.DrawFn) -> Sketch:
+    """Draw a sketch whose hashes others are likely to share."""
+    scale = draw(st.sampled_from([1, 2, 4]))
+    hashes = distinct(np.array(draw(HASHES), np.uint64) // scale).astype(np.uint32)
+    numbers = draw(st.lists(st.integers(0, 9), max_size=5))
+    words = draw(st.integers(0, 200))
+    return Sketch(hashes, scale, words, distinct(np.array(numbers, np.uint16)))
+
+
+THRESHOLDS = st.builds(
+    Options,
+    containment=st.sampled_from([0.0, 0.1, 0.4, 0.5, 1.0]),
+    jaccard=st.sampled_from([0.0, 0.08, 0.5]),
+    least_shared=st.integers(1, 4),
+    numbers=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+)
+
+
+@given(st.lists(sketches(), min_size=1, max_size=6), THRESHOLDS, st.integers(0, 2**20))
+def test_comparisons(some: list[Sketch], options: Options, site: int) -> None:
+    """What sketches share, which are near, what is left of one, and their anchors."""
+    for one in some:
+        found = match_all(one, some, options)
+        assert compiled.matches(one, some, options) == loops.matches_in_python(one, some, options)
+        assert found == [match(one, other, options) for other in some]
+        anchored = compiled.anchors(one.hashes, site)
+        expected = loops.anchors_in_python(one.hashes, site)
+        assert anchored.dtype == expected.dtype
+        assert anchored.tolist() == expected.tolist()
+    for one, other in product(some, some):
+        assert compiled.overlap(one, other) == loops.overlap_in_python(one, other)
+        if one.hashes.size and other.hashes.size:
+            left = compiled.without(one.hashes, other.hashes)
+            assert left.tolist() == loops.without_in_python(one.hashes, other.hashes).tolist()
+
+
+def test_sketches_of_a_file() -> None:
+    """Hashes that cannot be written to are compared, too."""
+    made = sketch("Ports reopened on Tuesday after three days of storms", Options())
+    stored = np.frombuffer(made.hashes.tobytes(), "<u4")
+    read = Sketch(stored, made.scale, made.words, np.frombuffer(made.numbers.tobytes(), "<u2"))
+    assert match(read, made, Options()) == (8 - 1, 1.0, 1.0)
+    assert read.without(made.hashes).hashes.size == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "environment"),
+    [
+        ("", {"NEWSCRAWL_NO_EXTENSIONS": "1"}),
+        ("import sys; sys.modules['newscrawl.neardup._sketch'] = None", {}),
+    ],
+    ids=["turned off", "not built"],
+)
+def test_python_where_there_is_nothing_compiled(before: str, environment: dict[str, str]) -> None:
+    """Without the compiled loops sketches are made and compared in Python."""
+    code = f"""if True:
+        {before}
+        from newscrawl.neardup import Options, sketch
+        made = sketch.sketch("Ports reopened on Tuesday", Options())
+        print(sketch.COMPILED, sketch.match(made, made, Options(least_shared=2)))
+        print(sketch.anchors(made).size, made.without(made.hashes).hashes.size)"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "False Similarity(shared=2, containment=1.0, jaccard=1.0)", "2 0",
+    ]  # fmt: skip
