@@ -21,6 +21,7 @@ from benchmarks.peers.tools import FIELDS, OURS, TOOLS, Output
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
 from newscrawl.evaluation.metrics import PERFECT
 from newscrawl.samples import expected_pages
+from tests.conftest import skip_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +159,7 @@ def test_every_tool_answers_on_sample_pages(corpus: Path, repository: Path):
     """and what it said is kept: the second run reads nothing again"""
     python = repository / ".venv-peers" / "bin" / "python"
     if not python.exists():
-        pytest.skip("the other tools have an environment of their own: run `make peers`")
+        skip_missing("the other tools have an environment of their own: run `make peers`")
     peers = [name for name, tool in TOOLS.items() if tool.package]
     cache, page = corpus / "cache", corpus / "peers.md"
     asked = ",".join(["nce", *peers])
