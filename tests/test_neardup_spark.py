@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-
 from pyarrow import Table, parquet
 
 from newscrawl import clock
