@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
+from newscrawl.crawl.frontier.leases import Lease, LeaseBook
 from newscrawl.crawl.frontier.outbox import item_key, outbox_row
 from newscrawl.crawl.frontier.pending import Entry, Pending, Slot
 from newscrawl.crawl.frontier.rows import NotPlainError, dump_request, load_request
@@ -24,6 +27,7 @@ from tests.servers.tree import TreeSite
 from tests.test_frontier_crawl import TreeCrawl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -116,7 +120,7 @@ def test_rows_name_no_other_classes():
         load_request('{"url": "https://a.example/", "class": "subprocess.Popen"}', SPIDER)
 
 
-STEPS = st.sampled_from(["push", "push", "push", "push", "pop", "end", "read"])
+STEPS = [*["push", "yield"] * 3, "write", "pop", "end", "read", "finish_reads"]
 
 
 class File:
@@ -124,15 +128,20 @@ class File:
 
     def __init__(self, memory: int) -> None:
         self.rows: dict[int, tuple[str, int]] = {}
+        #: those that the file gets later
+        self.unwritten: set[int] = set()
         self.under_way: set[int] = set()
+        self.asked: list[Slot] = []
         self.reads: list[tuple[Slot, list[Entry], frozenset[int], bool]] = []
-        self.pending = Pending(memory, self.read)
+        self.pending = Pending(memory, self.asked.append, lambda e: e.id not in self.unwritten)
         self.pushed = 0
         self.popped: list[int] = []
 
-    def push(self, name: str, rank: int) -> None:
+    def push(self, name: str, rank: int, *, written: bool = True) -> None:
         self.pushed += 1
         self.rows[self.pushed] = (name, rank)
+        if not written:
+            self.unwritten.add(self.pushed)
         self.pending.push(name, Entry(rank, self.pushed, self.pushed, ""))
 
     def pop(self) -> bool:
@@ -148,18 +157,26 @@ class File:
         if self.under_way:
             number = min(self.under_way)
             self.under_way.remove(number)
+            self.unwritten.discard(number)
             self.pending.land(self.rows.pop(number)[0])
 
-    def read(self, slot: Slot) -> None:
-        assert slot.horizon is not None
-        limit = self.pending.share + len(self.under_way)
-        entries = sorted(
-            Entry(rank, number, number, "")
-            for number, (name, rank) in self.rows.items()
-            if name == slot.name and (rank, number) >= slot.horizon
-        )
-        known = frozenset(self.under_way)
-        self.reads.append((slot, entries[:limit], known, len(entries) < limit))
+    def write(self) -> None:
+        self.unwritten.clear()
+
+    def read(self) -> None:
+        for slot in self.asked:
+            assert slot.horizon is not None
+            limit = self.pending.share + len(self.under_way) + len(slot.held)
+            entries = sorted(
+                Entry(rank, number, number, "")
+                for number, (name, rank) in self.rows.items()
+                if name == slot.name
+                and (rank, number) >= slot.horizon
+                and number not in self.unwritten
+            )
+            known = frozenset(self.under_way)
+            self.reads.append((slot, entries[:limit], known, len(entries) < limit))
+        self.asked.clear()
 
     def finish_reads(self) -> None:
         reads, self.reads = self.reads, []
@@ -167,32 +184,77 @@ class File:
             self.pending.loaded(slot, entries, known=known, complete=complete)
 
 
-@given(
-    memory=st.integers(1, 12),
-    steps=st.lists(
-        st.tuples(STEPS, st.sampled_from("ab"), st.integers(-2, 2)),
-        max_size=200,
-    ),
-)
-def test_every_request_is_handed_out_once(memory: int, steps: list[tuple[str, str, int]]):
-    """However pushing, popping, ending and reading mix, none is lost, and none comes twice."""
+def play(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
+    """Do *steps* with a File, hand out the rest, and check that each came once."""
     file = File(memory)
     for step, name, rank in steps:
-        if step == "push":
-            file.push(name, rank)
-        elif step == "pop":
-            file.pop()
-        elif step == "end":
-            file.end()
+        if step in ("push", "yield"):
+            file.push(name, rank, written=step == "push")
         else:
-            file.finish_reads()
+            getattr(file, step)()
         assert len(file.pending) == file.pushed - len(file.popped)
     while len(file.pending):
         if not file.pop():
+            file.read()
             assert file.reads
             file.finish_reads()
         file.end()
     assert sorted(file.popped) == list(range(1, file.pushed + 1))
+
+
+@given(
+    memory=st.integers(1, 12),
+    steps=st.lists(
+        st.tuples(st.sampled_from(STEPS), st.sampled_from("ab"), st.integers(-2, 2)), max_size=200
+    ),
+)
+def test_every_request_is_handed_out_once(memory: int, steps: list[tuple[str, str, int]]):
+    """However pushing, popping, ending and reading mix, none is lost, and none comes twice."""
+    play(memory, steps)
+
+
+def test_every_request_is_handed_out_once_in_the_long_run():
+    """The same over histories in which memory is full most of the time."""
+    for seed in range(600):
+        chance = random.Random(seed)
+        steps = [
+            (chance.choice(STEPS), chance.choice("ab"), chance.randint(-2, 2))
+            for _ in range(chance.randint(50, 200))
+        ]
+        play(chance.randint(1, 12), steps)
+
+
+def test_a_request_is_in_the_file_once_one_that_led_to_it_is_done():
+    """Not before; a request that is done before them is written as done."""
+
+    async def test() -> None:
+        crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
+        book = LeaseBook.for_crawler(crawler)
+        await book.ended()  # opens the file
+        first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
+        for lease in (first, second):
+            book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
+            book.add(lease)
+        book.add_request((early.id, early.key, "a", 0, "{}"), first)
+        book.add_request((4, 4, "a", 0, "{}"), first)
+        book.add(early)
+        for lease in (first, second):
+            book.share(4, lease)
+
+        async def rows_after(done: Lease | None) -> dict[int, bool]:
+            if done:
+                book.give_up(done, "gone")
+                book.settle()
+            found = await book.store.read("SELECT key, request IS NOT NULL FROM request")
+            return {key: bool(pending) for key, pending in found}
+
+        assert await rows_after(None) == {1: True, 2: True}
+        assert await rows_after(early) == {1: True, 2: True, 3: False}
+        assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
+        assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
+        await book.store.close()
+
+    asyncio.run(test())
 
 
 def test_slots_take_turns_and_priorities_count():

@@ -43,6 +43,11 @@ class TreeSite(LoopbackServer):
         """Numbers of the pages that have content."""
         return set(range(self.pages)) - self.loops - self.gone
 
+    def links(self, n: int) -> list[int]:
+        """Return the numbers of the pages that page *n* links to."""
+        links = [WIDTH * n + k for k in range(1, WIDTH + 1)] + [n // 2, n // 3]
+        return [link for link in links if link < self.pages]
+
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         path = request.target.strip("/")
         name = path.removesuffix(".html")
@@ -63,8 +68,7 @@ class TreeSite(LoopbackServer):
         return self._send(request, writer, 200, self._page(n))
 
     def _page(self, n: int) -> bytes:
-        links = [WIDTH * n + k for k in range(1, WIDTH + 1)] + [n // 2, n // 3]
-        anchors = "".join(f'<a href="/{link}">{link}</a>' for link in links if link < self.pages)
+        anchors = "".join(f'<a href="/{link}">{link}</a>' for link in self.links(n))
         return f"<title>Page {n}</title><p>{'Text. ' * 50}</p>{anchors}".encode()
 
     def _send(

@@ -58,9 +58,13 @@ CREATE TABLE IF NOT EXISTS outcome (
 """A request is pending until *request* is NULL; then its key tells that it was there."""
 
 _ENDED: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
+INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?)"
 _DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
-_DONE_IN_MEMORY: Final = "INSERT INTO request VALUES (?, ?, '', 0, NULL)"
 _OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+#: of the table ``request``
+Row = tuple[int, int, str, int, str | None]
 
 
 class Ended(NamedTuple):
@@ -113,6 +117,8 @@ class Lease:
     redirects: set[int] = field(default_factory=set)
     #: how often a fingerprint was among its children
     twins: Counter[bytes] = field(default_factory=Counter)
+    #: keys of the requests that it led to and that the file does not have yet
+    offspring: list[int] = field(default_factory=list)
     #: written with its end
     writes: list[tuple[str, list[tuple[Any, ...]]]] = field(default_factory=list)
 
@@ -137,7 +143,8 @@ class LeaseBook:
     """The leases of a crawl, and what ends them.
 
     A lease ends when the output of its callback is exhausted and all items in it are through the
-    pipelines. One transaction then has its items, how it ended, and that it is done.
+    pipelines. One transaction then has its items, its requests, how it ended, and that it is done.
+    Its requests need not wait for that: one that ends before it is written with its own end.
     """
 
     _books: ClassVar[WeakKeyDictionary[Crawler, LeaseBook]] = WeakKeyDictionary()
@@ -146,6 +153,8 @@ class LeaseBook:
         self.store = CrawlStore.for_crawler(crawler)
         self._leases: dict[int, Lease] = {}
         self._over: deque[Lease] = deque()
+        #: by key, the requests that the file gets with the end of a lease
+        self._unwritten: dict[int, Row] = {}
         self._stats = crawler.stats
         self._delivers = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         #: called with the download slot of each request that has come back
@@ -180,6 +189,23 @@ class LeaseBook:
     def get(self, number: int | None) -> Lease | None:
         """Return a lease by its number."""
         return None if number is None else self._leases.get(number)
+
+    def add_request(self, row: Row, parent: Lease | None) -> None:
+        """Write a new request, with the end of *parent*; at once where it has none."""
+        if parent is None:
+            self.store.write(INSERT, [row])
+        else:
+            self._unwritten[row[1]] = row
+            parent.offspring.append(row[1])
+
+    def share(self, key: int, lease: Lease | None) -> None:
+        """Note that *lease* leads to a known request, too: it must not end without that."""
+        if lease is not None and key in self._unwritten:
+            lease.offspring.append(key)
+
+    def holds_back(self, key: int) -> bool:
+        """Return True for a request that the file does not have yet."""
+        return key in self._unwritten
 
     def land(self, lease: Lease, request: Request) -> None:
         """Note that *request*, the last made under *lease*, has come back."""
@@ -250,10 +276,14 @@ class LeaseBook:
     def _end(self, lease: Lease) -> None:
         for sql, rows in lease.writes:
             self.store.write(sql, rows)
-        if lease.durable:
+        offspring = [self._unwritten.pop(key, None) for key in lease.offspring]
+        if new := [row for row in offspring if row]:
+            self.store.write(INSERT, new)
+        unwritten = self._unwritten.pop(lease.key, None)
+        if lease.durable and not unwritten:
             self.store.write(_DONE, [(lease.id,)])
         elif lease.key != NO_KEY:
-            self.store.write(_DONE_IN_MEMORY, [(lease.id, lease.key)])
+            self.store.write(INSERT, [(lease.id, lease.key, "", 0, None)])
         self._record(lease)
         if lease.parent:
             lease.parent.children -= 1

@@ -22,17 +22,18 @@ class Entry(NamedTuple):
     id: int
     #: the same for the same request after a crash
     key: int
-    #: JSON where the file has it too; a request that is in memory alone
+    #: JSON where the file has it too, or will have; a request that is in memory alone
     request: str | Request
 
 
 class Slot:
     """The queue of one download slot.
 
-    Memory holds every entry before the *horizon*; those behind it are in the file alone.
+    Memory holds every entry before the *horizon*; those behind it are in the file alone, but for
+    the ones that the file did not have when they came.
     """
 
-    __slots__ = ("flying", "heap", "horizon", "late", "loading", "name", "spilled")
+    __slots__ = ("flying", "heap", "held", "horizon", "late", "loading", "name", "room", "spilled")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,28 +46,38 @@ class Slot:
         self.loading = False
         #: entries behind the horizon that came since loading began
         self.late: list[Entry] = []
+        #: rank and id of the entries behind the horizon that memory holds, or has handed out
+        self.held: set[tuple[int, int]] = set()
+        #: entries in memory from which on it is worth while to look for some to spill
+        self.room = 0
 
-    def push(self, entry: Entry) -> None:
-        """Add *entry*, in memory only where it stands before the horizon."""
-        if isinstance(entry.request, str) and self._is_beyond(entry):
+    def push(self, entry: Entry, *, in_file: bool) -> None:
+        """Add *entry*; to memory, unless it is in the file and stands behind the horizon."""
+        beyond = self._is_beyond(entry)
+        if in_file and beyond:
             self.spilled += 1
             if self.loading:
                 self.late.append(entry)
-        else:
-            heappush(self.heap, entry)
+            return
+        heappush(self.heap, entry)
+        if beyond:
+            self.held.add(entry[:2])
 
     def _is_beyond(self, entry: Entry) -> bool:
         return self.horizon is not None and (entry.rank, entry.id) >= self.horizon
 
-    def spill(self, keep: int) -> None:
-        """Leave all but the first *keep* entries to the file."""
+    def spill(self, keep: int, in_file: Callable[[Entry], bool]) -> None:
+        """Leave all but the first *keep* entries to the file, as far as they are there."""
         self.heap.sort()
-        kept, rest = self.heap[:keep], self.heap[keep:]
-        spilled = [entry for entry in rest if isinstance(entry.request, str)]
+        rest = self.heap[keep:]
+        spilled = [entry for entry in rest if in_file(entry)]
         if spilled:
-            self.horizon = spilled[0][:2]
+            self.horizon = min(self.horizon or spilled[0][:2], spilled[0][:2])
             self.spilled += len(spilled)
-        self.heap = kept + [entry for entry in rest if not isinstance(entry.request, str)]
+            self.heap = self.heap[:keep] + [entry for entry in rest if not in_file(entry)]
+            self.held.difference_update(entry[:2] for entry in spilled)
+            self.held.update(entry[:2] for entry in self.heap if self._is_beyond(entry))
+        self.room = 2 * len(self.heap)
 
     def loaded(self, entries: list[Entry], *, known: Collection[int], complete: bool) -> None:
         """Take the *entries* from the horizon on, in order, that were in the file.
@@ -76,23 +87,31 @@ class Slot:
         """
         late, self.late, self.loading = self.late, [], False
         self.horizon = None if complete else (entries[-1].rank, entries[-1].id + 1)
-        new = [entry for entry in entries if entry.id not in known]
-        new += [entry for entry in late if not self._is_beyond(entry)]
+        read = {entry.id for entry in entries}  # among them late ones that came before the reading
+        new = [e for e in entries if e.id not in known and e[:2] not in self.held]
+        new += [entry for entry in late if not self._is_beyond(entry) and entry.id not in read]
         self.spilled -= len(new)
         self.heap += new
         heapify(self.heap)
+        if not self.spilled:
+            self.horizon = None
+        self.held = {place for place in self.held if self.horizon and place >= self.horizon}
 
 
 class Pending:
     """All pending requests: the slot with the fewest requests under way goes next, in turn.
 
     *memory*: requests of all slots together that stay in memory, about. *load* is called with a
-    slot whose first requests are to be read from the file; it calls :meth:`loaded`.
+    slot whose first requests are to be read from the file; it calls :meth:`loaded`. *in_file* tells
+    whether the file has an entry, from now on until it is done: others stay in memory.
     """
 
-    def __init__(self, memory: int, load: Callable[[Slot], None]) -> None:
+    def __init__(
+        self, memory: int, load: Callable[[Slot], None], in_file: Callable[[Entry], bool]
+    ) -> None:
         self._memory = memory
         self._load = load
+        self._in_file = in_file
         self._slots: dict[str, Slot] = {}
         #: slots that have a request to hand out, by the number that they have under way
         self._ready: dict[int, dict[str, Slot]] = {}
@@ -109,10 +128,10 @@ class Pending:
     def push(self, name: str, entry: Entry) -> None:
         """Add *entry* to the slot *name*."""
         slot = self._slot(name)
-        slot.push(entry)
+        slot.push(entry, in_file=self._in_file(entry))
         self._count += 1
-        if len(slot.heap) > 2 * self.share and not slot.loading:
-            slot.spill(self.share)
+        if len(slot.heap) > max(2 * self.share, slot.room) and not slot.loading:
+            slot.spill(self.share, self._in_file)
         self._make_ready(slot)
 
     def restore(self, name: str, spilled: int) -> Slot:

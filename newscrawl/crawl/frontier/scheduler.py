@@ -14,7 +14,7 @@ from scrapy.utils.defer import deferred_from_coro
 from newscrawl import clock
 from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.keys import NO_KEY, Keys
-from newscrawl.crawl.frontier.leases import LEASE, PARENT, SCHEMA, Lease, LeaseBook
+from newscrawl.crawl.frontier.leases import INSERT, LEASE, PARENT, SCHEMA, Lease, LeaseBook
 from newscrawl.crawl.frontier.middleware import START, LeaseMiddleware, WatchedErrback
 from newscrawl.crawl.frontier.pending import Entry, Pending
 from newscrawl.crawl.frontier.rows import NotPlainError, dump_request, load_request
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?)"
 _LOAD: Final = """
 SELECT rank, id, key, request FROM request
 WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
@@ -66,7 +65,7 @@ class LeaseScheduler(BaseScheduler):
         self._keys = Keys(crawler)
         self._slot_of = crawler.engine.downloader.get_slot_key
         memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
-        self._pending = Pending(memory, self._load_soon)
+        self._pending = Pending(memory, self._load_soon, self._is_in_file)
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
         self._ids = count(1)
@@ -152,6 +151,7 @@ class LeaseScheduler(BaseScheduler):
         parent = self._book.get(number)
         key = self._keys.key(request, parent, from_start=number == START)
         if key in self._seen:
+            self._book.share(key, parent)
             self._stats.inc_value("dupefilter/filtered")
             return False
         self._add(request, key, parent)
@@ -168,7 +168,7 @@ class LeaseScheduler(BaseScheduler):
             except NotPlainError as error:
                 self._keep_in_memory(number, request, parent, error)
             else:
-                self._store.write(_INSERT, [(number, key, name, rank, plain)])
+                self._book.add_request((number, key, name, rank, plain), parent)
         self._pending.push(name, Entry(rank, number, key, plain))
 
     def _keep_in_memory(
@@ -201,10 +201,11 @@ class LeaseScheduler(BaseScheduler):
         if key in lease.redirects or key == lease.key:
             return False  # a loop, which the redirect middleware ends
         if key in self._seen:
+            self._book.share(key, lease)
             return True
         self._seen.add(key)
         lease.redirects.add(key)
-        lease.writes.append((_INSERT, [(next(self._ids), key, "", 0, None)]))
+        lease.writes.append((INSERT, [(next(self._ids), key, "", 0, None)]))
         return False
 
     def next_request(self) -> Request | None:
@@ -245,6 +246,9 @@ class LeaseScheduler(BaseScheduler):
         self._book.add(lease)
         self._book.give_up(lease, "no_callback")
 
+    def _is_in_file(self, entry: Entry) -> bool:
+        return isinstance(entry.request, str) and not self._book.holds_back(entry.key)
+
     def _landed(self, name: str) -> None:
         self._pending.land(name)
 
@@ -271,7 +275,7 @@ class LeaseScheduler(BaseScheduler):
     async def _load(self, slot: Slot) -> None:
         """Read the first requests of *slot* that memory does not hold."""
         known = self._book.numbers
-        limit = self._pending.share + len(known)
+        limit = self._pending.share + len(known) + len(slot.held)
         assert slot.horizon is not None  # noqa: S101
         try:
             rows = await self._store.read(_LOAD, (slot.name, *slot.horizon, limit))
