@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import unicodedata
 from itertools import product
 
@@ -15,8 +16,15 @@ from hypothesis import strategies as st
 
 from newscrawl.neardup import Options
 from newscrawl.neardup import sketch as loops
-from newscrawl.neardup.shingles import distinct, plain_characters, story_words
-from newscrawl.neardup.sketch import LONGEST, Sketch, match, match_all, sketch
+from newscrawl.neardup.shingles import (
+    LONGEST,
+    distinct,
+    folded_text,
+    plain_characters,
+    story_words,
+)
+from newscrawl.neardup.sketch import Sketch, match, match_all, sketch
+from newscrawl.text import folded
 
 compiled = pytest.importorskip(
     "newscrawl.neardup._sketch", reason="the compiled loops are not built", exc_type=ImportError
@@ -73,6 +81,23 @@ def test_long_texts(mark: str) -> None:
     made = sketch(text, Options())
     assert_same(made, loops.sketch_in_python(text[:LONGEST], Options()))
     assert made.words == len(story_words(text[:LONGEST]))
+
+
+@given(st.text(CHARACTERS, max_size=200), st.integers(1000, 1050))
+def test_pieces(text: str, place: int) -> None:
+    """Texts are folded in pieces, which shows nowhere."""
+    whole = "word " * (place // 5) + "x" * (place % 5) + f" {text}"
+    assert folded_text(whole) == folded(unicodedata.normalize("NFKC", whole))
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0301\u0316" * 2**19, "\ufdfa" * 2**20], ids=["a million marks", "18 letters each"]
+)
+def test_characters_that_take_long(text: str) -> None:
+    """Texts that Unicode has no bounds for end within seconds."""
+    start = time.process_time()
+    assert sketch(text, Options()).hashes.size <= 2
+    assert time.process_time() - start < 30
 
 
 HASHES = st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 40) | st.just(2**32 - 1), max_size=60)

@@ -6,13 +6,14 @@ the finalizer of SplitMix64 (Steele, Lea, Flood 2014): the same on every machine
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from newscrawl.text import folded, words
+from newscrawl.text import folded, folded_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,13 @@ _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = 2**64 - 1
 
 
+LONGEST: Final = 2**20
+"""Characters of a text that count, the first."""
+
+# Texts are folded in pieces, each up to a space, so that no call keeps other threads waiting: of
+# marks, the time grows with the square of their number.
+_PIECE: Final = re.compile(r"(?s:.{1,1023}(?: |\Z)|.{1,1024})")
+
 SEPARATOR, INVISIBLE, OTHER = range(3)
 """What :func:`plain_characters` says of a character that is not part of a word."""
 
@@ -32,12 +40,16 @@ _PLAIN: Final = 0x2070
 
 def story_words(text: str) -> list[str]:
     """Return the words of *text*, compatibility forms (ligatures, full width) made plain."""
-    return words(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    return words(text) if text.isascii() else folded_words(folded_text(text))
 
 
 def folded_text(text: str) -> str:
-    """Return *text* as :func:`story_words` compares it."""
-    return folded(unicodedata.normalize("NFKC", text))
+    """Return *text*, its first :data:`LONGEST` characters, as :func:`story_words` compares it."""
+    return "".join(map(_fold, _PIECE.findall(text)))[:LONGEST]
+
+
+def _fold(piece: str) -> str:
+    return folded(unicodedata.normalize("NFKC", piece))
 
 
 @cache
@@ -51,7 +63,7 @@ def plain_characters() -> NDArray[np.uint16]:
 
 
 def _plain(character: str) -> int:
-    text = folded_text(character)
+    text = _fold(character)
     # Marks join the letter before them, and so do Jamo; sigma has another form at a word's end.
     if unicodedata.category(character)[0] == "M" or "\u1100" <= character < "\u1200" or text == "σ":
         return OTHER

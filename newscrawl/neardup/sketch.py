@@ -14,6 +14,7 @@ import numpy as np
 
 from newscrawl.compiled import compiled_module
 from newscrawl.neardup.shingles import (
+    LONGEST,
     among,
     distinct,
     folded_text,
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from newscrawl.neardup.options import Options
-
-LONGEST: Final = 2**20
-"""Characters of a text that count, the first: the words of more are found in one call too long."""
 
 NUMBERS: Final = 48
 """Numbers that are kept of a text."""
