@@ -13,7 +13,7 @@ from tests.servers.faultsites import SITE_CASES
 pytestmark = pytest.mark.slow
 
 #: A worker's deadline each, on a busy machine; `make faults` has them.
-LONG = {"sitemap-million", "rss-many", "css-2-mb"}
+LONG = {"sitemap-million", "css-2-mb"}
 CASES = {name: case for name, case in SITE_CASES.items() if name not in LONG}
 
 

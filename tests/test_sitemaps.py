@@ -141,7 +141,21 @@ def test_gzip(monkeypatch: pytest.MonkeyPatch):
     flipped = packed[:-2000] + bytes(2000)
     assert 0 < len(read(flipped, limit=9000)["entries"]) <= 5000
     monkeypatch.setattr(sitemaps, "MAX_SIZE", 50_000)
-    assert 0 < len(read(packed, limit=9000)["entries"]) < 2000
+    found = read(packed, limit=9000)
+    assert 0 < len(found["entries"]) < 2000
+    assert found["left_out"] == {"over_size": 1}
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_too_many_entries(monkeypatch: pytest.MonkeyPatch, lines: bool):
+    """The first are read, and the sitemap is counted; the protocol's number is none too many."""
+    monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 20)
+    for number, left_out in ((20, {}), (21, {"over_size": 1})):
+        listed = [f"https://news.example/{n}" for n in range(number)]
+        text = "\r\n".join(listed) if lines else urlset(*(f"<loc>{url}</loc>" for url in listed))
+        found = read(text)
+        assert len(found["entries"]) == 20
+        assert found["left_out"] == left_out
 
 
 def test_entities_stay_closed():

@@ -12,7 +12,6 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from io import BytesIO
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -62,8 +61,11 @@ def read_sitemap(
     ``unknown``; ``entries`` are those of :class:`~newscrawl.crawl.entries.Entries`. Entries of
     other owners than *owners* and entries older than *since* (ISO 8601) are left out and counted.
     """
-    data = _without_doctype(_inflate(data).removeprefix(BOM_UTF8))
     entries = Entries(url, owners, since=since, limit=limit, traps=traps)
+    data = _inflate(data)
+    if len(data) > MAX_SIZE:
+        entries.leave_out("over_size")
+    data = _without_doctype(data[:MAX_SIZE].removeprefix(BOM_UTF8))
     head = data[:2048].lstrip()
     if re.search(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)\b", head):
         return _read_xml(data, entries)
@@ -77,11 +79,12 @@ def read_sitemap(
 
 
 def _inflate(data: bytes) -> bytes:
+    """Return *data* unpacked, and no more than a byte over the bound of what was packed."""
     if not data.startswith(b"\x1f\x8b"):
-        return data[:MAX_SIZE]
+        return data
     inflater = zlib.decompressobj(wbits=31)
     try:
-        return inflater.decompress(data, MAX_SIZE)
+        return inflater.decompress(data, MAX_SIZE + 1)
     except zlib.error:
         return _inflate_piecewise(data)
 
@@ -91,7 +94,7 @@ def _inflate_piecewise(data: bytes) -> bytes:
     pieces: list[bytes] = []
     with gzip.GzipFile(fileobj=BytesIO(data)) as file:
         try:
-            while (piece := file.read1(65536)) and 65536 * len(pieces) < MAX_SIZE:
+            while (piece := file.read1(65536)) and 65536 * len(pieces) <= MAX_SIZE:
                 pieces.append(piece)
         except (OSError, EOFError, zlib.error):
             pass
@@ -105,7 +108,10 @@ def _without_doctype(data: bytes) -> bytes:
 
 def _read_xml(data: bytes, entries: Entries) -> dict[str, Any]:
     kind = "unknown"
-    for element in islice(_parsed_entries(data), MAX_ENTRIES):
+    for number, element in enumerate(_parsed_entries(data)):
+        if number == MAX_ENTRIES:
+            entries.leave_out("over_size")
+            break
         is_sitemap = _local(element) == "sitemap"
         fields = _fields(element)
         if "loc" in fields:
@@ -173,7 +179,10 @@ def _fields(element: etree._Element) -> dict[str, str]:
 
 
 def _read_text(data: bytes, entries: Entries) -> dict[str, Any]:
-    for line in islice(data.decode("utf-8", "replace").splitlines(), MAX_ENTRIES):
+    lines = re.split(rb"[\r\n]+", data, maxsplit=MAX_ENTRIES)
+    if len(lines) > MAX_ENTRIES:
+        entries.leave_out("over_size")
+    for line in (raw.decode("utf-8", "replace") for raw in lines[:MAX_ENTRIES]):
         if line.startswith(("http://", "https://")):
             entries.add(line)
         elif line.strip():

@@ -258,6 +258,8 @@ class SitelistSpider(Spider):
             self._failed(frontier, target, "unreadable", response.request)
             return
         self._count_left_out(frontier, found["left_out"])
+        if "over_size" in found["left_out"]:
+            self.logger.info("Too large, its beginning was read: %s", response.url)
         is_index = found["kind"] == "index"
         if is_index and target.depth < MAX_SITEMAP_DEPTH:
             for entry in found["entries"]:

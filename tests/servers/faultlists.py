@@ -37,14 +37,14 @@ def refresh(url: str) -> Answer:
     return Answer(f"<html><head>{tag}</head><p>Weiter</p></html>".encode(), headers=HTML)
 
 
-def feed(visit: Visit, extra: str, doctype: str = "") -> bytes:
+def feed(visit: Visit, extra: str, doctype: str = "", older: str = "") -> bytes:
     items = "".join(
         f"<item><title>Teil {n}</title><link>{url}</link></item>"
         for url, n in visit.site.healthy.items()
     )
     return (
         f'<?xml version="1.0"?>{doctype}<rss version="2.0"><channel><title>t</title>'
-        f"{extra}{items}</channel></rss>"
+        f"{extra}{items}{older}</channel></rss>"
     ).encode()
 
 
@@ -180,11 +180,13 @@ FEEDS: dict[str, Case] = {
         "100,000 entries",
         lambda visit: feed(
             visit,
-            "".join(
+            "",
+            older="".join(
                 f"<item><title>x</title><link>{visit.base}/2026/03/14/{n}-x.html</link></item>"
                 for n in range(100_000)
             ),
         ),
+        "read",
     ),
     "rss-inside": _feed_case(
         "entries on loopback and in files",
