@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -119,6 +120,23 @@ def test_killed(project: Project):
     _, log = second.communicate(timeout=200)
     assert second.returncode == 0, log
     assert "Resuming the crawl" in log
+    urls = project.urls()
+    assert len(urls) == len(set(urls)) > 20
+
+
+@needs_flock
+@pytest.mark.slow
+def test_full_disk(project: Project):
+    """A crawl that cannot write its state is a failure to whoever started it; the next goes on."""
+    first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
+    resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    _, log = first.communicate(timeout=200)
+    assert first.returncode == 1, log
+    assert "The crawl has failed, exit code 1: " in log.splitlines()[-1]
+    assert "sitelist.sqlite" in log.splitlines()[-1]
+    second = project.start(DOWNLOAD_DELAY=0)
+    _, log = second.communicate(timeout=200)
+    assert second.returncode == 0, log
     urls = project.urls()
     assert len(urls) == len(set(urls)) > 20
 

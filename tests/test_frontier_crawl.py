@@ -244,8 +244,10 @@ def test_full_disk(crawl: TreeCrawl):
     """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
     process, limit = crawl.start(), 150_000
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=60) == 1
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
     assert "The crawl ends, its state cannot be written: " in crawl.output
+    assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]
+    assert "Traceback" not in crawl.output
     crawl.finish()
     crawl.assert_complete()

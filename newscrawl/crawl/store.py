@@ -100,15 +100,16 @@ class CrawlStore:
     def _from_crawler(cls, crawler: Crawler) -> CrawlStore:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
-        store = cls(
+        end = _End(crawler)
+        store = end.store = cls(
             state_path(crawler),
             checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
-            on_failure=_Stop(crawler),
+            on_failure=end.hasten,
         )
         # At once: a crawl that cannot have its file is refused before it has begun.
         store._thread.submit(store._connect).result()
         # After spider_closed, where components write their last.
-        crawler.signals.connect(store.close, signals.engine_stopped)
+        crawler.signals.connect(end.come, signals.engine_stopped)
         return store
 
     async def open(self, schema: str = "") -> None:
@@ -246,14 +247,25 @@ def state_path(crawler: Crawler) -> Path | None:
     return path
 
 
-class _Stop:
-    """Ends a crawl in order."""
+class _End:
+    """The end of a crawl, which comes early where its store fails."""
+
+    store: CrawlStore
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = ref(crawler)  # which holds the store that holds this
         self._task: asyncio.Future[None] | None = None
 
-    def __call__(self, error: CrawlStoreError) -> None:
+    async def come(self) -> None:
+        """Close the store; where it has failed, the crawl has."""
+        await self.store.close()
+        if (crawler := self._crawler()) and self.store.failure:
+            logger.critical("The crawl has failed, exit code 1: %s", self.store.failure)
+            # By this Scrapy's commands tell whether theirs is 0.
+            crawler.spider = None
+
+    def hasten(self, error: CrawlStoreError) -> None:
+        """End the crawl in order."""
         logger.critical("The crawl ends, its state cannot be written: %s", error)
         crawler = self._crawler()
         if crawler and crawler.engine.spider:
