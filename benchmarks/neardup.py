@@ -2,8 +2,9 @@
 
 ``python benchmarks/neardup.py`` puts the same synthetic articles through the index on disk, one
 transaction each, and through the in-memory MinHashLSH of datasketch (extra ``peers``), in turns in
-one run. ``--stream 100000`` sends so many articles through one index and prints time, memory and
-size by tenths.
+one run; ``--corpus ../shared/corpora/near-duplicates`` takes the labelled bodies of a corpus.
+``--stream 100000`` sends so many articles through one index and prints time, memory and size by
+tenths.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.neardup import Index, Options, Story
 from newscrawl.text import words
 
@@ -102,13 +104,20 @@ def rensa_lsh(stories: list[Story]) -> float:
     return time.process_time() - start
 
 
-def throughput(count: int, length: int, repeats: int, options: Options) -> None:
-    """Print articles a second (processor time) of each, and the ratio to datasketch."""
-    stories = list(articles(count, length))
+def bodies(corpus: Path) -> list[Story]:
+    """Return the labelled bodies of a corpus, in the order of its pages."""
+    return [
+        Story(page.url, page.body or "", START + timedelta(minutes=minute), page.site)
+        for minute, page in enumerate(load_corpus(corpus).pages)
+    ]
+
+
+def throughput(stories: list[Story], repeats: int, options: Options) -> None:
+    """Print articles a second (processor time) of each, and the ratios to datasketch's."""
     runs: dict[str, Callable[[], float]] = {
         "newscrawl, on disk": lambda: ours(stories, options),
-        "datasketch, in memory": lambda: datasketch_lsh(stories),
-        "datasketch, update_batch": lambda: datasketch_lsh(stories, bulk=True),
+        "datasketch update": lambda: datasketch_lsh(stories),
+        "datasketch update_batch": lambda: datasketch_lsh(stories, bulk=True),
         "rensa, in memory": lambda: rensa_lsh(stories),
     }
     taken: dict[str, list[float]] = {}
@@ -118,13 +127,13 @@ def throughput(count: int, length: int, repeats: int, options: Options) -> None:
                 taken.setdefault(name, []).append(run())
             except ImportError as error:
                 print(f"{name}: left out, {error.name} is not installed (make peers)")
-    base = taken.get("datasketch, in memory")
-    print(f"{count} articles of {length} words, median of {repeats}")
-    for name, seconds in taken.items():
-        if not seconds:
-            continue
-        ratio = f"{statistics.median(base) / statistics.median(seconds):5.2f}" if base else "    -"
-        print(f"{name:26}{count / statistics.median(seconds):8.0f} /s  x {ratio}")
+    length = statistics.mean(len(words(story.text)) for story in stories)
+    print(f"{len(stories)} articles of {length:.0f} words, median of {repeats}")
+    median = {name: statistics.median(seconds) for name, seconds in taken.items() if seconds}
+    bases = [name for name in median if name.startswith("datasketch")]
+    for name, seconds in median.items():
+        ratios = "".join(f"{median[base] / seconds:8.2f} x {base}" for base in bases)
+        print(f"{name:26}{len(stories) / seconds:8.0f} /s{ratios}")
 
 
 def resident() -> float:
@@ -163,12 +172,16 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=400, help="mean length")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--stream", type=int, default=0, help="articles of the long stream")
+    parser.add_argument("--corpus", type=Path, help="a folder of labelled pages: their bodies")
     arguments = parser.parse_args()
     options = Options(window=None)
     if arguments.stream:
         stream(arguments.stream, arguments.words, options)
+    elif arguments.corpus:
+        throughput(bodies(arguments.corpus), arguments.repeats, options)
     else:
-        throughput(arguments.articles, arguments.words, arguments.repeats, options)
+        stories = list(articles(arguments.articles, arguments.words))
+        throughput(stories, arguments.repeats, options)
 
 
 if __name__ == "__main__":
