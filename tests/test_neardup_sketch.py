@@ -24,6 +24,7 @@ from newscrawl.neardup.shingles import (
     story_words,
 )
 from newscrawl.neardup.sketch import Sketch, match, match_all, sketch
+from newscrawl.neardup.spotsigs import spots
 from newscrawl.text import folded
 
 compiled = pytest.importorskip(
@@ -138,6 +139,14 @@ def test_comparisons(some: list[Sketch], options: Options, site: int) -> None:
         if one.hashes.size and other.hashes.size:
             left = compiled.without(one.hashes, other.hashes)
             assert left.tolist() == loops.without_in_python(one.hashes, other.hashes).tolist()
+
+
+def test_spots() -> None:
+    """A spot is a stop word with the next two words that are none; the last ones may find none."""
+    text = "At a rally to kick off the weeklong campaign for the ports he said the end is near"
+    assert list(spots(text.lower().split())) == [
+        "a rally kick", "the weeklong campaign", "the ports he", "said end near", "the end near",
+    ]  # fmt: skip
 
 
 def test_sketches_of_a_file() -> None:

@@ -27,13 +27,13 @@ _SKIPPED: Final = ANTECEDENTS | {
 
 def spots(words: Sequence[str]) -> Iterator[str]:
     """Yield the spot signatures of a text: an antecedent and the next words of content."""
-    content = [(place, word) for place, word in enumerate(words) if word not in _SKIPPED]
-    following = 0
-    for place, word in enumerate(words):
-        if word not in ANTECEDENTS:
-            continue
-        while following < len(content) and content[following][0] < place:
-            following += 1
-        chain = content[following : following + CHAIN]
-        if len(chain) == CHAIN:
-            yield " ".join((word, *(near for _, near in chain)))
+    content: list[str] = []
+    begun = []
+    for word in words:
+        if word not in _SKIPPED:
+            content.append(word)
+        elif word in ANTECEDENTS:
+            begun.append((word, len(content)))
+    for word, place in begun:
+        if place + CHAIN <= len(content):
+            yield " ".join((word, *content[place : place + CHAIN]))
