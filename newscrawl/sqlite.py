@@ -55,7 +55,7 @@ class FileType:
         """Return the opened file, made if it is missing; without a *path*, one in memory.
 
         The file is locked until it is closed, or the process ends. Raises :attr:`error` for a file
-        that is foreign, damaged, written by a newer version, or in use.
+        that is foreign, damaged, written by another version, or in use.
         """
         with self.explained(path):
             connection = sqlite3.connect(
@@ -94,6 +94,11 @@ class FileType:
             raise self.error(
                 f"{path}: written by a newer version of newscrawl "
                 f"(format {version}, not {self.format})"
+            )
+        if not empty and version < self.format:
+            raise self.error(
+                f"{path}: written by an older version of newscrawl "
+                f"(format {version}, not {self.format}); without the file, a new one is begun"
             )
 
     def _create(self, connection: sqlite3.Connection) -> None:

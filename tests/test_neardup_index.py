@@ -177,6 +177,17 @@ def test_one_pair_does_not_chain_clusters():
         assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
 
 
+def test_a_story_that_everybody_prints_is_one_cluster():
+    """More copies than are looked up join all the same."""
+    text = words(120)
+    with Index(None) as index:
+        found = index.add_many(
+            story(f"https://{n}.test/", text + words(6, seed=n)) for n in range(600)
+        )
+    assert {verdict.cluster for verdict in found} == {found[0].cluster}
+    assert found[-1].size == 600
+
+
 def test_spotsigs_by_name():
     """The second sketch finds copies of running text, and none in lists."""
     text = " ".join(
@@ -215,7 +226,7 @@ def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
     everything = stories(120)
     with Index(None, OPTIONS) as index:
         whole = index.add_many(everything)
-    monkeypatch.setattr("newscrawl.neardup.index.SETTLED", 16)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLED", 1)
     parts = []
     for start in range(0, 120, 29):
         with Index(path, OPTIONS) as index:
@@ -279,8 +290,19 @@ def test_the_index_is_pruned():
             when = NOON + timedelta(hours=n)
             index.add(story(f"https://s{n % 7}.test/{n}", words(60, seed=n), when))
         assert 100 <= len(index) <= 150
-        found = index._connection.execute("SELECT count(*) FROM fresh_posting").fetchone()[0]
-        assert found <= 60 * 150
+        assert len(index._postings.recent) <= 72 * 150
+
+
+def test_the_file_is_bounded_by_the_window(path: Path):
+    """What stories that are gone were found by leaves the file, too."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(path, options) as index, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+        for n in range(1500):
+            when = NOON + timedelta(hours=n)
+            index.add(story(f"https://s{n % 7}.test/{n}", words(120, seed=n), when))
+        held = index._connection.execute("SELECT sum(length(entries)) FROM posting").fetchone()[0]
+    assert held < 6 * 72 * 2.5 * 200
 
 
 def test_one_wrong_date_prunes_nothing():
@@ -307,13 +329,14 @@ def test_foreign_files_are_refused(path: Path):
         Index(path)
 
 
-def test_newer_files_are_refused(path: Path):
-    """A file of a later format is left alone."""
+@pytest.mark.parametrize(("version", "reason"), [(99, "newer version"), (1, "older version")])
+def test_files_of_another_format_are_refused(path: Path, version: int, reason: str):
+    """A file of a later format is left alone, and so is one of an earlier format."""
     Index(path).close()
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    with pytest.raises(NearDuplicateIndexError, match="newer version"):
+    with pytest.raises(NearDuplicateIndexError, match=reason):
         Index(path)
 
 
@@ -390,9 +413,10 @@ def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None
 
 def contents(index: Index) -> list[list[tuple[object, ...]]]:
     """Return all that an index holds."""
-    tables = ("site", "cluster", "alias", "story", "boilerplate")
-    tables += ("posting", "anchor", "fresh_posting", "fresh_anchor")
-    return [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    tables = ("site", "cluster", "alias", "story", "boilerplate", "posting", "part")
+    found = [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    index._postings.recent.take(0, 0)
+    return [*found, index._postings.recent.entries.tolist()]
 
 
 @pytest.mark.parametrize("batch", [1, 16])

@@ -18,13 +18,11 @@ CHECKPOINT: Final = 4000
 
 _SCHEMA: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE site (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, stories INTEGER NOT NULL DEFAULT 0
-);
+CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE cluster (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INTEGER NOT NULL);
 CREATE TABLE alias (name TEXT PRIMARY KEY, cluster TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE story (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
     url TEXT NOT NULL,
     texts BLOB NOT NULL,
@@ -36,32 +34,20 @@ CREATE TABLE story (
     words INTEGER NOT NULL,
     numbers BLOB NOT NULL,
     hashes BLOB NOT NULL,
-    verdict TEXT
+    verdict TEXT NOT NULL
 );
 CREATE INDEX story_at ON story (at);
 CREATE INDEX story_cluster ON story (cluster);
-CREATE TABLE posting (
-    hash INTEGER NOT NULL, story INTEGER NOT NULL, site INTEGER NOT NULL,
-    PRIMARY KEY (hash, story)
-) WITHOUT ROWID;
-CREATE TABLE anchor (
-    hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)
-) WITHOUT ROWID;
+CREATE INDEX story_site ON story (site);
 CREATE TABLE boilerplate (
-    site INTEGER NOT NULL, hash INTEGER NOT NULL, PRIMARY KEY (site, hash)
+    site INTEGER NOT NULL, hash INTEGER NOT NULL, since INTEGER NOT NULL,
+    PRIMARY KEY (site, hash)
 ) WITHOUT ROWID;
+CREATE TABLE posting (bucket INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+CREATE TABLE part (
+    number INTEGER PRIMARY KEY, settled INTEGER NOT NULL, cleaned INTEGER NOT NULL
+);
 """
-
-_FRESH: Final = """
-CREATE TEMP TABLE fresh_posting (
-    hash INTEGER NOT NULL, story INTEGER NOT NULL, site INTEGER NOT NULL,
-    PRIMARY KEY (hash, story)
-) WITHOUT ROWID;
-CREATE TEMP TABLE fresh_anchor (
-    hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)
-) WITHOUT ROWID;
-"""
-"""In memory: postings of the last stories, made from their sketches when the file is opened."""
 
 
 class NearDuplicateIndexError(Exception):
@@ -71,7 +57,7 @@ class NearDuplicateIndexError(Exception):
 FILE: Final = FileType(
     name="an index of near-duplicates",
     application=0x4E43_4E44,  # "NCND"
-    format=1,
+    format=2,
     schema=_SCHEMA,
     error=NearDuplicateIndexError,
 )
@@ -99,10 +85,8 @@ def _prepare(connection: sqlite3.Connection, path: Path | str | None, fingerprin
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     with transaction(connection):
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('sketch', ?)", (fingerprint,))
-        connection.execute("INSERT OR IGNORE INTO meta VALUES ('posted', '0')")
     (stored,) = connection.execute("SELECT value FROM meta WHERE name = 'sketch'").fetchone()
     if stored != fingerprint:
         raise NearDuplicateIndexError(
             f"{path}: holds sketches of other options ({stored}, not {fingerprint})"
         )
-    connection.executescript(_FRESH)

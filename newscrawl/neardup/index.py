@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
-from dataclasses import replace
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
+from newscrawl.neardup import postings
 from newscrawl.neardup.clusters import joined
 from newscrawl.neardup.database import FILE, connect
 from newscrawl.neardup.options import Options
-from newscrawl.neardup.shelf import Record, Shelf, digest, unsigned
+from newscrawl.neardup.postings import Postings, posted_keys
+from newscrawl.neardup.shelf import Record, Shelf, digest
+from newscrawl.neardup.sites import Sites
 from newscrawl.neardup.sketch import (
     Similarity,
     Sketch,
@@ -31,18 +31,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from newscrawl.neardup.story import Story
 
 PRUNED: Final = 50
 """After so many new stories, those out of the window go."""
-
-SETTLED: Final = 1000
-"""After so many new stories, their postings go from memory into the file."""
-
-SITES: Final = 1024
-"""Sites whose boilerplate is kept in memory."""
 
 TEXT: Final = 8
 """Bytes of the digest of a text."""
@@ -51,7 +46,13 @@ VERSIONS: Final = 8
 """Versions of a story, the last ones, that are known again."""
 
 COMPARED: Final = 200
-"""Stories that a new one is compared with at most: those that share most hashes."""
+"""Stories that a new one is compared with at most: those that share most hashes, the latest."""
+
+MEMBERS: Final = 100
+"""Members of a cluster, the last ones, half of which a new one is near to.
+
+Fewer than :data:`COMPARED`: it was compared with all of them that share enough hashes with it.
+"""
 
 
 class Found(NamedTuple):
@@ -63,16 +64,25 @@ class Found(NamedTuple):
     records: dict[int, Record]
 
 
+class Former(NamedTuple):
+    """A story that another text of its URL replaces."""
+
+    record: Record
+    verdict: Verdict
+
+    def began(self, cluster: str) -> bool:
+        """Return True if the cluster of this name began with it."""
+        return self.verdict.is_first and self.verdict.cluster == cluster
+
+
 class Index:
     """Near-duplicates of the stories that came in so far, in one SQLite file.
 
     ``add`` and ``add_many`` are one transaction each: what they have returned is in the file,
     however the process ends. A story is known by its URL: one that comes again with the same text
     gets the verdict it got before, and one with another text replaces what was stored and keeps
-    its cluster. A former text changes nothing: caches serve old pages, and runs are repeated. Verdicts depend on the stories, their order and the options, on nothing else.
-
-    What the last stories are found by is in memory, and written in bulk once in 1,000 stories:
-    that call takes up to a second or so in a large index.
+    its cluster. A former text changes nothing: caches serve old pages, and runs are repeated.
+    Verdicts depend on the stories, their order and the options, on nothing else.
 
     One process has the file open at a time; another one is refused. Threads may share an index.
     Without a *path* the index is in memory. Everything raises :class:`NearDuplicateIndexError`
@@ -84,10 +94,12 @@ class Index:
         self._path = path
         self._connection = connect(path, self.options.fingerprint)
         self._shelf = Shelf(self._connection)
-        self._boilerplate: dict[int, NDArray[np.uint32]] = {}
+        self._sites = Sites(self._shelf, self.options.site_pages)
+        self._newest = 0
         self._lock = threading.Lock()
-        with FILE.explained(path), transaction(self._connection):
-            self._restore()
+        with FILE.explained(path):
+            self._postings = Postings(self._connection, self.options.least_shared)
+            self._recall()
 
     def add(self, story: Story) -> Verdict:
         """Put a story into the index and return where it stands."""
@@ -100,8 +112,7 @@ class Index:
                 with transaction(self._connection):
                     return [self._add(story) for story in stories]
             except BaseException:
-                self._boilerplate.clear()
-                self._shelf.recall()
+                self._recall()
                 raise
 
     def resolve(self, cluster: str) -> str:
@@ -138,76 +149,75 @@ class Index:
             texts[at : at + TEXT] for at in range(0, len(texts), TEXT)
         ):
             return self._shelf.verdict(known[0])
-        former = None if known is None else self._withdraw(known[0])
-        site = self._shelf.site(story.site)
-        number = former.id if former else self._shelf.new_story(story, key, site)
         made = sketch(story.text, self.options)
+        former = None if known is None else self._former(known[0])
+        number = self._newest = self._newest + 1
         record = Record(
-            number, story.timestamp, site, number, former.cluster if former else 0, made
+            id=number,
+            url=story.url,
+            at=story.timestamp,
+            site=self._shelf.site(story.site),
+            lineage=former.record.lineage if former else number,
+            cluster=former.record.cluster if former else 0,
+            sketch=made,
         )
-        anchored = anchors(made, site)
+        anchored = anchors(made, record.site)
         found = self._look_up(record, anchored)
-        verdict, cluster = self._place(story, found, former)
-        record = replace(found.record, cluster=cluster)
-        self._shelf.fill(record, (texts + text)[-TEXT * VERSIONS :], verdict)
-        kept = made.without(self._repeated(site))
-        self._shelf.post(number, site, kept.hashes, anchored)
-        if former is None and number % PRUNED == 0:
+        verdict, cluster = self._place(found, former)
+        record = found.record._replace(cluster=cluster)
+        self._shelf.put(record, key, (texts + text)[-TEXT * VERSIONS :], verdict)
+        self._postings.post(number, posted_keys(self._effective(record).hashes, anchored))
+        if number % PRUNED == 0:
             self._prune(number)
-        if former is None and number % SETTLED == 0:
-            self._shelf.settle(number)
+        if number % postings.SETTLED == 0:
+            self._postings.settle(number)
         return verdict
 
-    def _restore(self) -> None:
-        """Make the last stories found that were when the index was closed, or its process ended."""
-        for record in self._shelf.unsettled():
-            kept = record.sketch.without(self._repeated(record.site))
-            anchored = anchors(record.sketch, record.site)
-            self._shelf.post(record.id, record.site, kept.hashes, anchored)
+    def _recall(self) -> None:
+        """Put what the last stories are found by into memory, as it was when they had come in."""
+        self._sites.recall()
+        self._postings.recall()
+        self._newest = self._shelf.newest()
+        for record in self._shelf.after(self._postings.settled):
+            self._postings.post(record.id, self._posted(record))
 
-    def _withdraw(self, number: int) -> Record:
-        """Return a story whose text is no longer what it was, found by its old hashes no more."""
-        record = self._shelf.record(number)
-        hashes = record.sketch.hashes
-        self._shelf.unpost(number, hashes, anchors(record.sketch, record.site))
-        return record
+    def _posted(self, record: Record) -> NDArray[np.uint32]:
+        """Return what a story of the index is found by."""
+        repeated = self._shelf.boilerplate(record.site, until=record.id)
+        hashes = record.sketch.without(repeated).hashes
+        return posted_keys(hashes, anchors(record.sketch, record.site))
 
-    def _repeated(self, site: int) -> NDArray[np.uint32]:
-        """Return the hashes that a site repeats on its pages."""
-        hashes = self._boilerplate.get(site)
-        if hashes is None:
-            if len(self._boilerplate) >= SITES:
-                self._boilerplate.clear()
-            hashes = self._boilerplate[site] = self._shelf.boilerplate(site)
-        return hashes
+    def _former(self, number: int) -> Former:
+        """Return a story whose text is no longer what it was; it is no longer in the index."""
+        former = Former(self._shelf.record(number), self._shelf.verdict(number))
+        self._withdraw(former.record)
+        return former
+
+    def _withdraw(self, record: Record) -> None:
+        """Delete a story."""
+        if record.id > self._postings.settled:
+            self._postings.withdraw(record.id, self._posted(record))
+        self._sites.forget(record)
+        self._shelf.remove(record.id)
 
     def _look_up(self, record: Record, anchored: NDArray[np.uint32]) -> Found:
         """Return what a story is near to, and its lineage."""
-        made = record.sketch.without(self._repeated(record.site))
-        rows = self._shelf.postings(made.hashes)
-        shared = Counter(story for _, _, story in rows)
-        likely = [
-            (-count, story) for story, count in shared.items() if count >= self.options.least_shared
-        ]
-        stories = {story for _, story in sorted(likely)[:COMPARED]}
-        stories |= self._shelf.anchored(anchored)
+        made = self._effective(record)
+        keys = posted_keys(made.hashes, anchored)
         records = {
             other.id: other
-            for other in self._shelf.records(stories)
-            if other.id != record.id and self._in_window(record.at, other.at)
+            for other in self._shelf.records(
+                self._postings.candidates(keys, anchored.size, COMPARED)
+            )
+            if self._in_window(record.at, other.at)
         }
-        lineage = min(
-            (
-                other.lineage
-                for other in records.values()
-                if other.site == record.site and versions(record.sketch, other.sketch, self.options)
-            ),
-            default=record.id,
+        lineages = (
+            other.lineage
+            for other in records.values()
+            if other.site == record.site and versions(record.sketch, other.sketch, self.options)
         )
-        record = replace(record, lineage=lineage)
-        if lineage == record.id:
-            self._shelf.count_story(record.site)
-        self._suppress(record, rows)
+        record = record._replace(lineage=min([record.lineage, *lineages]))
+        self._sites.learn(record, made.hashes)
         near = {
             number: similarity
             for number, other in records.items()
@@ -219,40 +229,19 @@ class Index:
         window = self.options.window
         return window is None or abs(one - other) <= window.total_seconds()
 
-    def _suppress(self, record: Record, rows: list[tuple[int, int, int]]) -> None:
-        """Suppress what the site repeats on pages that are not versions of one story."""
-        same = [(value, story) for value, site, story in rows if site == record.site]
-        if not self.options.site_pages or not same:
-            return
-        lineage = self._shelf.lineages({story for _, story in same})
-        lineages: dict[int, set[int]] = defaultdict(lambda: {record.lineage})
-        for value, story in same:
-            lineages[value].add(lineage[story])
-        fresh = [
-            value for value, pages in lineages.items() if len(pages) >= self.options.site_pages
-        ]
-        if fresh:
-            self._shelf.suppress(record.site, fresh)
-            known = self._repeated(record.site)
-            self._boilerplate[record.site] = np.union1d(known, unsigned(fresh))
-
     def _near(self, one: Record, other: Record) -> Similarity | None:
         """Return the similarity of near-duplicates, None for other pairs."""
         if one.site == other.site:
             if versions(one.sketch, other.sketch, self.options):
                 return match(one.sketch, other.sketch, self.options)
-            if not self._known(one.site):
+            if not self._sites.known(one.site):
                 return None
         return match(self._effective(one), self._effective(other), self.options)
 
-    def _known(self, site: int) -> bool:
-        """Return True if what a site repeats shows on the pages seen so far."""
-        return self._shelf.stories(site) >= self.options.site_pages
-
     def _effective(self, record: Record) -> Sketch:
-        return record.sketch.without(self._repeated(record.site))
+        return record.sketch.without(self._sites.repeated(record.site))
 
-    def _place(self, story: Story, found: Found, former: Record | None) -> tuple[Verdict, int]:
+    def _place(self, found: Found, former: Former | None) -> tuple[Verdict, int]:
         """Return the verdict on a story and its cluster, which is made if need be."""
         shelf, record = self._shelf, found.record
         clusters: dict[int, list[float]] = defaultdict(list)
@@ -260,12 +249,16 @@ class Index:
             clusters[found.records[number].cluster].append(similarity.containment)
         parts = joined(
             clusters,
-            partial(self._members, record),
+            partial(self._members, found),
             partial(self._linked, found.records),
             self.options.majority,
-            own=former.cluster if former else None,
+            own=former.record.cluster if former else None,
         )
-        cluster = min(parts) if parts else shelf.new_cluster(self._name(story.url))
+        if not parts:
+            name = self._name(record.url)
+            verdict = Verdict(name, size=1, is_first=True, similarity=None, near_duplicates=())
+            return verdict, shelf.new_cluster(name)
+        cluster = min(parts)
         merged = tuple(shelf.merge(part, cluster) for part in sorted(parts) if part != cluster)
         if former is None:
             shelf.grow(cluster)
@@ -275,15 +268,10 @@ class Index:
             for number, similarity in found.near.items()
             if found.records[number].cluster in parts
         )
-        is_first = not parts if former is None else self._began(former, name)
-        urls = shelf.urls([number for _, number in near[:LISTED]])
+        is_first = former is not None and former.began(name)
+        urls = tuple(found.records[number].url for _, number in near[:LISTED])
         nearest = round(-near[0][0], 4) if near else None
         return Verdict(name, size, is_first, nearest, urls, merged), cluster
-
-    def _began(self, former: Record, cluster: str) -> bool:
-        """Return True for a story that the cluster of this name began with."""
-        verdict = self._shelf.verdict(former.id)
-        return verdict.is_first and verdict.cluster == cluster
 
     def _name(self, url: str) -> str:
         """Return a name for the cluster that a URL begins."""
@@ -295,12 +283,14 @@ class Index:
             count += 1
         return f"{name}-{count}"
 
-    def _members(self, record: Record, cluster: int) -> list[int]:
+    def _members(self, found: Found, cluster: int) -> list[int]:
         """Return the stories of a cluster that a story was compared with."""
         window = self.options.window
         span = 2**62 if window is None else int(window.total_seconds())
-        members = self._shelf.members(cluster, record.at - span, record.at + span)
-        return [number for number in members if number != record.id]
+        at = found.record.at
+        last = self._shelf.members(cluster, at - span, at + span, MEMBERS)
+        near = (number for number in found.near if found.records[number].cluster == cluster)
+        return sorted({*last, *near})
 
     def _linked(self, records: dict[int, Record], one: int, other: int) -> bool:
         """Return True for two stories of the index that are near-duplicates."""
@@ -314,7 +304,9 @@ class Index:
             return
         # One window for the stories that come late, another for those to be found by them. The
         # newest of all may bear a wrong date: a hundredth of them has to be as new.
-        horizon = self._shelf.newest(self.options.retain // 100) - 2 * int(window.total_seconds())
+        horizon = self._shelf.newest_time(self.options.retain // 100) - 2 * int(
+            window.total_seconds()
+        )
         for record in self._shelf.before(newest - self.options.retain, horizon):
-            self._withdraw(record.id)
-            self._shelf.forget(record)
+            self._withdraw(record)
+            self._shelf.close_cluster(record.cluster)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,23 +13,12 @@ from newscrawl.neardup.story import Verdict
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from newscrawl.neardup.story import Story
 
-ANCHORED: Final = 32
-"""Stories, the last ones, that are looked up of an anchor."""
-
-POSTED: Final = 128
-"""Stories, the last ones in the file and the last ones in memory, that are looked up of a hash.
-
-Phrases that everybody uses ("at the end of") would else cost the more the more stories there are.
-"""
-
-_SIGNED = "<i4"
-_COLUMNS = "id, at, site, lineage, cluster, scale, words, numbers, hashes"
+_COLUMNS = "id, url, at, site, lineage, cluster, scale, words, numbers, hashes"
 
 
 def digest(text: str, size: int = 16) -> bytes:
@@ -38,22 +26,11 @@ def digest(text: str, size: int = 16) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).digest()
 
 
-def signed(hashes: NDArray[np.uint32]) -> list[int]:
-    """Return hashes as SQLite stores them best: in four bytes."""
-    values: list[int] = hashes.view(np.int32).tolist()
-    return values
-
-
-def unsigned(values: Iterable[int]) -> NDArray[np.uint32]:
-    """Return hashes from what SQLite stores, sorted."""
-    return np.sort(np.fromiter(values, np.int32).view(np.uint32))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class Record(NamedTuple):
     """A story of the index."""
 
     id: int
+    url: str
     #: seconds since 1970
     at: int
     site: int
@@ -63,10 +40,10 @@ class Record:
     sketch: Sketch
 
 
-def _record(row: tuple[int, int, int, int, int, int, int, bytes, bytes]) -> Record:
-    number, at, site, lineage, cluster, scale, words, numbers, hashes = row
+def _record(row: tuple[int, str, int, int, int, int, int, int, bytes, bytes]) -> Record:
+    number, url, at, site, lineage, cluster, scale, words, numbers, hashes = row
     sketch = Sketch(np.frombuffer(hashes, "<u4"), scale, words, np.frombuffer(numbers, "<u2"))
-    return Record(number, at, site, lineage, cluster, sketch)
+    return Record(number, url, at, site, lineage, cluster, sketch)
 
 
 class Shelf:
@@ -75,8 +52,6 @@ class Shelf:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
         self._executemany = connection.executemany
-        #: the last story whose postings are in the file
-        self._posted = 0
 
     def site(self, name: str) -> int:
         """Return the number of a site."""
@@ -84,15 +59,6 @@ class Shelf:
         if row is None:
             return self._execute("INSERT INTO site (name) VALUES (?)", (name,)).lastrowid or 0
         return int(row[0])
-
-    def stories(self, site: int) -> int:
-        """Return how many stories of a site, versions not counted, there have been."""
-        row = self._execute("SELECT stories FROM site WHERE id = ?", (site,)).fetchone()
-        return int(row[0])
-
-    def count_story(self, site: int) -> None:
-        """Count a story of a site."""
-        self._execute("UPDATE site SET stories = stories + 1 WHERE id = ?", (site,))
 
     def count(self) -> int:
         """Return the number of stories."""
@@ -103,30 +69,9 @@ class Shelf:
         row = self._execute("SELECT id, texts FROM story WHERE key = ?", (key,)).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def postings(self, hashes: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
-        """Return (hash, site, story) of the last stories that have any of *hashes*."""
-        rows: list[tuple[int, int, int]] = []
-        wanted = json.dumps(signed(hashes))
-        for table in ("posting", "fresh_posting"):
-            rows += self._execute(
-                "SELECT hash, site, story FROM json_each(?) CROSS JOIN"  # noqa: S608
-                f" {table} ON hash = value AND story > coalesce((SELECT story FROM {table}"
-                " WHERE hash = value ORDER BY story DESC LIMIT 1 OFFSET ?), 0)",
-                (wanted, POSTED),
-            )
-        return rows
-
-    def anchored(self, anchors: NDArray[np.uint32]) -> set[int]:
-        """Return the last stories that have any of *anchors*."""
-        return {
-            story
-            for anchor in signed(anchors)
-            for table in ("fresh_anchor", "anchor")
-            for (story,) in self._execute(
-                f"SELECT story FROM {table} WHERE hash = ? ORDER BY story DESC LIMIT ?",  # noqa: S608
-                (anchor, ANCHORED),
-            )
-        }
+    def newest(self) -> int:
+        """Return the number of the last story; 0 where there is none."""
+        return int(self._execute("SELECT coalesce(max(id), 0) FROM story").fetchone()[0])
 
     def record(self, story: int) -> Record:
         """Return a story."""
@@ -134,7 +79,7 @@ class Shelf:
         return _record(row)
 
     def records(self, stories: Iterable[int]) -> list[Record]:
-        """Return stories, in the order in which they came in."""
+        """Return those of *stories* that are in the index, in the order in which they came in."""
         rows = self._execute(
             f"SELECT {_COLUMNS} FROM story"  # noqa: S608
             " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
@@ -142,38 +87,36 @@ class Shelf:
         )
         return [_record(row) for row in rows]
 
-    def lineages(self, stories: Iterable[int]) -> dict[int, int]:
-        """Return the lineages of stories."""
-        return dict(
-            self._execute(
-                "SELECT id, lineage FROM story WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(sorted(stories)),),
-            ).fetchall()
+    def after(self, story: int) -> list[Record]:
+        """Return the stories that came in after this one, in their order."""
+        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE id > ? ORDER BY id", (story,))  # noqa: S608
+        return [_record(row) for row in rows]
+
+    def pages(self, site: int, count: int) -> list[Record]:
+        """Return the last stories of a site, in their order."""
+        rows = self._execute(
+            f"SELECT {_COLUMNS} FROM story WHERE site = ? ORDER BY id DESC LIMIT ?",  # noqa: S608
+            (site, count),
+        ).fetchall()
+        return [_record(row) for row in reversed(rows)]
+
+    def boilerplate(self, site: int, until: int = 2**62) -> NDArray[np.uint32]:
+        """Return the hashes that a site repeats, sorted: those known when story *until* was in."""
+        rows = self._execute(
+            "SELECT hash FROM boilerplate WHERE site = ? AND since <= ?", (site, until)
         )
+        return np.sort(np.fromiter((value for (value,) in rows), np.int32).view(np.uint32))
 
-    def urls(self, stories: Sequence[int]) -> tuple[str, ...]:
-        """Return the URLs of stories, in their order."""
-        return tuple(
-            self._execute("SELECT url FROM story WHERE id = ?", (story,)).fetchone()[0]
-            for story in stories
-        )
-
-    def boilerplate(self, site: int) -> NDArray[np.uint32]:
-        """Return the hashes that a site repeats."""
-        rows = self._execute("SELECT hash FROM boilerplate WHERE site = ?", (site,))
-        return unsigned(value for (value,) in rows)
-
-    def suppress(self, site: int, hashes: Iterable[int]) -> None:
-        """Note hashes that a site repeats; its stories are no longer found by them."""
-        rows = [(site, value) for value in hashes]
-        self._executemany("INSERT OR IGNORE INTO boilerplate VALUES (?, ?)", rows)
-        for table in ("posting", "fresh_posting"):
-            self._executemany(f"DELETE FROM {table} WHERE site = ? AND hash = ?", rows)  # noqa: S608
+    def suppress(self, site: int, hashes: NDArray[np.uint32], since: int) -> None:
+        """Note hashes that a site repeats, as story *since* tells."""
+        # As SQLite stores them best: in four bytes.
+        rows = [(site, value, since) for value in hashes.view(np.int32).tolist()]
+        self._executemany("INSERT INTO boilerplate VALUES (?, ?, ?)", rows)
 
     def new_cluster(self, name: str) -> int:
         """Return the number of a new, empty cluster."""
         return (
-            self._execute("INSERT INTO cluster (name, size) VALUES (?, 0)", (name,)).lastrowid or 0
+            self._execute("INSERT INTO cluster (name, size) VALUES (?, 1)", (name,)).lastrowid or 0
         )
 
     def cluster(self, number: int) -> tuple[str, int]:
@@ -192,13 +135,14 @@ class Shelf:
             name = row[0]
         return name
 
-    def members(self, cluster: int, since: int, until: int) -> list[int]:
-        """Return the stories of a cluster from *since* to *until*, in order."""
+    def members(self, cluster: int, since: int, until: int, count: int) -> list[int]:
+        """Return the last stories of a cluster that are from *since* to *until*, in order."""
         rows = self._execute(
-            "SELECT id FROM story WHERE cluster = ? AND at BETWEEN ? AND ? ORDER BY id",
-            (cluster, since, until),
-        )
-        return [story for (story,) in rows]
+            "SELECT id FROM story WHERE cluster = ? AND at BETWEEN ? AND ?"
+            " ORDER BY id DESC LIMIT ?",
+            (cluster, since, until, count),
+        ).fetchall()
+        return [story for (story,) in reversed(rows)]
 
     def grow(self, cluster: int, by: int = 1) -> None:
         """Count stories to a cluster."""
@@ -213,23 +157,15 @@ class Shelf:
         self.grow(into, size)
         return name
 
-    def new_story(self, story: Story, key: bytes, site: int) -> int:
-        """Return the number of a new story, which has nothing yet but a URL and a site."""
-        row = (key, story.url, b"", story.timestamp, site, 0, 0, 0, 0, b"", b"", None)
-        cursor = self._execute(
-            "INSERT INTO story (key, url, texts, at, site, lineage, cluster, scale, words, numbers,"
-            " hashes, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
-        return cursor.lastrowid or 0
-
-    def fill(self, record: Record, texts: bytes, verdict: Verdict) -> None:
-        """Store what is known of a story."""
+    def put(self, record: Record, key: bytes, texts: bytes, verdict: Verdict) -> None:
+        """Store a new story."""
         sketch = record.sketch
         self._execute(
-            "UPDATE story SET texts = ?, at = ?, site = ?, lineage = ?, cluster = ?, scale = ?,"
-            " words = ?, numbers = ?, hashes = ?, verdict = ? WHERE id = ?",
+            "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
+                record.id,
+                key,
+                record.url,
                 texts,
                 record.at,
                 record.site,
@@ -240,58 +176,10 @@ class Shelf:
                 sketch.numbers.astype("<u2").tobytes(),
                 sketch.hashes.astype("<u4").tobytes(),
                 _stored(verdict),
-                record.id,
             ),
         )
 
-    def post(
-        self, story: int, site: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]
-    ) -> None:
-        """Make a story found by its hashes."""
-        fresh = "fresh_" if story > self._posted else ""
-        # One statement for all rows: a third of the time of as many.
-        self._execute(
-            f"INSERT INTO {fresh}posting SELECT value, ?, ? FROM json_each(?)",  # noqa: S608
-            (story, site, json.dumps(signed(hashes))),
-        )
-        self._execute(
-            f"INSERT OR IGNORE INTO {fresh}anchor SELECT value, ? FROM json_each(?)",  # noqa: S608
-            (story, json.dumps(signed(anchors))),
-        )
-
-    def unpost(self, story: int, hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]) -> None:
-        """Make a story no longer found."""
-        fresh = "fresh_" if story > self._posted else ""
-        self._executemany(
-            f"DELETE FROM {fresh}posting WHERE hash = ? AND story = ?",  # noqa: S608
-            [(value, story) for value in signed(hashes)],
-        )
-        self._executemany(
-            f"DELETE FROM {fresh}anchor WHERE hash = ? AND story = ?",  # noqa: S608
-            [(value, story) for value in signed(anchors)],
-        )
-
-    def settle(self, story: int) -> None:
-        """Write the postings in memory into the file: of all stories up to this one."""
-        for table in ("posting", "anchor"):
-            # In the order of the table: a page is written once for all that goes into it.
-            self._execute(f"INSERT INTO {table} SELECT * FROM fresh_{table} ORDER BY hash")  # noqa: S608
-            self._execute(f"DELETE FROM fresh_{table}")  # noqa: S608
-        self._execute("UPDATE meta SET value = ? WHERE name = 'posted'", (str(story),))
-        self._posted = story
-
-    def recall(self) -> None:
-        """Read which postings are in the file: where what was written has been undone."""
-        row = self._execute("SELECT value FROM meta WHERE name = 'posted'").fetchone()
-        self._posted = int(row[0])
-
-    def unsettled(self) -> list[Record]:
-        """Return the stories whose postings are not in the file."""
-        self.recall()
-        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE id > ?", (self._posted,))  # noqa: S608
-        return [_record(row) for row in rows]
-
-    def newest(self, rank: int) -> int:
+    def newest_time(self, rank: int) -> int:
         """Return when the story is from that *rank* stories are newer than."""
         row = self._execute(
             "SELECT at FROM story ORDER BY at DESC LIMIT 1 OFFSET ?", (rank,)
@@ -306,13 +194,16 @@ class Shelf:
         )
         return [_record(row) for row in rows]
 
-    def forget(self, record: Record) -> None:
-        """Delete a story that is no longer found, and its cluster with the last one."""
-        self._execute("DELETE FROM story WHERE id = ?", (record.id,))
+    def remove(self, story: int) -> None:
+        """Delete a story."""
+        self._execute("DELETE FROM story WHERE id = ?", (story,))
+
+    def close_cluster(self, cluster: int) -> None:
+        """Delete a cluster that has no story any more."""
         self._execute(
             "DELETE FROM cluster WHERE id = ?"
             " AND NOT EXISTS (SELECT 1 FROM story WHERE story.cluster = cluster.id)",
-            (record.cluster,),
+            (cluster,),
         )
 
     def verdict(self, story: int) -> Verdict:

@@ -1,0 +1,133 @@
+"""What the sites of the index repeat on their pages, learned page by page."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from newscrawl.neardup.shelf import Record, Shelf
+
+PAGES: Final = 32
+"""Pages of a site, the last ones, that tell what it repeats."""
+
+SITES: Final = 512
+"""Sites whose last pages are kept in memory."""
+
+REPEATED: Final = 4096
+"""Sites of which is kept in memory what they repeat."""
+
+_STORY: Final = np.uint64(2**32 - 1)
+
+
+class Pages:
+    """The hashes of the last pages of a site."""
+
+    def __init__(self) -> None:
+        #: story -> lineage, of the last pages, in their order
+        self.lineages: dict[int, int] = {}
+        #: hash and story, sorted; of pages that have gone, too
+        self._seen = np.empty(0, np.uint64)
+        self._gone = 0
+
+    def add(self, story: int, lineage: int, hashes: NDArray[np.uint32]) -> None:
+        """Add a page; the first one goes when there are enough."""
+        self.lineages[story] = lineage
+        if len(self.lineages) > PAGES:
+            del self.lineages[next(iter(self.lineages))]
+            self._gone += 1
+        if self._gone > PAGES // 4:
+            self._seen = self._seen[(self._seen & _STORY) >= next(iter(self.lineages))]
+            self._gone = 0
+        page = _shifted(hashes) | np.uint64(story)
+        # Stable: two sorted runs are merged.
+        self._seen = np.sort(np.concatenate((self._seen, page)), kind="stable")
+
+    def repeated(self, hashes: NDArray[np.uint32], lineage: int, least: int) -> NDArray[np.uint32]:
+        """Return those of *hashes* that pages of *least* lineages have, a new one included."""
+        wanted = _shifted(hashes)
+        low, high = np.searchsorted(self._seen, (wanted, wanted + _STORY))
+        places = [
+            place
+            for place in np.flatnonzero(high - low >= max(1, least - 1)).tolist()
+            if len({lineage, *self._lineages(low[place], high[place])}) >= least
+        ]
+        return hashes[places]
+
+    def _lineages(self, low: int, high: int) -> Iterable[int]:
+        stories = (self._seen[low:high] & _STORY).tolist()
+        return (self.lineages[story] for story in stories if story in self.lineages)
+
+
+def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    return hashes.astype(np.uint64) << np.uint64(32)
+
+
+class Sites:
+    """What each site repeats: read from the shelf, and kept in memory for the sites at hand."""
+
+    def __init__(self, shelf: Shelf, least: int) -> None:
+        self._shelf = shelf
+        #: pages on which a hash is repeated; 0: never
+        self._least = least
+        self._pages: OrderedDict[int, Pages] = OrderedDict()
+        self._repeated: OrderedDict[int, NDArray[np.uint32]] = OrderedDict()
+
+    def recall(self) -> None:
+        """Forget what is in memory: where what was written has been undone."""
+        self._pages.clear()
+        self._repeated.clear()
+
+    def repeated(self, site: int) -> NDArray[np.uint32]:
+        """Return the hashes that a site repeats, sorted."""
+        found = self._repeated.get(site)
+        if found is None:
+            found = self._repeated[site] = self._shelf.boilerplate(site)
+            _limit(self._repeated, REPEATED)
+        return found
+
+    def learn(self, record: Record, hashes: NDArray[np.uint32]) -> None:
+        """Learn from a new story what its site repeats: *hashes* of it not known to be repeated."""
+        if not self._least:
+            return
+        pages = self._of(record.site)
+        fresh = pages.repeated(hashes, record.lineage, self._least)
+        if fresh.size:
+            self._shelf.suppress(record.site, fresh, record.id)
+            self._repeated[record.site] = np.union1d(self.repeated(record.site), fresh)
+        pages.add(record.id, record.lineage, hashes)
+
+    def known(self, site: int) -> bool:
+        """Return True if what a site repeats shows on the pages seen so far."""
+        lineages = self._of(site).lineages.values()
+        return bool(len(set(lineages)) >= self._least or self.repeated(site).size)
+
+    def forget(self, record: Record) -> None:
+        """Forget a story that is no longer in the index."""
+        pages = self._pages.get(record.site)
+        if pages and record.id in pages.lineages:
+            del self._pages[record.site]
+
+    def _of(self, site: int) -> Pages:
+        pages = self._pages.get(site)
+        if pages is None:
+            pages = self._pages[site] = Pages()
+            for record in self._shelf.pages(site, PAGES):
+                pages.add(
+                    record.id, record.lineage, record.sketch.without(self.repeated(site)).hashes
+                )
+            _limit(self._pages, SITES)
+        else:
+            self._pages.move_to_end(site)
+        return pages
+
+
+def _limit(kept: OrderedDict[int, NDArray[np.uint32]] | OrderedDict[int, Pages], most: int) -> None:
+    if len(kept) > most:
+        kept.popitem(last=False)
