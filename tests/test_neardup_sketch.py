@@ -8,6 +8,7 @@ import sys
 import time
 import unicodedata
 from itertools import product
+from typing import SupportsIndex
 
 import numpy as np
 import pytest
@@ -139,6 +140,18 @@ def test_comparisons(some: list[Sketch], options: Options, site: int) -> None:
         if one.hashes.size and other.hashes.size:
             left = compiled.without(one.hashes, other.hashes)
             assert left.tolist() == loops.without_in_python(one.hashes, other.hashes).tolist()
+
+
+def test_subclasses_of_str() -> None:
+    """Text that knows that it is safe markup, say, is text."""
+
+    class Markup(str):
+        __slots__ = ()
+
+        def __getitem__(self, key: SupportsIndex | slice) -> Markup:
+            return Markup(super().__getitem__(key))
+
+    assert_same_text(Markup("Ports reopened on Tuesday after 3 days"))
 
 
 def test_spots() -> None:

@@ -162,7 +162,9 @@ cdef bint _hash_characters(
     return True
 
 
-cdef void _hash_runs(uint64_t* hashes, Py_ssize_t runs, Py_ssize_t size, uint64_t start) noexcept nogil:
+cdef void _hash_runs(
+    uint64_t* hashes, Py_ssize_t runs, Py_ssize_t size, uint64_t start
+) noexcept nogil:
     """Put the hash of the *size* words from each place on in its place."""
     cdef Py_ssize_t place, later
     cdef uint64_t total
@@ -207,7 +209,7 @@ def hash_text(
     str text not None, const uint16_t[::1] plain not None, fold, *,
     Py_ssize_t shingle, Py_ssize_t scale, Py_ssize_t short, uint64_t start,
 ):
-    """Return hashes, scale, words and numbers: see :func:`newscrawl.neardup.sketch.sketch_in_python`.
+    """Return the parts of a sketch: see :func:`newscrawl.neardup.sketch.sketch_in_python`.
 
     *plain* tells what becomes of a character, *fold* prepares a text of other characters.
     """
@@ -228,11 +230,12 @@ def hash_text(
     else:
         with nogil:
             count = _sample(&hashes[0], runs, size, start, RANGE // kept)
+    numbers = empty(found.numbers_count, uint16)
     return (
         _distinct(&hashes[0], count, empty(count, uint32), <uint32_t> 0),
         kept,
         found.count,
-        _distinct(found.numbers, found.numbers_count, empty(found.numbers_count, uint16), <uint16_t> 0),
+        _distinct(found.numbers, found.numbers_count, numbers, <uint16_t> 0),
     )
 
 
@@ -293,7 +296,8 @@ cdef Py_ssize_t _count_below(const uint32_t[::1] hashes, uint64_t limit) noexcep
 
 
 cdef Overlap _overlap(
-    const uint32_t[::1] left, Py_ssize_t left_scale, const uint32_t[::1] right, Py_ssize_t right_scale
+    const uint32_t[::1] left, Py_ssize_t left_scale,
+    const uint32_t[::1] right, Py_ssize_t right_scale,
 ):
     """Return what two sketches share of the hashes that both would keep."""
     cdef Overlap found = Overlap(0, left.shape[0], right.shape[0])

@@ -78,7 +78,7 @@ class Sketch:
 
 def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short one, a fraction of a long one's."""
-    text = text[:LONGEST]
+    text = str(text[:LONGEST])  # no subclass, as templates have
     if _compiled is None or options.sketch == "spotsigs":
         return sketch_in_python(text, options)
     hashes, scale, words, numbers = _compiled.hash_text(
