@@ -6,8 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from lxml import html as lxml_html
 
+from newscrawl.css import links
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.links import holds_css, links_sheet, sheet_url, sheet_urls
 from newscrawl.evaluation.corpora import load_corpus
@@ -129,6 +132,54 @@ def test_hostile_pages_are_bounded(html: bytes):
     start = time.thread_time()
     sheet_urls(html, PAGE)
     assert time.thread_time() - start < 0.5
+
+
+PIECES = st.sampled_from(
+    ["<", ">", "/", "!", "--", "->", "<!--", "-->", "<link", "<LINK ", "<base ", "<style", "</style",
+     "<script>", "</SCRIPT", "<template/", "</template>", "<lin", "<\x4cink\n", "<styles ", "<link\0",
+     " rel=stylesheet", " rel = 'stylesheet'", " REL=alternate", ' href="/a.css"', " href=b.css",
+     ' href="/>.css', " href='/c.css", "href", "=", '"', "'", " ", "\n", "\x0b", "\0", "&amp;", "é", "x",
+     "@import '/d.css';", " media=print", " disabled", " a='\"' b=\"> "]
+)  # fmt: skip
+PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode())
+
+
+@given(PAGES, st.integers(0, 9))
+@example(b"<link", 9)
+@example(b"<!-->", 9)
+@example(b"<!--->-->", 9)
+@example(b"<script</script", 9)
+def test_compiled_parts_are_those_of_the_reference(html: bytes, most: int):
+    """Whatever stands in a page, its parts are the same."""
+    compiled = pytest.importorskip("newscrawl.css._links", reason="it is not built")
+    assert compiled.find_parts(html, most) == list(links.parts_in_python(html, most))
+
+
+@pytest.mark.corpus
+def test_compiled_parts_of_real_pages(corpus_dir: Path):
+    """The same on the pages of a corpus."""
+    compiled = pytest.importorskip("newscrawl.css._links", reason="it is not built")
+    for page in load_corpus(corpus_dir / "news212").pages[::4]:
+        html = page.html()
+        assert compiled.find_parts(html, 2000) == list(links.parts_in_python(html, 2000))
+
+
+@given(PAGES)
+@example(b'<link a=\'"\' b="> rel=stylesheet href=/no.css " rel=stylesheet href=/a.css>')
+@example(b"<link =x rel=stylesheet href=/a.css>")
+def test_tags_that_were_seen_before(html: bytes):
+    """What is remembered of a tag is what reading it again would give."""
+    forgetful = [
+        links._reference_of(name, links._attributes(html, start)[0])
+        for name, start, _ in links.parts_in_python(html, 99)
+        if name != b"style"
+    ]
+    for _ in range(2):
+        assert forgetful == [
+            links._reference(html, name, start)
+            for name, start, _ in links.parts_in_python(html, 99)
+            if name != b"style"
+        ]
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,18 @@ on (``media="print" onload=...``) do not.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
+from newscrawl.compiled import compiled_module
 from newscrawl.css.imports import parse_import
 from newscrawl.css.media import media_applies
 from newscrawl.css.tokens import mask, unmask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 SCANNED = 2**21
 """Bytes of a page that are looked at; the last link of a news page comes before 1.3 MB."""
@@ -41,6 +43,12 @@ _CLOSERS = {
 _ATTRIBUTE = re.compile(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
+# A tag up to its first ">", if that does not stand between quotes.
+_WHOLE_TAG = re.compile(
+    rb"""(?:[\s/]*+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+))?+)*+[\s/]*+"""
+)
+# In bytes; longer ones are not worth their place in memory.
+_LONGEST_REMEMBERED = 512
 _PRELUDE_RULE = re.compile(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
@@ -102,26 +110,24 @@ class _Reference(NamedTuple):
 
 def _references(html: bytes) -> Iterator[_Reference]:
     """Yield what ``base``, ``link`` and ``style`` elements refer to, in document order."""
-    for name, start, end in _parts(html):
-        attributes, inside = _attributes(html, start)
+    for name, start, end in _parts(html, _MOST_TAGS):
         if name == b"style":
+            attributes, inside = _attributes(html, start)
             prelude = html[inside : min(end, inside + _LONGEST_PRELUDE)]
             if b"@import" in prelude.lower() and holds_css(attributes.get):
                 yield from _imports(prelude)
-        elif href := attributes.get("href"):
-            if name == b"base":
-                yield _Reference(href, is_base=True)
-            elif links_sheet(attributes.get):
-                yield _Reference(href)
+        elif reference := _reference(html, name, start):
+            yield reference
 
 
-def _parts(html: bytes) -> Iterator[tuple[bytes, int, int]]:
+def parts_in_python(html: bytes, most: int) -> Iterator[tuple[bytes, int, int]]:
     """Yield ``style``, ``link`` and ``base``: the name, where that ends, and where the element ends.
 
-    What stands in comments, scripts and templates is passed over.
+    What stands in comments, scripts and templates is passed over; these, too, count among the *most*
+    tags that are looked at.
     """
     text, at = html.lower(), 0
-    for _ in range(_MOST_TAGS):
+    for _ in range(most):
         opener = _OPENER.search(text, at)
         if opener is None:
             return
@@ -131,6 +137,39 @@ def _parts(html: bytes) -> Iterator[tuple[bytes, int, int]]:
             at = len(html) if at < 0 else at
         if name in (b"style", b"link", b"base"):
             yield name, opener.end(), at
+
+
+_compiled = compiled_module("newscrawl.css._links")
+_parts: Callable[[bytes, int], Iterable[tuple[bytes, int, int]]] = (
+    _compiled.find_parts if _compiled else parts_in_python
+)
+
+
+def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
+    """Return what the ``base`` or ``link`` whose name ends at *start* refers to."""
+    end = html.find(b">", start, start + _LONGEST_REMEMBERED)
+    known = _whole_reference(name, html[start:end]) if end >= 0 else None
+    return known[0] if known else _reference_of(name, _attributes(html, start)[0])
+
+
+@lru_cache(1024)  # the pages of a site have most of their tags in common
+def _whole_reference(name: bytes, tag: bytes) -> tuple[_Reference | None] | None:
+    """Return what *tag* refers to: all behind the *name* and before the first ">".
+
+    None where the tag goes on behind that.
+    """
+    if not _WHOLE_TAG.fullmatch(tag):
+        return None
+    return (_reference_of(name, _attributes(tag, 0)[0]),)
+
+
+def _reference_of(name: bytes, attributes: dict[str, str]) -> _Reference | None:
+    href = attributes.get("href")
+    if not href:
+        return None
+    if name == b"base":
+        return _Reference(href, is_base=True)
+    return _Reference(href) if links_sheet(attributes.get) else None
 
 
 def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:

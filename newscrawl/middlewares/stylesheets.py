@@ -50,20 +50,20 @@ class StylesheetMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Start the sheets of *response*, which is returned as it is."""
-        if _wants_sheets(request, response):
+        if _may_have_sheets(request, response):
             urls = sheet_urls(response.body, response.url, limit=self.sheets.options.sheets)
-            request.meta[META] = urls
-            self.sheets.start(urls, request, response.url)
+            if not urls or _has_paragraphs(response.body):
+                request.meta[META] = urls
+                self.sheets.start(urls, request, response.url)
         return response
 
 
-def _wants_sheets(request: Request, response: Response) -> bool:
+def _may_have_sheets(request: Request, response: Response) -> bool:
     return (
         response.status == 200
         and isinstance(response, HtmlResponse)
         # A list comes with meta that was copied from another page's response.
         and request.meta.get(META) not in (SHEET, False)
-        and _has_paragraphs(response.body)
     )
 
 
