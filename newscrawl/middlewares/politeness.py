@@ -18,6 +18,8 @@ from newscrawl.crawl.refused import RefusedError
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.core.downloader import Downloader as ScrapyDownloader
     from scrapy.core.downloader import Slot
@@ -64,6 +66,8 @@ class PolitenessMiddleware:
         self._requests: Counter[str] = Counter()
         #: site -> requests beside the ones that its spider counts: retries, redirects, robots.txt
         self.extra: Counter[str] = Counter()
+        #: called with the site of each request that leaves
+        self.on_request: Callable[[str], None] | None = None
         crawler.signals.connect(self._robots, signals.robots_parsed)
         # Before the slot takes its next request, as it does before any middleware sees the answer.
         crawler.signals.connect(self._downloaded, signals.response_downloaded)
@@ -72,6 +76,11 @@ class PolitenessMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware; raise ``NotConfigured`` where it is switched off."""
         return cls(crawler)
+
+    def resume(self, site: str, requests: int, ended: int) -> None:
+        """Take up a crawl that has made *requests* to *site*, for *ended* ones of its spider."""
+        self._requests[site] = requests
+        self.extra[site] = max(0, requests - ended)
 
     def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` for a domain that is left alone, or a site's budget spent."""
@@ -120,6 +129,8 @@ class PolitenessMiddleware:
         if self._requests[site] >= self._budget:
             raise RefusedError("budget")
         self._requests[site] += 1
+        if self.on_request:
+            self.on_request(site)
         if "newscrawl_ticket" not in request.meta or any(map(request.meta.get, _AGAIN)):
             self.extra[site] += 1
 

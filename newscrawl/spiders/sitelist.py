@@ -117,7 +117,12 @@ class SitelistSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
         await self.state.open()
-        ended = await LeaseBook.for_crawler(self.crawler).ended()
+        book = LeaseBook.for_crawler(self.crawler)
+        ended = await book.ended()
+        if self.politeness:
+            self.politeness.on_request = book.spend
+            for key, requests in (await book.spent()).items():
+                self.politeness.resume(key, requests, len(ended.get(key, [])))
         for site in self.sites:
             frontier = await self._frontier(site, ended.get(site.key, []))
             for request in self._requests(frontier):
@@ -275,7 +280,7 @@ class SitelistSpider(Spider):
     ) -> PageItem | None:
         if target.given:
             frontier.owners.add(owner(site_key(response.url)))
-        if reason := self._refusal(frontier, response):
+        if reason := self._refusal(frontier, target, response):
             self._failed(frontier, target, reason, response.request)
             return None
         if target.certain or target.is_revisit:
@@ -291,14 +296,14 @@ class SitelistSpider(Spider):
         await self._follow(frontier, target, response, page)
         return None
 
-    def _refusal(self, frontier: SiteFrontier, response: Response) -> str | None:
+    def _refusal(self, frontier: SiteFrontier, target: Target, response: Response) -> str | None:
         if not isinstance(response, HtmlResponse):
             return "not_html"
         if is_binary(response.body):
             return "binary"
         if not frontier.owns(response.url):
             return "other_site"
-        return None if frontier.arrived(response.url) else "duplicate"
+        return None if frontier.arrived(target, response.url) else "duplicate"
 
     async def _read_links(self, frontier: SiteFrontier, response: Response) -> dict[str, Any]:
         return await self.pool.call(

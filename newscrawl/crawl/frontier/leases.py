@@ -54,12 +54,20 @@ CREATE TABLE IF NOT EXISTS outcome (
     role TEXT NOT NULL,
     at TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS spent (
+    site TEXT PRIMARY KEY,
+    requests INTEGER NOT NULL
+) WITHOUT ROWID;
 """
-"""A request is pending until *request* is NULL; then its key tells that it was there."""
+"""A request is pending until *request* is NULL; then its key tells that it was there. ``spent``:
+requests on the network, of sites that have a budget."""
 
 _ENDED: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?)"
 _DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
+_SPEND: Final = """
+INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 1
+"""
 _OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -156,6 +164,8 @@ class LeaseBook:
         #: by key, the requests that the file gets with the end of a lease
         self._unwritten: dict[int, Row] = {}
         self._stats = crawler.stats
+        #: False where another scheduler does not tell one crawl from the next
+        self.tells_crawls = False
         self._delivers = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         #: called with the download slot of each request that has come back
         self.on_landing: Callable[[str], None] = _ignore
@@ -255,6 +265,15 @@ class LeaseBook:
         for site, *row in await self.store.read(_ENDED):
             sites[site].append(Ended(*row))
         return dict(sites)
+
+    def spend(self, site: str) -> None:
+        """Note a request to *site*, which counts towards its budget in a resumed crawl, too."""
+        if self.tells_crawls:
+            self.store.write(_SPEND, [(site,)])
+
+    async def spent(self) -> dict[str, int]:
+        """Return how many requests were made to each site before the crawl was resumed."""
+        return dict(await self.store.read("SELECT site, requests FROM spent"))
 
     def check(self, lease: Lease) -> None:
         """End *lease* if it is over, as soon as whoever is told of it now has heard."""

@@ -61,6 +61,7 @@ class LeaseScheduler(BaseScheduler):
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
         self._book.on_landing = self._landed
+        self._book.tells_crawls = True
         self._store = self._book.store
         self._keys = Keys(crawler)
         self._slot_of = crawler.engine.downloader.get_slot_key
@@ -98,7 +99,8 @@ class LeaseScheduler(BaseScheduler):
 
     def _begin(self) -> None:
         self._end_run()
-        self._store.write("DELETE FROM outcome")
+        for table in ("outcome", "spent"):
+            self._store.write(f"DELETE FROM {table}")  # noqa: S608  # our own names
         self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
 
     def _end_run(self) -> None:
