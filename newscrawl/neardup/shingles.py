@@ -45,7 +45,7 @@ def story_words(text: str) -> list[str]:
 
 def folded_text(text: str) -> str:
     """Return *text*, its first :data:`LONGEST` characters, as :func:`story_words` compares it."""
-    return "".join(map(_fold, _PIECE.findall(text)))[:LONGEST]
+    return "".join(_fold(found[0]) for found in _PIECE.finditer(text))[:LONGEST]
 
 
 def _fold(piece: str) -> str:
