@@ -170,7 +170,7 @@ def test_an_interrupted_crawl_keeps_its_budgets():
     )
     fetch(site)
     assert site.owns("http://moved.example/3")
-    assert not site.arrived(f"{HOME}1-title")
+    assert not site.arrived(Target("article", f"{HOME}1"), f"{HOME}1-title")
     site.add_section(entry("/b/"), 1)
     assert [site.add_article(entry(f"/{n}")) for n in range(1, 6)] == [False, False, *[True] * 3]
     assert [target.url for _, target in site.next_targets()] == [f"{HOME}3", f"{HOME}4"]

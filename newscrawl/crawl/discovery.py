@@ -45,6 +45,16 @@ class Target:
     hints: dict[str, str] = field(default_factory=dict)
     #: what is known of former fetches (see :mod:`newscrawl.crawl.state`), as plain values
     past: dict[str, Any] = field(default_factory=dict)
+    #: page key of the URL; made where it is not given
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            object.__setattr__(self, "key", page_key(self.url))
+
+    def key_of(self, url: str) -> str:
+        """Return the page key of *url*, which is the target's own unless it was redirected."""
+        return self.key if url == self.url else page_key(url)
 
     @property
     def is_revisit(self) -> bool:
@@ -174,14 +184,14 @@ class SiteFrontier:
                 self._give(role, url)  # type: ignore[arg-type]
 
     def _give(self, role: Role, url: str) -> None:
-        if target := self._source(Target(role, url, given=True), page_key(url)):
+        if target := self._source(Target(role, url, given=True)):
             self._given.append(target)
 
-    def _source(self, target: Target, key: str) -> Target | None:
+    def _source(self, target: Target) -> Target | None:
         """Return *target*, with its past; None where it was handed out, or rests."""
-        if not self._is_new(target.role, key):
+        if not self._is_new(target.role, target.key):
             return None
-        known = self._known.get((target.role, key))
+        known = self._known.get((target.role, target.key))
         if known is None:
             self.found.append(target)
             return target
@@ -214,13 +224,13 @@ class SiteFrontier:
 
     def add_feed(self, url: str) -> None:
         """Add a feed that a page links."""
-        if target := self._source(Target("feed", url), page_key(url)):
+        if target := self._source(Target("feed", url)):
             self._given.append(target)
 
     def add_sitemap(self, url: str, *, depth: int = 0, when: float | None = None) -> None:
         """Add a sitemap that robots.txt or an index names; its name may tell its month."""
         dated = when if when is not None else order_date(date_in_url(url))
-        if target := self._source(Target("sitemap", url, depth, dated), page_key(url)):
+        if target := self._source(Target("sitemap", url, depth, dated)):
             self._sitemaps.push(target)
 
     def add_source(self, role: Role, url: str, *, depth: int, when: float | None) -> None:
@@ -241,7 +251,7 @@ class SiteFrontier:
         """Add a section page that a page links to."""
         if depth > self.budgets.depth:
             return
-        if target := self._source(Target("section", entry["url"], depth), entry["key"]):
+        if target := self._source(Target("section", entry["url"], depth, key=entry["key"])):
             self._sections.push(target)
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
@@ -259,6 +269,7 @@ class SiteFrontier:
             certain=certain,
             hints=hints,
             past=entry.get("past", {}),
+            key=entry["key"],
         )
         (self._revisits if target.is_revisit else self._articles).push(target)
         return True
@@ -297,9 +308,9 @@ class SiteFrontier:
         """Return True for a URL of this site."""
         return owner(site_key(url)) in self.owners
 
-    def arrived(self, url: str) -> bool:
-        """Note the final URL of a page; return False where a page came from there before."""
-        key = page_key(url)
+    def arrived(self, target: Target, url: str) -> bool:
+        """Note the final *url* of *target*; return False where a page came from there before."""
+        key = target.key_of(url)
         new = key not in self._arrived
         self._arrived.add(key)
         return new

@@ -13,7 +13,7 @@ from newscrawl.crawl import statetables as tables
 from newscrawl.crawl.conditional import validators
 from newscrawl.crawl.revisit import Delivered, body_hash, due_at, judge
 from newscrawl.crawl.statetables import PageRow
-from newscrawl.crawl.urls import owner, page_key, site_key
+from newscrawl.crawl.urls import owner, site_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,8 +63,7 @@ class Visit:
     @classmethod
     def of(cls, target: Target, response: Response) -> Visit:
         """Return the visit of *target* that *response* answered."""
-        key, request = page_key(target.url), response.request
-        return cls(key, target, request, response.url, validators(response))
+        return cls(target.key, target, response.request, response.url, validators(response))
 
 
 class Pages:
@@ -198,7 +197,7 @@ class Pages:
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
         due = None if delay is None else due_at(now, delay)
-        row = (status, now, interval, due, failures, before, page_key(target.url))
+        row = (status, now, interval, due, failures, before, target.key)
         self._leases.write_with_end(request, tables.END_PAGE, [row])
 
     async def judge(self, article: Article, url: str) -> Verdict | None:
@@ -307,9 +306,9 @@ def _entry(row: PageRow) -> Entry:
 def _urls(visit: Visit, article: Article) -> dict[str, bool]:
     """Return the keys of the article's other URLs; True for those that led to its page."""
     urls: dict[str, bool] = {}
-    canonical = article.canonical_url
+    canonical, key_of = article.canonical_url, visit.target.key_of
     if canonical and owner(site_key(canonical)) == owner(site_key(visit.url)):
-        urls[page_key(canonical)] = False
-    urls[page_key(visit.url)] = True
+        urls[key_of(canonical)] = False
+    urls[key_of(visit.url)] = True
     urls.pop(visit.key, None)
     return urls

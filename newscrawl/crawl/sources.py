@@ -11,7 +11,6 @@ from newscrawl.crawl.conditional import validators
 from newscrawl.crawl.discovery import Known
 from newscrawl.crawl.revisit import due_at
 from newscrawl.crawl.statetables import SourceRow
-from newscrawl.crawl.urls import page_key
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -83,7 +82,7 @@ class Sources:
         """Write down the sources that *frontier* has found since."""
         now, site = clock.now().timestamp(), frontier.site.key
         rows = [
-            (site, target.role, page_key(target.url), target.url, target.depth, target.when, now)
+            (site, target.role, target.key, target.url, target.depth, target.when, now)
             for target in frontier.found
         ]
         frontier.found.clear()
@@ -124,7 +123,7 @@ class Sources:
         interval = self._policy.after_poll(role, before, new=new, listed=listed)
         due = due_at(now, interval)
         self._note(due)
-        key = (site, role, page_key(target.url))
+        key = (site, role, target.key)
         # With the end of the request: until then, a crash makes it due again.
         self._leases.write_with_end(request, sql, [(*values, now, interval, due, *key)])
 
@@ -133,5 +132,5 @@ class Sources:
         failures = target.past.get("failures", 0) + 1
         due = due_at(clock.now().timestamp(), self._policy.after_source_failure(failures))
         self._note(due)
-        row = (due, failures, site, target.role, page_key(target.url))
+        row = (due, failures, site, target.role, target.key)
         self._leases.write_with_end(request, tables.FAIL_SOURCE, [row])

@@ -55,7 +55,9 @@ def _identity(url: str, canonical: Any) -> str:
 
     A syndicated copy names the original's page, and some sites name their home page everywhere.
     """
-    stated = absolute_url(canonical, url) if isinstance(canonical, str) else None
+    if canonical == url or not isinstance(canonical, str):
+        return url
+    stated = absolute_url(canonical, url)
     if not stated or urlsplit(stated).path in ("", "/"):
         return url
     return stated if owner(site_key(stated)) == owner(site_key(url)) else url

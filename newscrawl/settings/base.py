@@ -24,8 +24,9 @@ DOWNLOAD_DELAY_JITTER = 0.5
 # Over all domains; what the reactor and a worker keep up with.
 CONCURRENT_REQUESTS = 32
 # Items and requests of one response at a time: Scrapy makes that many tasks for each response, and
-# its default of 100 costs more than the response. A page has one item.
-CONCURRENT_ITEMS = 8
+# its default of 100 costs more than the response. A page has one item, which waits for its extraction,
+# and requests, which go by it.
+CONCURRENT_ITEMS = 3
 
 # The default of 180 s lets one dead server hold its slot for 9 minutes, retries included.
 DOWNLOAD_TIMEOUT = 20
@@ -103,5 +104,7 @@ FEED_EXPORTERS = {
 
 # DEBUG writes each page and each item in full.
 LOG_LEVEL = "INFO"
+# What no handler takes is not made.
+LOG_FORMATTER = "newscrawl.crawl.quietlog.QuietLogFormatter"
 # Progress tells more than Scrapy's line of pages a minute.
 LOGSTATS_INTERVAL = 0
