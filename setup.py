@@ -23,13 +23,12 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize  # noqa: PLC0415
     except ImportError:
         return []
+    modules = [
+        Extension(f"newscrawl.{name}", [f"newscrawl/{name.replace('.', '/')}.pyx"])
+        for name in ("_blocks", "_body", "_trees", "css._links", "css._scan", "neardup._sketch")
+    ]
     rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
-    css = Extension("newscrawl.css._scan", ["newscrawl/css/_scan.pyx"])
-    links = Extension("newscrawl.css._links", ["newscrawl/css/_links.pyx"])
-    trees = Extension("newscrawl._trees", ["newscrawl/_trees.pyx"])
-    body = Extension("newscrawl._body", ["newscrawl/_body.pyx"])
-    sketch = Extension("newscrawl.neardup._sketch", ["newscrawl/neardup/_sketch.pyx"])
-    built: list[Extension] = cythonize([rows, trees, body, css, links, sketch], build_dir="build")
+    built: list[Extension] = cythonize([rows, *modules], build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built

@@ -25,7 +25,7 @@ from unittest.mock import patch
 import lxml.html
 
 from newscrawl import document, forest, rows
-from newscrawl.body import blockfeatures, comments, coreex, econ
+from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
 from newscrawl.document import COMPILED, parse_document
@@ -33,6 +33,7 @@ from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
 from newscrawl.extraction import extract
+from newscrawl.fields import kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,7 +58,10 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (econ, "read_text", econ.read_in_python),
     (econ, "find_text_node_sets", econ.sets_in_python),
     (comments, "find_named_rows", comments.named_in_python),
+    (blocks, "split_text", blocks.split_in_python),
+    (blockfeatures, "text_columns", blocktexts.texts_in_python),
     (blockfeatures, "number_columns", blockfeatures.numbers_in_python),
+    (kind, "longest_run", kind.longest_in_python),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}
 

@@ -1,5 +1,5 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from newscrawl.forest import Arrays
 
-def walk(forest: Arrays, rows: Iterable[Sequence[float]]) -> list[float]: ...
+def walk(forest: Arrays, rows: Sequence[Sequence[float]]) -> list[float]: ...

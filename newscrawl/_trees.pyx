@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The walk of :mod:`newscrawl.forest` through the trees, compiled.
 
-It trusts the arrays: :func:`newscrawl.forest._check` has seen that every walk ends within them, and
+It trusts the arrays: :func:`newscrawl.forestfile.check` has seen that every walk ends within them, and
 :meth:`newscrawl.forest.Forest.predict` that each row has all features.
 """
 
@@ -16,26 +16,24 @@ def walk(forest, rows):
     cdef const int[::1] rights = forest.right
     cdef const float[::1] leaves = forest.value
     cdef const int[::1] roots = forest.roots
-    cdef float[::1] values
-    cdef Py_ssize_t tree, column
+    cdef Py_ssize_t tree, row, first, column, width = len(rows[0]) if len(rows) else 0
+    cdef float[::1] table = array("f", bytes(4 * width * len(rows)))
+    cdef double[::1] totals = array("d", bytes(8 * len(rows)))
     cdef int place
-    cdef double total, value
-    cdef list sums = []
-    for row in rows:
-        if not sums:
-            values = array("f", row)
-        column = 0
-        for value in row:
-            values[column] = <float> value
+    cdef double value
+    column = 0
+    for values in rows:
+        for value in values:
+            table[column] = <float> value
             column += 1
-        total = 0.0
-        for tree in range(roots.shape[0]):
+    for tree in range(roots.shape[0]):  # which stays in the cache for all rows
+        for row in range(totals.shape[0]):
+            first = width * row
             place = roots[tree]
             while features[place] >= 0:
-                if values[features[place]] <= thresholds[place]:
+                if table[first + features[place]] <= thresholds[place]:
                     place = lefts[place]
                 else:
                     place = rights[place]
-            total += leaves[place]
-        sums.append(total)
-    return sums
+            totals[row] += leaves[place]
+    return list(totals)

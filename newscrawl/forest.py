@@ -1,28 +1,25 @@
-"""Ensembles of decision trees as arrays: loaded from ``.npz``, walked with numpy.
+"""Ensembles of decision trees as arrays, walked with numpy or compiled.
 
-Nothing of scikit-learn is needed to predict, and no pickle is ever read. A file holds the nodes
-of all trees one after the other, and says what it was made of: the names of its features, a hash
-of them, and the sites whose pages it was trained on.
+Nothing of scikit-learn is needed to predict. What their files hold, and how it is checked, stands
+in :mod:`newscrawl.forestfile`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from io import BytesIO
 from math import exp
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from newscrawl import forestfile
 from newscrawl.compiled import compiled_module
+from newscrawl.forestfile import LEAF, Link, ModelError, check, schema_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,38 +28,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LEAF = -1
-"""``feature`` of the nodes that are leaves."""
+__all__ = [
+    "FEW",
+    "LEAF",
+    "Arrays",
+    "Forest",
+    "Link",
+    "Model",
+    "ModelError",
+    "Tree",
+    "load_model",
+    "schema_hash",
+    "tree_arrays",
+    "walk",
+    "walk_in_python",
+]
 
-_FORMAT = "newscrawl forest 1"
-_DTYPES = {
-    "feature": np.int16,
-    "threshold": np.float32,
-    "left": np.int32,
-    "right": np.int32,
-    "value": np.float32,
-    "offset": np.int32,
-}
 _MOST_ODDS = 500.0  # the exponential function has its limits
-# Zip files have no earlier time; the real one would make every file differ.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
-
-
-Link = Literal["mean", "logistic"]
-"""How the values of a row's leaves make a probability: their mean, as in a random forest, or the
-logistic function of their sum, as in gradient boosting."""
-
 FEW = 8
 """Most rows that are walked one by one in Python: up to here numpy's calls cost more than the
 steps. The compiled walk is always faster."""
 
-
 _ABREAST = 4
 """Steps after which those who have come to a leaf are told to stay: fewer cost more."""
-
-
-class ModelError(ValueError):
-    """A model file is damaged, no model, or one for other features."""
 
 
 class Tree(NamedTuple):
@@ -140,7 +128,7 @@ class Forest:
             link=link,
             base=base,
         )
-        _check(forest)
+        check(forest)
         return forest
 
     @classmethod
@@ -152,38 +140,13 @@ class Forest:
         """
         data = path.read_bytes()
         try:
-            forest = cls._read(data)
-            _check(forest)
+            forest = cls(**forestfile.read(data))
+            check(forest)
         except Exception as error:  # what zipfile and numpy raise for wrong bytes has no end
             raise ModelError(f"{path} is no model, or a damaged one: {error}") from error
         if schema is not None and forest.schema_hash != schema:
             names = ", ".join(forest.feature_names)
             raise ModelError(f"{path} is a model for other features: {names}")
-        return forest
-
-    @classmethod
-    def _read(cls, data: bytes) -> Forest:
-        if not data.startswith(b"PK"):
-            raise ValueError("not an .npz file")
-        with np.load(BytesIO(data), allow_pickle=False) as arrays:
-            about = json.loads(str(arrays["about"]))
-            if about["format"] != _FORMAT:
-                raise ValueError(f"format {about['format']!r} in place of {_FORMAT!r}")
-            for name, dtype in _DTYPES.items():
-                if arrays[name].dtype != dtype:
-                    raise ValueError(f"{name!r} is of {arrays[name].dtype}")
-            forest = cls(
-                tuple(about["features"]),
-                tuple(about["sites"]),
-                **{name: arrays[name] for name in _DTYPES},
-                calibration=tuple(
-                    (float(low), float(high)) for low, high in about.get("calibration", ())
-                ),
-                link=about.get("link", "mean"),
-                base=float(about.get("base", 0.0)),
-            )
-        if about["schema"] != forest.schema_hash:
-            raise ValueError("its hash is not that of its features")
         return forest
 
     def predict(self, rows: Sequence[Sequence[float]]) -> list[float]:
@@ -237,22 +200,7 @@ class Forest:
 
     def save(self, path: Path) -> None:
         """Write the ensemble to *path*: the same bytes for the same ensemble."""
-        about: dict[str, Any] = {
-            "format": _FORMAT,
-            "features": self.feature_names,
-            "schema": self.schema_hash,
-            "sites": self.sites,
-            "calibration": self.calibration,
-        }
-        if self.link != "mean":
-            about |= {"link": self.link, "base": self.base}
-        arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
-        arrays |= {name: getattr(self, name) for name in _DTYPES}
-        data = BytesIO()
-        with zipfile.ZipFile(data, "w") as archive:
-            for name, array in arrays.items():
-                archive.writestr(_member(name), _npy(array), compresslevel=9)
-        path.write_bytes(data.getvalue())
+        path.write_bytes(forestfile.written(self))
 
 
 class _Steps(NamedTuple):
@@ -302,7 +250,7 @@ def tree_arrays(forest: Forest) -> Arrays:
     )
 
 
-def walk_in_python(forest: Arrays, rows: Iterable[Sequence[float]]) -> list[float]:
+def walk_in_python(forest: Arrays, rows: Sequence[Sequence[float]]) -> list[float]:
     """Return the sum over the trees for each of *rows*."""
     features, thresholds, lefts, rights, leaves, roots = forest
     sums = []
@@ -319,7 +267,7 @@ def walk_in_python(forest: Arrays, rows: Iterable[Sequence[float]]) -> list[floa
 
 
 _compiled = compiled_module("newscrawl._trees")
-walk: Callable[[Arrays, Iterable[Sequence[float]]], list[float]] = (
+walk: Callable[[Arrays, Sequence[Sequence[float]]], list[float]] = (
     _compiled.walk if _compiled else walk_in_python
 )
 
@@ -350,54 +298,9 @@ def load_model(file: str, features: tuple[str, ...], folder: Path | None = None)
     return Model(Forest.load(place / file, schema=schema_hash(features)), file)
 
 
-def schema_hash(feature_names: Iterable[str]) -> str:
-    """Return the hash by which a model says what its features are: SHA-256 of their names."""
-    return hashlib.sha256("\n".join(feature_names).encode()).hexdigest()
-
-
-def _check(forest: Forest) -> None:
-    """Raise :class:`ModelError` unless every walk ends at a leaf of its own tree."""
-    size = len(forest.feature)
-    columns = (forest.feature, forest.threshold, forest.left, forest.right, forest.value)
-    if any(column.shape != (size,) for column in columns) or forest.offset.ndim != 1:
-        raise ModelError("arrays of different lengths")
-    sizes = np.diff(forest.offset)
-    if not len(sizes) or forest.offset[0] != 0 or forest.offset[-1] != size or (sizes < 1).any():
-        raise ModelError("trees that do not add up")
-    if (forest.feature < LEAF).any() or (forest.feature >= len(forest.feature_names)).any():
-        raise ModelError("features without a name")
-    if forest.link not in get_args(Link):
-        raise ModelError(f"link {forest.link!r}")
-    if not np.isfinite([*forest.value, forest.base]).all():
-        raise ModelError("values that are no numbers")
-    if forest.link == "mean" and not ((forest.value >= 0) & (forest.value <= 1)).all():
-        raise ModelError("probabilities outside 0..1")
-    curve = np.asarray(forest.calibration, dtype=np.float64).reshape(-1, 2)
-    if not ((curve >= 0) & (curve <= 1)).all() or (np.diff(curve, axis=0) < 0).any():
-        raise ModelError("a calibration that does not increase")
-    (inner,) = np.nonzero(forest.feature != LEAF)
-    after = np.repeat(forest.offset[1:], sizes)[inner]
-    for child in (forest.left[inner], forest.right[inner]):
-        if (child <= inner).any() or (child >= after).any():
-            raise ModelError("nodes that do not follow their parents")
-
-
 def _rounded_down(threshold: NDArray[Any]) -> NDArray[np.float32]:
     """Return the largest 32-bit floats that are not above: no 32-bit value changes sides."""
     rounded = threshold.astype(np.float32)
     return np.where(
         rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded
     ).astype(np.float32)
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(f"{name}.npy", date_time=_NO_TIME)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.create_system = 3  # else the platform's
-    return info
-
-
-def _npy(array: NDArray[Any]) -> bytes:
-    data = BytesIO()
-    np.lib.format.write_array(data, array, allow_pickle=False)
-    return data.getvalue()

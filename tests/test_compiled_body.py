@@ -10,15 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import blockfeatures, comments, coreex, econ
+from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ
 from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.document import Document, parse_document
+from newscrawl.fields import kind
+from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 compiled = pytest.importorskip(
     "newscrawl._body", reason="the compiled loops are not built", exc_type=ImportError
+)
+pytest.importorskip(
+    "newscrawl._blocks", reason="the compiled loops are not built", exc_type=ImportError
 )
 
 
@@ -38,13 +43,25 @@ def assert_same(document: Document) -> None:
         assert compiled.find_named_rows(document, least) == comments.named_in_python(
             document, least
         )
+    assert blocks.split_text(document) == blocks.split_in_python(document)
+    assert kind.longest_run(document) == kind.longest_in_python(document)
+    assert_same_texts(document)
     assert_same_numbers(document)
+
+
+def assert_same_texts(document: Document) -> None:
+    """The features of the text itself are the same, whatever the page says of itself."""
+    texts = blocktexts.texts_of(document, find_blocks(document).rows)
+    texts += [f"{text}  {text}"[:70].strip() for text in texts]
+    for said in ("", "\n".join(map(squeeze, texts[::3]))):
+        columns = blocktexts.texts_in_python(texts, said)
+        assert blocktexts.text_columns(texts, said) == columns
 
 
 def assert_same_numbers(document: Document) -> None:
     """The features of all blocks are the same."""
-    blocks = find_blocks(document)
-    if not len(blocks):
+    found = find_blocks(document)
+    if not len(found):
         return
     votes = {
         "nce": mask(document, document.rows_of("p")[::2]),
@@ -52,7 +69,7 @@ def assert_same_numbers(document: Document) -> None:
         "econ": mask(document, [0]),
     }
     for heading in (None, 0, len(document) // 2):
-        asked = (document, blocks.owner, blocks.rows, votes, heading)
+        asked = (document, found.owner, found.rows, votes, heading)
         numbers = blockfeatures.numbers_in_python(*asked)
         assert blockfeatures.number_columns(*asked) == numbers
 
@@ -74,6 +91,8 @@ TEXTS = st.one_of(
             "«Encore.» ",
             "ÉTÉ ©",
             "<div hidden>hidden.</div>",
+            "<p>A  description of\u00a0what\nthe page tells, with room for more",
+            "<p>" + "word " * 12,
         ]
     ),
 )

@@ -8,18 +8,17 @@ for candidates alone, a column at a time.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from math import log2
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from newscrawl.body.blocks import mask
+from newscrawl.body.blocktexts import description_of, text_columns, texts_of
 from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -50,14 +49,7 @@ _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
 _IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
 
-_STOPS = ".!?…。！？؟۔।॥"
-_CLOSING = "\"'”’»)]」』"
 _BEFORE = ("nce", "coreex")  # that of ECON gains nothing
-_ODD = re.compile("[©®|•»›→▶►@#/]")
-_DESCRIPTIONS = frozenset({"description", "og:description"})
-_MOST_DESCRIBED = 600
-_BEGINNING, _LEAST_DESCRIBED = 50, 20
-_FEW = 4
 
 
 class Context(NamedTuple):
@@ -101,7 +93,8 @@ def block_features(
     """
     owner = [blocks.owner[place] for place in places]
     rows = [blocks.rows[place] for place in places]
-    return _text_columns(document, rows) | number_columns(document, owner, rows, votes, heading)
+    texts = text_columns(texts_of(document, rows), description_of(document))
+    return texts | number_columns(document, owner, rows, votes, heading)
 
 
 def numbers_in_python(
@@ -163,61 +156,11 @@ def _context(
     )
 
 
-def _text_columns(document: Document, rows: Iterable[Sequence[int]]) -> Columns:
-    text, find_odd = document.text, _ODD.findall
-    texts = [
-        text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
-    ]
-    seen = Counter(texts)
-    return {
-        "ends": list(map(_ending, texts)),
-        "odd": [float(len(find_odd(text[:100]))) for text in texts],
-        "described": _described(document, texts),
-        "again": [float(seen[text] > 1) for text in texts],
-    }
-
-
 def _size_columns(context: Context) -> Columns:
     return {
         "chars": [log2(1 + size) for size in context.chars],
         "link_density": context.link_density,
     }
-
-
-def _described(document: Document, texts: Sequence[str]) -> list[float]:
-    """Return 1 for each text that begins as what the page's description says; -1: there is none."""
-    description = _description(document)
-    if not description:
-        return [-1.0] * len(texts)
-    return [float(_begins_in(description, text)) for text in texts]
-
-
-def _begins_in(description: str, text: str) -> bool:
-    start = text[: 2 * _BEGINNING]
-    if len(text) < _LEAST_DESCRIBED or start.split(None, 1)[0][:_BEGINNING] not in description:
-        return False
-    beginning = squeeze(start)
-    if len(beginning) < _BEGINNING:  # there is much white space to be squeezed
-        beginning = squeeze(text[:_MOST_DESCRIBED])
-    return len(beginning) >= _LEAST_DESCRIBED and beginning[:_BEGINNING] in description
-
-
-def _description(document: Document) -> str:
-    """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
-    texts = (
-        squeeze(element.get("content", "")[:_MOST_DESCRIBED])
-        for element in document.statements
-        if element.tag == "meta"
-        and (element.get("name") or element.get("property") or "").lower() in _DESCRIPTIONS
-    )
-    return "\n".join(islice(texts, _FEW))
-
-
-def _ending(text: str) -> float:
-    end = text[-8:].rstrip(_CLOSING)[-1:]
-    if end and end in _STOPS:
-        return 2.0
-    return 1.0 if text.endswith((":", "：")) else 0.0
 
 
 def _markup_columns(context: Context) -> Columns:

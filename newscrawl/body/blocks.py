@@ -7,12 +7,14 @@ method (:mod:`newscrawl.body.choice`) keeps or leaves.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from newscrawl.body.render import BLOCK_LEVEL
+from newscrawl.compiled import compiled_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.document import Document
 
@@ -43,7 +45,13 @@ def find_blocks(document: Document) -> Blocks:
     A block ends where a block-level element begins or ends, and at two line breaks in a row:
     old templates write paragraphs so.
     """
-    blocks = Blocks()
+    return Blocks(*split_text(document))
+
+
+def split_in_python(document: Document) -> tuple[list[int], list[list[int]]]:
+    """Return the columns of :class:`Blocks`."""
+    owners: list[int] = []
+    blocks: list[list[int]] = []
     tag, parent = document.tag, document.parent
     last = before = -1  # owner and row of the text before
     for row in document.text_nodes():
@@ -51,16 +59,22 @@ def find_blocks(document: Document) -> Blocks:
         while tag[owner] not in _BOUNDS and owner > 0:
             owner = parent[owner]
         if owner != last or _ends_block(tag[before + 1 : row]):
-            blocks.owner.append(owner)
-            blocks.rows.append([row])
+            owners.append(owner)
+            blocks.append([row])
         else:
-            blocks.rows[-1].append(row)
+            blocks[-1].append(row)
         last, before = owner, row
-    return blocks
+    return owners, blocks
 
 
 def _ends_block(between: Sequence[str]) -> bool:
     return not _BOUNDS.isdisjoint(between) or between.count("br") > 1
+
+
+_compiled = compiled_module("newscrawl._blocks")
+split_text: Callable[[Document], tuple[list[int], list[list[int]]]] = (
+    partial(_compiled.split_text, bounds=_BOUNDS) if _compiled else split_in_python
+)
 
 
 def mask(document: Document, forest: Iterable[int]) -> bytearray:

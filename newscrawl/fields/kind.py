@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import exp, log1p
 from typing import TYPE_CHECKING, Literal
 
+from newscrawl.compiled import compiled_module
 from newscrawl.fields.series import series_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document import Document
@@ -132,7 +135,7 @@ def measure_shape(document: Document) -> PageShape:
     types = _types(document)
     article_data = any(name in _ARTICLE_TYPES or name.endswith("NewsArticle") for name in types)
     return PageShape(
-        longest_run=_longest_run(document),
+        longest_run=longest_run(document),
         link_density=document.link_density(0),
         declared=_declared(document),
         article_data=article_data,
@@ -158,13 +161,22 @@ def _special(types: AbstractSet[str], *, article_data: bool) -> Literal["live", 
     return "gallery" if is_gallery else None
 
 
-def _longest_run(document: Document) -> float:
+def longest_in_python(document: Document) -> float:
+    """Return the weighted characters of the longest run of text outside of links."""
     runs: dict[int, float] = defaultdict(float)
     for block, chars in _blocks(document).items():
         if chars >= _BLOCK:
             alone = chars >= _LONG_BLOCK and document.tag[block] != "p"
             runs[block if alone else document.parent[block]] += chars
     return max(runs.values(), default=0.0)
+
+
+_compiled = compiled_module("newscrawl._blocks")
+longest_run: Callable[[Document], float] = (
+    partial(_compiled.longest_run, inline=_INLINE, least=_BLOCK, alone=_LONG_BLOCK)
+    if _compiled
+    else longest_in_python
+)
 
 
 def _blocks(document: Document) -> dict[int, float]:

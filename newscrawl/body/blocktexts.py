@@ -1,0 +1,96 @@
+"""What is known of a block by its text alone: a part of its features.
+
+None depends on the language: which punctuation ends the text, which signs stand in it, whether it
+is the page's own description, whether it is there twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from newscrawl.compiled import compiled_module
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from newscrawl.document import Document
+
+_STOPS = ".!?…。！？؟۔।॥"
+_CLOSING = "\"'”’»)]」』"
+_ODD = "©®|•»›→▶►@#/"
+_FIND_ODD = re.compile(f"[{_ODD}]")
+_MOST_LOOKED_AT = 100
+_DESCRIPTIONS = frozenset({"description", "og:description"})
+_MOST_DESCRIBED = 600
+_BEGINNING, _LEAST_DESCRIBED = 50, 20
+_FEW = 4
+
+
+def texts_of(document: Document, rows: Iterable[Sequence[int]]) -> list[str]:
+    """Return the texts of the blocks of the text nodes *rows*."""
+    text = document.text
+    return [
+        text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
+    ]
+
+
+def texts_in_python(texts: Sequence[str], description: str) -> dict[str, list[float]]:
+    """Return the features of the text itself.
+
+    *description* is what the page says of itself, white space squeezed.
+    """
+    seen, find_odd = Counter(texts), _FIND_ODD.findall
+    return {
+        "ends": list(map(_ending, texts)),
+        "odd": [float(len(find_odd(text[:_MOST_LOOKED_AT]))) for text in texts],
+        "described": _described(texts, description),
+        "again": [float(seen[text] > 1) for text in texts],
+    }
+
+
+def _ending(text: str) -> float:
+    end = text[-8:].rstrip(_CLOSING)[-1:]
+    if end and end in _STOPS:
+        return 2.0
+    return 1.0 if text.endswith((":", "：")) else 0.0
+
+
+def _described(texts: Sequence[str], description: str) -> list[float]:
+    """Return 1 for each text that begins as what the page's description says; -1: there is none."""
+    if not description:
+        return [-1.0] * len(texts)
+    return [float(_begins_in(description, text)) for text in texts]
+
+
+def _begins_in(description: str, text: str) -> bool:
+    start = text[:_BEGINNING]
+    if not start.isprintable() or "  " in start or start.endswith(" "):
+        start = squeeze(text[:_MOST_DESCRIBED])[:_BEGINNING]
+    return len(start) >= _LEAST_DESCRIBED and start in description
+
+
+_compiled = compiled_module("newscrawl._blocks")
+text_columns: Callable[[Sequence[str], str], dict[str, list[float]]] = (
+    partial(
+        _compiled.text_columns,
+        odd=_ODD, stops=_STOPS, closing=_CLOSING, most_looked_at=_MOST_LOOKED_AT,
+        beginning=_BEGINNING, least_described=_LEAST_DESCRIBED, most_described=_MOST_DESCRIBED,
+    )
+    if _compiled
+    else texts_in_python
+)  # fmt: skip
+
+
+def description_of(document: Document) -> str:
+    """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
+    found: list[str] = []
+    for _, tag, attributes, _ in document.statements:
+        if tag == "meta":
+            name = attributes.get("name") or attributes.get("property")
+            if name and name.lower() in _DESCRIPTIONS:
+                found.append(squeeze(attributes.get("content", "")[:_MOST_DESCRIBED]))
+    return "\n".join(found[:_FEW])
