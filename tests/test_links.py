@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from newscrawl.crawl import urls as urls_module
 from newscrawl.crawl.links import read_page
 from newscrawl.crawl.urls import absolute_url, owner, page_key, site_key
 from newscrawl.document import DocumentError
@@ -111,6 +113,18 @@ def test_same_page(one: str, other: str):
 def test_other_page(other: str):
     """Parameters, the path's case and the port do count."""
     assert page_key("https://news.example/a?id=1") != page_key(other)
+
+
+@given(st.from_regex(urls_module._PLAIN, fullmatch=True), st.sampled_from(["", URL]))
+@example("http://xn--a.example/", "")
+@example("http://1.2.3.4:443/a", "")
+@example("http://www.news.example:80/a.b-c_d~/e/", URL)
+def test_plain_urls(url: str, base: str):
+    """What is told at a look is what a closer look tells."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = absolute_url(url, base), page_key.__wrapped__(url)
+        patch.setattr(urls_module, "_PLAIN", re.compile(r"(?!)"))
+        assert found == (absolute_url(url, base), page_key.__wrapped__(url))
 
 
 @given(st.text())

@@ -23,6 +23,7 @@ from newscrawl import clock
 from newscrawl.crawl.conditional import MAX_VALIDATOR, conditions, validators
 from newscrawl.crawl.discovery import Budgets, Known, SiteFrontier, Target
 from newscrawl.crawl.pages import Sifted
+from newscrawl.crawl.revisit import body_hash
 from newscrawl.crawl.sites import Site
 from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.store import CrawlStore
@@ -109,7 +110,8 @@ async def put_out(
     """Fetch a page, make an article of it, and return what it is to the output."""
     url = f"{HOME}{at}" if at else listed["url"]
     state.pages.taken(target(listed), answer(url, **headers))
-    return await state.pages.judge(Article(url=url, canonical_url=canonical, body=text), url)
+    article = Article(url=url, canonical_url=canonical, body=text)
+    return await state.pages.judge(article, url, body_hash(text))
 
 
 async def due(state: CrawlState, *entries: Any) -> list[str]:
@@ -588,7 +590,8 @@ def test_a_page_that_no_site_list_asked_for(path: Path, hands: Hands):
 
     async def test() -> None:
         async with crawl(path) as state:
-            assert await state.pages.judge(Article(url=HOME, body="Text"), HOME) is None
+            article = Article(url=HOME, body="Text")
+            assert await state.pages.judge(article, HOME, body_hash(article.body)) is None
 
     run(test)
 

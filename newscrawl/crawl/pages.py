@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from newscrawl import clock
 from newscrawl.crawl import statetables as tables
 from newscrawl.crawl.conditional import validators
-from newscrawl.crawl.revisit import Delivered, body_hash, due_at, judge
+from newscrawl.crawl.revisit import Delivered, due_at, judge
 from newscrawl.crawl.statetables import PageRow
 from newscrawl.crawl.urls import owner, site_key
 
@@ -200,15 +200,15 @@ class Pages:
         row = (status, now, interval, due, failures, before, target.key)
         self._leases.write_with_end(request, tables.END_PAGE, [row])
 
-    async def judge(self, article: Article, url: str) -> Verdict | None:
+    async def judge(self, article: Article, url: str, text: bytes) -> Verdict | None:
         """Return what *article* of the page at *url* is to the output, and write it down.
 
-        None for a page that no crawl of a site list has fetched.
+        *text*: the hash of its body (:func:`newscrawl.crawl.revisit.body_hash`). None for a page
+        that no crawl of a site list has fetched.
         """
         visit = self._visits.get(url)
         if visit is None:
             return None
-        text = body_hash(article.body)
         urls = _urls(visit, article)
         before = await self._delivered(visit, urls)
         verdict = judge(visit.key, text, before) if self._asks else "new"

@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    task: bytes
+    task: dict[str, Any]
     data: bytes
     future: Future[Answer]
 
@@ -67,7 +67,7 @@ class WorkerProcess:
     def submit(self, function: str, data: bytes, plain: dict[str, Any]) -> Future[Answer]:
         """Return the future answer of *function*: its result, or a reason and a message."""
         task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
-        job = _Job(json.dumps(task).encode(), data, Future())
+        job = _Job(task, data, Future())
         self._jobs.put(job)
         return job.future
 
@@ -126,8 +126,9 @@ class WorkerProcess:
 
     def _ask(self, job: _Job) -> Answer:
         process = cast("subprocess.Popen[bytes]", self._process)
+        task = json.dumps(job.task).encode()
         with self._deadline(self._limits.deadline) as expired:
-            _write(process, job.task, job.data)
+            _write(process, task, job.data)
             answer = _read(process)
         if answer is not None:
             return answer

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.parts import DEFAULT_PARTS, parse_parts
+from newscrawl.crawl.revisit import body_hash
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.css.store import SheetStore, sheet_hash
@@ -37,12 +38,14 @@ def extract_page(
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
     store_size: int = 0,
+    hashed: bool = False,
 ) -> dict[str, Any]:
     """Return the article of a page as :meth:`~newscrawl.items.Article.to_dict` gives it.
 
     *fetched_at* is ISO 8601. *parts* belong to the body (:mod:`newscrawl.body.parts`). *hints* (``title``, ``date``, ``language``) fill what the page leaves
     open. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
-    None where styles are not asked for. Raises as :func:`~newscrawl.extraction.extract` does.
+    None where styles are not asked for. *hashed* adds ``body_hash``, in hexadecimal
+    (:func:`newscrawl.crawl.revisit.body_hash`). Raises as :func:`~newscrawl.extraction.extract` does.
     """
     known = _sheet_store(store, store_size) if store else None
     article = extract(
@@ -55,7 +58,8 @@ def extract_page(
         options=ExtractOptions(parts=parse_parts(parts), sheet_store=known),
     )
     _fill_from_hints(article, hints or {})
-    return article.to_dict()
+    plain = article.to_dict()
+    return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
 
 
 def _parsed(hashes: Mapping[str, str] | None, store: SheetStore | None) -> dict[str, Sheet] | None:

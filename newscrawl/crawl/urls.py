@@ -26,6 +26,13 @@ _TRACKING = re.compile(
 _SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\((?:[A-Z]\([\w-]{20,}\))+\)(?=/|$)", re.IGNORECASE
 )
+# What most articles have: an absolute URL with nothing in it to escape, to strip or to sort.
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_PLAIN = re.compile(
+    rf"https?://({_LABEL}(?:\.{_LABEL}){{0,8}}(?::[1-5]?[1-9]\d{{0,3}})?)"
+    r"(/(?:[\w~-]+(?:[./][\w~-]+)*/?)?)",
+    re.ASCII,
+)
 
 
 def site_key(url: str) -> str:
@@ -56,6 +63,8 @@ def absolute_url(url: str, base: str = "") -> str | None:
 
     None for what is no http(s) URL.
     """
+    if _PLAIN.fullmatch(url):
+        return url
     try:
         parts = urlsplit(urljoin(base, url.strip()))
         if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
@@ -83,6 +92,9 @@ def page_key(url: str) -> str:
     Scheme, a leading ``www.``, a trailing slash, the order of parameters, tracking parameters
     and the fragment do not count.
     """
+    if plain := _PLAIN.fullmatch(url):
+        host = site_key(url) if ":" in plain[1] else plain[1]
+        return host.removeprefix("www.") + plain[2].rstrip("/")
     parts = urlsplit(canonicalize_url(absolute_url(url) or url))
     host = site_key(parts.geturl()).removeprefix("www.")
     query = f"?{parts.query}" if parts.query else ""

@@ -156,16 +156,33 @@ class WorkerPool:
                 return _result(await run_in_thread(run_task, function, data, plain))
         worker = await self._free.get()
         job = worker.submit(function, data, plain)
-        self._free_after(job, worker)
+        answer = self._answer(job, worker)
         try:
-            return _result(await asyncio.wrap_future(job))
+            return _result(await answer)
         except asyncio.CancelledError:
+            job.cancel()
             worker.kill()
             raise
 
-    def _free_after(self, job: Future[Answer], worker: WorkerProcess) -> None:
+    def _answer(self, job: Future[Answer], worker: WorkerProcess) -> asyncio.Future[Answer]:
+        """Return the answer of *job*; when it comes, *worker* is free again.
+
+        ``asyncio.wrap_future`` and a callback for the worker would wake the event loop twice.
+        """
         loop = asyncio.get_running_loop()
-        job.add_done_callback(lambda _: loop.call_soon_threadsafe(self._free.put_nowait, worker))
+        answer: asyncio.Future[Answer] = loop.create_future()
+
+        def settle() -> None:
+            self._free.put_nowait(worker)
+            if answer.done():  # cancelled
+                return
+            if error := job.exception():
+                answer.set_exception(error)
+            else:
+                answer.set_result(job.result())
+
+        job.add_done_callback(lambda _: loop.call_soon_threadsafe(settle))
+        return answer
 
     async def close(self) -> None:
         """End all processes; a task under way fails as a crash."""

@@ -131,13 +131,13 @@ class NewsExtractPipeline:
             self._stats.inc_value("newscrawl/extract/passed_count")
             return item
         try:
-            article = await self._extract(page)
+            article, text = await self._extract(page)
         except WorkerError as error:
             self._record_failure(page, error)
             if state := CrawlState.of(self._crawler):
                 state.pages.not_extracted(page.url, f"worker_{error.reason}")
             return self._finish(item, page, None, ExtractionFailed(page, error))
-        dropped = verdict(article, self._options) or await self._not_new(article, page)
+        dropped = verdict(article, self._options) or await self._not_new(article, page, text)
         return self._finish(item, page, article, dropped)
 
     def _read(self, item: Any) -> _Page | None:
@@ -164,7 +164,8 @@ class NewsExtractPipeline:
         fetched_at = _instant(adapter.get(options.fetched_at_field))
         return _Page(url, html, _site(url), fetched_at, encoding)
 
-    async def _extract(self, page: _Page) -> Article:
+    async def _extract(self, page: _Page) -> tuple[Article, bytes]:
+        """Return the article of *page*, and the hash of its body."""
         if is_binary(page.html):  # not worth its way to a worker
             raise WorkerDocumentError("not a page: binary data")
         plain = await self._workers.call(
@@ -176,13 +177,15 @@ class NewsExtractPipeline:
             method=self._options.method,
             parts=self._options.body_parts,
             hints=page.hints,
+            hashed=True,
             **await self._styles(page),
         )
+        text = bytes.fromhex(plain.pop("body_hash"))
         article = Article.from_dict(plain)
         if article.style_complete is not None:
             what = "complete" if article.style_complete else "incomplete"
             self._stats.inc_value(f"newscrawl/css/{what}_page_count")
-        return article
+        return article, text
 
     async def _styles(self, page: _Page) -> dict[str, Any]:
         """Return the arguments that tell the worker of the page's sheets, once these are there."""
@@ -198,10 +201,13 @@ class NewsExtractPipeline:
             "store_size": options.store_size,
         }
 
-    async def _not_new(self, article: Article, page: _Page) -> PageDropped | None:
-        """Return why *article* is not put out again; an update of one that was put out is told."""
+    async def _not_new(self, article: Article, page: _Page, text: bytes) -> PageDropped | None:
+        """Return why *article* is not put out again; an update of one that was put out is told.
+
+        *text*: the hash of its body.
+        """
         state = CrawlState.of(self._crawler)
-        found = await state.pages.judge(article, page.url) if state else None
+        found = await state.pages.judge(article, page.url, text) if state else None
         if found == "updated":
             article.flags.append(found)
         return NotNew(found, article) if found in ("unchanged", "known") else None

@@ -10,6 +10,7 @@ from newscrawl.neardup import Index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from typing import ParamSpec, TypeVar
 
     from newscrawl.neardup import Options, Story, Verdict
@@ -35,7 +36,8 @@ class IndexThread:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup")
         self._index: Index | None = None
         self._waiting: list[tuple[Story, asyncio.Future[Verdict]]] = []
-        self._task: asyncio.Task[None] | None = None
+        #: done while nothing is being added
+        self._last: asyncio.Future[None] | None = None
 
     async def open(self) -> None:
         """Open the index."""
@@ -43,34 +45,44 @@ class IndexThread:
 
     async def close(self) -> None:
         """Close the index, after what waits."""
-        if self._task:
-            await self._task
+        while self._last and not self._last.done():
+            await self._last
         if self._index:
             await self._run(self._index.close)
         self._thread.shutdown(wait=False)
 
     async def add(self, story: Story) -> Verdict:
         """Return the verdict on *story*, which is then on disk. Raises what the index raises."""
-        future: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Verdict] = loop.create_future()
         self._waiting.append((story, future))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._work())
+        if self._last is None or self._last.done():
+            self._last = loop.create_future()
+            self._start(loop)
         return await future
 
-    async def _work(self) -> None:
+    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have the thread add what waits."""
         assert self._index is not None  # noqa: S101  # opened before the first item
-        while self._waiting:
-            batch, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
-            try:
-                verdicts = await self._run(self._index.add_many, [story for story, _ in batch])
-            except Exception as error:  # noqa: BLE001  # each story's own to handle
-                for _, future in batch:
-                    if not future.done():  # cancelled
-                        future.set_exception(error)
+        batch, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+        job = self._thread.submit(self._index.add_many, [story for story, _ in batch])
+        futures = [future for _, future in batch]
+        job.add_done_callback(lambda job: loop.call_soon_threadsafe(self._settle, job, futures))
+
+    def _settle(self, job: Future[list[Verdict]], futures: list[asyncio.Future[Verdict]]) -> None:
+        """Hand out the verdicts of *job*, and go on with what has come since."""
+        error = job.exception()  # each story's own to handle
+        for place, future in enumerate(futures):
+            if future.done():  # cancelled
+                continue
+            if error:
+                future.set_exception(error)
             else:
-                for (_, future), verdict in zip(batch, verdicts, strict=True):
-                    if not future.done():
-                        future.set_result(verdict)
+                future.set_result(job.result()[place])
+        if self._waiting:
+            self._start(asyncio.get_running_loop())
+        elif self._last:
+            self._last.set_result(None)
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         call = asyncio.get_running_loop().run_in_executor

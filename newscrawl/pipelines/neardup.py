@@ -11,6 +11,7 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 from newscrawl import clock
 from newscrawl.crawl.shards import shard_path
 from newscrawl.crawl.urls import owner
+from newscrawl.items import Article
 from newscrawl.neardup import NearDuplicateIndexError
 from newscrawl.pipelines.fill import ItemFiller
 from newscrawl.pipelines.indexthread import IndexThread
@@ -93,7 +94,10 @@ class NearDuplicatePipeline:
             raise NearDuplicate(
                 f"near-duplicate in {verdict.cluster}: {story.url}", log_level="DEBUG"
             )
-        self._filler.set(item, self._stories.name(item, "cluster"), cluster_of(verdict))
+        if isinstance(item, Article):
+            item.cluster = cluster_of(verdict)
+        else:
+            self._filler.set(item, self._stories.name(item, "cluster"), cluster_of(verdict))
         return item
 
     def _count(self, what: str) -> None:

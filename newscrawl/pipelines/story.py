@@ -35,10 +35,10 @@ class StoryReader:
 
         It is dated by its publication, else by when it was fetched, else by *now*.
         """
-        adapter = ItemAdapter(item)
+        adapter = None if isinstance(item, Article) else ItemAdapter(item)
 
         def value(field: str) -> Any:
-            return adapter.get(self.name(item, field))
+            return adapter.get(self.name(item, field)) if adapter else getattr(item, field)
 
         text, url = value("body"), value("url")
         if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
