@@ -61,7 +61,7 @@ STATING = {
     "base": ("href", ""),
     "time": ("datetime", ""),
     "link": ("rel", "canonical"),
-    "script": ("type", "ld+json"),
+    "script": ("type", "json"),
 }
 """What states something about the page, by tag: an attribute, and what it holds in lower case; ""
 for any."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newscrawl import methods
+from newscrawl.body.blockfeatures import ITEM
 from newscrawl.body.blocks import find_blocks, forest_of_blocks
 from newscrawl.body.choice import (
     FEATURES,
@@ -22,6 +23,7 @@ from newscrawl.body.choice import (
     body_candidates,
     choose_blocks,
     load_body_model,
+    with_companions,
 )
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
@@ -154,6 +156,8 @@ def kept(html: str) -> list[str]:
         "<figure><img><figcaption>{}</figcaption></figure>",
         "<div id=newsletter-signup><p>{}</p></div>",
         "<section class='cli support-us'><p>{}</p></section>",
+        "<div class=gallery-item__caption><p>{}</p></div>",
+        "<div class='c-Disclaimer small'>{}</div>",
     ],
 )
 def test_regions(noise: str):
@@ -273,6 +277,33 @@ def test_prose_under_the_heading_is_a_candidate():
         assert standfirst not in "".join(map(document.subtree_text, forest))
     found = [texts(document)[place] for place in body_candidates(document, region).places]
     assert found == [standfirst, *STORY]
+
+
+def test_prose_after_a_long_box_is_a_candidate():
+    """What goes on after teasers in mid-article is, where it is marked up as the story; else not."""
+    links = "".join(f"<div class=teaser><a href=/{n}>Story number {n}</a></div>" for n in range(90))
+    story = "".join(f"<p class=text>{one}" for one in STORY * 2)
+    html = (
+        f"<body><main><article><h1>Harbour bridge</h1><div class=part>{story}</div></article></main>"
+        f"<section>{links}<div><div class=part><p class=text>{PROSE[0]}</div></div>"
+        f"<div class=part><p class=legal>{PROSE[1]}</div></section>"
+    )
+    document = parse_document(html)
+    region = find_region(document).forest
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found[-6:] == [*STORY, PROSE[0]]
+
+
+@pytest.mark.parametrize(("lists", "taken"), [(1, False), (4, False), (5, True)])
+def test_lists_of_links(lists: int, *, taken: bool):
+    """One or two among paragraphs tell of related stories, many are the offers that a page is about."""
+    paragraph, item = ([0.0] * len(FEATURES) for _ in range(2))
+    item[FEATURES.index("tag")], item[FEATURES.index("link_density")] = ITEM, 0.9
+    blocks = [paragraph, *[item, item, paragraph] * lists]
+    probabilities = [0.9 if block is paragraph else 0.2 for block in blocks]
+    chosen = [place for place, block in enumerate(blocks) if block is paragraph]
+    found = with_companions(blocks, probabilities, chosen)
+    assert found == (list(range(len(blocks))) if taken else chosen)
 
 
 def test_candidates_and_choice():

@@ -46,6 +46,9 @@ LIST = 0.4
 """Least mean probability of the items of a list with links. 0.3 takes more lists of links with it."""
 LINKLESS = 0.1
 """Most mean link density of a list without."""
+OFFERS = 5
+"""Least number of lists of links among chosen blocks that are the article's whatever their
+probability: related stories come in one list or two, offers by shop and products by price in many."""
 _NEAR = 3
 _CLOSE = 12
 _LINKS = FEATURES.index("link_density")
@@ -89,9 +92,10 @@ def body_candidates(document: Document, nce_forest: Sequence[int]) -> Candidates
 def _with_prose_between(
     document: Document, blocks: Blocks, taken: list[int], heading: int | None
 ) -> list[int]:
-    """Return *taken* with the prose between them and, close before them, that under the heading.
+    """Return *taken* with prose between them, under the heading close before them, and after them.
 
-    One page in ten has any, and half of that is of its body: standfirsts, columns of their own.
+    What stands after them is marked up as theirs. One page in ten has any, and half of that is of its body: standfirsts, columns of their own,
+    what follows a long box in mid-article.
     """
     if not taken:
         return []
@@ -100,12 +104,30 @@ def _with_prose_between(
         least, end = max(0, start - _CLOSE), document.end[heading]
         while start > least and blocks.rows[start - 1][0] >= end:
             start -= 1
-    known = set(taken)
-    return [
+    known, last = set(taken), taken[-1]
+    between = [
         place
-        for place in range(start, taken[-1] + 1)
+        for place in range(start, last + 1)
         if place in known or is_prose(document, blocks.rows[place])
     ]
+    markups = {
+        _markup(document, blocks.owner[place])
+        for place in taken
+        if is_prose(document, blocks.rows[place])
+    }
+    after = (
+        place
+        for place in range(last + 1, len(blocks))
+        if is_prose(document, blocks.rows[place])
+        and _markup(document, blocks.owner[place]) in markups
+    )
+    return [*between, *after]
+
+
+def _markup(document: Document, row: int) -> tuple[str | None, ...]:
+    """Return the tags and classes of the element *row* and of its parent."""
+    parent, classes = document.parent[row], document.attributes["class"]
+    return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
 def _table(columns: Columns) -> list[tuple[float, ...]]:
@@ -160,12 +182,8 @@ def with_companions(
     if not chosen:
         return []
     inside, earliest = set(chosen), min(chosen)
-    for first, end in _lists(features):
-        around = (range(first - _NEAR, first), range(end, end + _NEAR))
-        if _is_told(features, probabilities, first, end) and not any(
-            map(inside.isdisjoint, around)
-        ):
-            inside.update(range(first, end))
+    for first, end in _told_lists(features, probabilities, inside):
+        inside.update(range(first, end))
     for place, probability in enumerate(probabilities):
         if probability >= IMPROBABLE and place not in inside:
             follows = _follows_heading(features, place, earliest)
@@ -185,12 +203,25 @@ def _lists(features: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
         place += size
 
 
-def _is_told(
-    features: Sequence[Sequence[float]], probabilities: Sequence[float], first: int, end: int
-) -> bool:
-    """Return whether the list of the items from *first* to *end* may be text of the article."""
-    linkless = fmean(one[_LINKS] for one in features[first:end]) < LINKLESS
-    return fmean(probabilities[first:end]) >= (IMPROBABLE if linkless else LIST)
+def _told_lists(
+    features: Sequence[Sequence[float]], probabilities: Sequence[float], inside: AbstractSet[int]
+) -> list[tuple[int, int]]:
+    """Return the lists that are text of the article: among chosen blocks, and not too improbable."""
+    lists = [
+        (first, end)
+        for first, end in _lists(features)
+        if not inside.isdisjoint(range(first - _NEAR, first))
+        and not inside.isdisjoint(range(end, end + _NEAR))
+    ]
+    linked = {
+        one for one in lists if fmean(features[place][_LINKS] for place in range(*one)) >= LINKLESS
+    }
+    least = LIST if len(linked) < OFFERS else 0.0
+    return [
+        one
+        for one in lists
+        if fmean(probabilities[slice(*one)]) >= (least if one in linked else IMPROBABLE)
+    ]
 
 
 def _is_between(features: Sequence[Sequence[float]], place: int, inside: AbstractSet[int]) -> bool:
