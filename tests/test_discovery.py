@@ -44,7 +44,49 @@ def paths(targets: list[Target]) -> list[str]:
 def test_what_is_given_comes_first():
     """robots.txt, the listed page, and what the list gives, each once."""
     site = frontier(sections=(f"{HOME}a/", f"{HOME}a"), feeds=(f"{HOME}feed",))
-    assert paths(fetch(site)) == ["/robots.txt", "/", "/a/", "/feed"]
+    assert paths(fetch(site) + fetch(site)) == ["/robots.txt", "/", "/a/", "/feed"]
+
+
+def test_lists_wait_for_the_listed_page():
+    """It may have moved to another domain, whose pages are the site's then; so may a section."""
+    site = frontier(feeds=(f"{HOME}feed",), sitemaps=(f"{HOME}map.xml",))
+    tickets = {target.url: ticket for ticket, target in site.next_targets()}
+    assert list(tickets) == [f"{HOME}robots.txt", HOME]
+    site.close(tickets[HOME])
+    site.move("http://www.moved.example/start")
+    asked = [target.url for _, target in site.next_targets()]
+    assert asked == [f"{HOME}feed", f"{HOME}map.xml", "http://www.moved.example/robots.txt"]
+    assert site.owns("http://moved.example/1")
+    site.move(HOME)
+    assert list(site.next_targets()) == []
+
+
+def test_a_former_crawl_knows_where_the_site_has_moved():
+    """By the robots.txt there, whether or not the listed page is read again."""
+    site = frontier()
+    site.move("http://www.moved.example/")
+    moved = site.found[-1]
+    again = frontier()
+    again.add_source(moved.role, moved.url, depth=moved.depth, when=moved.when)
+    assert again.owns("http://moved.example/1")
+
+
+def test_a_section_that_a_feed_names_is_an_article():
+    """Once, and before it is read as a section where there is time; a sitemap's word is not enough."""
+    site = frontier()
+    fetch(site)
+    for path in ("/early/", "/late/"):
+        site.add_section(entry(path), depth=1)
+    assert paths(fetch(site)) == ["/early/"]
+    target = Target("section", f"{HOME}early/")
+    assert site.arrived(target, target.url)
+    assert not site.add_article(entry("/early/"))
+    assert [site.add_article(entry("/early/"), certain=True) for _ in range(2)] == [True, False]
+    assert site.add_article(entry("/late/"), certain=True)
+    assert not site.add_article(entry("/"), certain=True), "the listed page"
+    assert paths(fetch(site)) == ["/early/", "/late/"]
+    assert site.arrived(target, target.url)
+    assert fetch(site) == []
 
 
 def test_articles_wait_for_discovery():

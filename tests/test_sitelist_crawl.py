@@ -15,7 +15,7 @@ import pytest
 from newscrawl.crawl.outcomes import site_counts
 from newscrawl.document import COMPILED
 from tests.conftest import REPOSITORY
-from tests.crawls import Crawl, crawl_sites, total
+from tests.crawls import Crawl, crawl_sites, run_scrapy, total
 from tests.servers import LoopbackServer, Request, pages, response
 
 if TYPE_CHECKING:
@@ -307,6 +307,64 @@ def test_home_page_that_moved(tmp_path: Path):
     with Web(answers) as web:
         crawl = crawl_sites(tmp_path, ["http://moved.example/"], web.proxy_environment())
     assert outcomes(crawl, "moved.example")["article"] == 1
+
+
+def feed(host: str, *paths: str) -> Answer:
+    items = "".join(f"<item><link>http://{host}{path}</link></item>" for path in paths)
+    return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
+
+
+def test_lists_of_a_site_that_moved(tmp_path: Path):
+    """Its feed and its sitemaps name the new domain, whichever answers first, and crawl by crawl."""
+    old, new = "moved.example", "www.new-home.example"
+    listed = tmp_path / "sites.jsonl"
+    listed.write_text(json.dumps({"url": f"http://{old}/", "feeds": [f"http://{old}/feed.xml"]}))
+    answers = {
+        f"{old}/": moved(f"http://{new}/"),
+        f"{old}/feed.xml": feed(new, story(1)),
+        f"{new}/": ok("<html><title>News</title><p>Text.</p></html>", {**HTML, "ETag": '"1"'}),
+        f"{new}/robots.txt": ok(f"Sitemap: http://{new}/map.xml", {}),
+        f"{new}/map.xml": sitemap(new, f"{story(2)} 2026-03-02"),
+        **{f"{new}{story(day)}": article(day) for day in (1, 2, 3)},
+    }
+    with Web(answers) as web:
+        for found in ([1, 2], [3]):
+            crawl = run_scrapy(
+                tmp_path,
+                ["crawl", "sitelist", "-a", f"sites={listed}"],
+                web.proxy_environment(),
+                {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0},
+            )
+            urls = {item["url"] for item in crawl.items}
+            assert urls == {f"http://{new}{story(day)}" for day in found}, crawl.output
+            web.answers[f"{new}/"] = (304, {}, "")
+            web.answers[f"{old}/feed.xml"] = feed(new, story(1), story(3))
+    assert outcomes(crawl, old)["not_modified/section"] == 1
+
+
+@pytest.mark.parametrize("told_by", ["feed", "page", "nobody"])
+def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
+    """They are articles where a feed says so, or their own data; the others may be imprints."""
+    site, page = "short.example", "/against-the-storm/"
+    link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
+    data = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+    html = pages.article_page(1).replace("<head>", f"<head>{data * (told_by == 'page')}")
+    answers = {
+        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (told_by == "feed")),
+        f"{site}/news/": front(f"{page} Storm"),
+        f"{site}/feed.xml": feed(site, page),
+        f"{site}{page}": ok(html),
+    }
+    with Web(answers) as web:
+        for first in (True, False):
+            crawl = crawl_sites(
+                tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0,
+                NEWSCRAWL_POLL_MIN=0, NEWSCRAWL_POLL_MAX=0,
+            )  # fmt: skip
+            assert len(crawl.items) == (first and told_by != "nobody"), crawl.output
+            assert_balanced(outcomes(crawl, site))
+            assert crawl.troubles() == []
+    assert web.requested(site).count(page) == (2 if told_by == "nobody" else 1)
 
 
 def many_stories(site: str) -> dict[str, Answer]:

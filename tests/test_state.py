@@ -569,6 +569,28 @@ def test_an_article_is_no_section(path: Path, hands: Hands):
     run(test)
 
 
+def test_a_section_that_was_an_article_is_read_no_more(path: Path, hands: Hands):
+    """The next crawl knows it, and looks at it as at other articles."""
+
+    async def test() -> None:
+        section = entry("news/a")
+        async with crawl(path) as state:
+            site = await remembered(state)
+            for listed in (section, entry("news")):
+                site.add_section(listed, 1)
+            state.sources.write_found(site)
+            await due(state, section)
+            await put_out(state, section, "Text")
+        async with crawl(path) as state:
+            rows = (await state.recall(SITE, limit=10)).sources.rows
+            assert {row.key for row in rows if row.role == "section"} == {
+                page_key(HOME),
+                page_key(f"{HOME}news"),
+            }
+
+    run(test)
+
+
 def test_an_article_that_a_pipeline_lost(path: Path, hands: Hands):
     """It was not put out: the next crawl fetches it again, and it is new."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush, nsmallest
 from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +14,7 @@ from urllib.parse import urljoin
 
 from newscrawl.crawl.entries import order_date
 from newscrawl.crawl.gate import date_in_url
+from newscrawl.crawl.newest import Queue
 from newscrawl.crawl.urls import owner, page_key, site_key
 
 if TYPE_CHECKING:
@@ -102,42 +102,15 @@ class Budgets:
         return bounds.get(role, self.requests)
 
 
-class Queue:
-    """Targets, newest first; those without a date follow in the order they came."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Target]] = []
-        self._order = count()
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def push(self, target: Target) -> None:
-        """Add *target*."""
-        age = float("inf") if target.when is None else -target.when
-        heappush(self._heap, (age, next(self._order), target))
-
-    def pop(self) -> Target:
-        """Remove the newest target and return it."""
-        return heappop(self._heap)[2]
-
-    def first(self) -> Target:
-        """Return the newest target, which stays."""
-        return self._heap[0][2]
-
-    def date_of(self, rank: int) -> float | None:
-        """Return the order date of the *rank*-th newest target; None where it has none."""
-        return nsmallest(rank, self._heap)[-1][2].when
-
-
 class SiteFrontier:
     """The requests of one site.
 
-    What the site list gives comes first, with robots.txt. Of the sitemaps and section pages
-    found, one at a time is read, and only as far as the site's limit asks: the next sitemap
+    What the site list gives comes first, with robots.txt; its feeds and sitemaps once the pages are
+    back, which may have moved to another domain. Of the sitemaps and section pages found, one at a time is read, and only as far as the site's limit asks: the next sitemap
     while it may hold something newer than what is known, the next section while candidates are
     short. Article pages wait until discovery pauses, so that the newest come first; pages that
-    were put out before come last. No URL is handed out twice.
+    were put out before come last. No URL is handed out twice, but for a section page that a listing
+    then names as an article.
 
     *known*: sources of former crawls by role and page key; those that are not due rest.
     """
@@ -166,6 +139,9 @@ class SiteFrontier:
         self._requests = 0
         self._spent: dict[Role, int] = {}
         self._seen: set[tuple[bool, str]] = set()
+        #: of ``_seen`` pages those that are articles, as far as is known
+        self._as_articles: set[str] = set()
+        self._given_pages = {page_key(url) for url in (site.url, *site.sections)}
         self._arrived: set[str] = set()
         self._given: deque[Target] = deque()
         self._sitemaps, self._sections, self._articles = Queue(), Queue(), Queue()
@@ -182,6 +158,13 @@ class SiteFrontier:
         ):
             for url in urls:
                 self._give(role, url)  # type: ignore[arg-type]
+
+    def move(self, url: str) -> None:
+        """Take the domain of *url*, where a listed page was, as the site's own, too."""
+        domain = owner(site_key(url))
+        if domain not in self.owners:
+            self.owners.add(domain)
+            self._give("robots", urljoin(url, "/robots.txt"))
 
     def _give(self, role: Role, url: str) -> None:
         if target := self._source(Target(role, url, given=True)):
@@ -235,17 +218,19 @@ class SiteFrontier:
 
     def add_source(self, role: Role, url: str, *, depth: int, when: float | None) -> None:
         """Add a source that a former crawl has found."""
-        if role == "feed":
+        if role == "robots":
+            self.move(url)
+        elif role == "feed":
             self.add_feed(url)
         elif role == "sitemap":
             self.add_sitemap(url, depth=depth, when=when)
         elif role == "section":
             self.add_section({"url": url, "key": page_key(url)}, depth)
 
-    def guess_sitemap(self) -> None:
-        """Add ``/sitemap.xml``, for a site that names no sitemap anywhere."""
+    def guess_sitemap(self, robots: str) -> None:
+        """Add the ``/sitemap.xml`` beside the URL *robots*, of a site that names no sitemap there."""
         if not self.site.sitemaps:
-            self.add_sitemap(urljoin(self.site.url, "/sitemap.xml"))
+            self.add_sitemap(urljoin(robots, "/sitemap.xml"))
 
     def add_section(self, entry: dict[str, Any], depth: int) -> None:
         """Add a section page that a page links to."""
@@ -256,7 +241,8 @@ class SiteFrontier:
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
         """Add a candidate, with its ``past`` where it has one; return False where it was added."""
-        if not self._is_new("article", entry["key"]):
+        past = entry.get("past", {})
+        if not self._is_candidate(entry["key"], known_as_article=certain or "hash" in past):
             return False
         hints = dict(entry["hints"])
         if self.site.language:
@@ -268,10 +254,31 @@ class SiteFrontier:
             entry["when"],
             certain=certain,
             hints=hints,
-            past=entry.get("past", {}),
+            past=past,
             key=entry["key"],
         )
         (self._revisits if target.is_revisit else self._articles).push(target)
+        return True
+
+    def claim(self, key: str) -> bool:
+        """Note that a section page is an article; return False where that was known before."""
+        new = key not in self._as_articles
+        self._as_articles.add(key)
+        return new
+
+    def _is_candidate(self, key: str, *, known_as_article: bool) -> bool:
+        """Return True for the first time that a page is named as an article.
+
+        A section page is not, unless a source that lists nothing but articles says so: the URLs and
+        short links of some articles look like a section's.
+        """
+        if key in self._as_articles or key in self._given_pages:
+            return False
+        if not self._is_new("article", key):
+            if not known_as_article:
+                return False
+            self._arrived.discard(key)
+        self._as_articles.add(key)
         return True
 
     def add_known(self, keys: Iterable[str]) -> int:
@@ -297,12 +304,13 @@ class SiteFrontier:
             key = page_key(url)
             if role == "article":
                 self._seen.add((True, key))
+                self._as_articles.add(key)
                 self._arrived.add(page_key(final_url))
                 self.taken += outcome.startswith(("article", "dropped"))
             elif key not in listed:
                 self._spent[role] = self._spent.get(role, 0) + 1
             elif role == "section":
-                self.owners.add(owner(site_key(final_url)))
+                self.move(final_url)
 
     def owns(self, url: str) -> bool:
         """Return True for a URL of this site."""
@@ -332,13 +340,18 @@ class SiteFrontier:
     def _next(self) -> Target | None:
         if self._requests + self.extra >= self.budgets.requests:
             return None
-        while self._given:
+        while self._given and not self._awaits_pages(self._given[0]):
             target = self._given.popleft()
             if target.given or self._affords(target.role):
                 return target
         if any(target.role != "article" for target in self.open.values()):
             return None
         return self._sitemaps.pop() if self._wants_sitemap() else self._next_page()
+
+    def _awaits_pages(self, target: Target) -> bool:
+        # What these list may be on the domain that the listed page has moved to.
+        is_list = target.given and target.role in ("feed", "sitemap")
+        return is_list and any(one.given and one.role == "section" for one in self.open.values())
 
     def _next_page(self) -> Target | None:
         if len(self.open) >= self.budgets.window:
@@ -347,8 +360,10 @@ class SiteFrontier:
             if self._articles:
                 return self._articles.pop()
             # Known articles count: a section is read where listings name few, not few new ones.
-            if self._sections and self._affords("section") and self._missing > self._named:
-                return self._sections.pop()
+            while self._sections and self._affords("section") and self._missing > self._named:
+                section = self._sections.pop()
+                if section.key not in self._as_articles:
+                    return section
         if self._revisits and self._revisited < self.budgets.articles:
             self._revisited += 1
             return self._revisits.pop()

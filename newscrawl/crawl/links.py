@@ -11,7 +11,7 @@ from newscrawl.crawl.entries import MAX_URL, Entries
 from newscrawl.crawl.gate import link_kind
 from newscrawl.crawl.urls import absolute_url
 from newscrawl.document import parse_document
-from newscrawl.fields.kind import page_kind
+from newscrawl.fields.kind import has_article_data, page_kind
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def read_page(
 ) -> dict[str, Any]:
     """Return what the page *data* is and where it leads.
 
-    ``kind`` and ``confidence`` as :func:`newscrawl.fields.kind.page_kind` has them; ``articles``
-    and ``sections``: entries (:meth:`newscrawl.crawl.entries.Entries.result`) in the page's
+    ``kind`` and ``confidence`` as :func:`newscrawl.fields.kind.page_kind` has them; ``is_story``:
+    it looks like an article, and its JSON-LD calls it one, too; ``articles`` and ``sections``: entries (:meth:`newscrawl.crawl.entries.Entries.result`) in the page's
     order, of the first *limit* links; ``feeds``: URLs; ``left_out``: counts by reason.
     Raises ``DocumentError``.
     """
@@ -45,6 +45,7 @@ def read_page(
     return {
         "kind": kind,
         "confidence": confidence,
+        "is_story": kind != "index" and has_article_data(document),
         "feeds": _feeds(document, base),
         **_links(document, base, owners, limit, traps=traps),
     }

@@ -173,6 +173,13 @@ class Pages:
             if changes:
                 self._store.write(sql, changes)
 
+    async def list_page(self, site: str, target: Target) -> dict[str, Any] | None:
+        """Write down that *target* is an article page; return its past, None where it is known."""
+        page: Entry = {"url": target.url, "key": target.key, "hints": target.hints}
+        sifted = await self.sift([page | {"when": None, "changed": None}])
+        self.write_listed(site, sifted, depth=target.depth)
+        return sifted.due[0].get("past", {}) if sifted.due else None
+
     def taken(self, target: Target, response: Response) -> None:
         """Write down that *target* is handed on; unless more is said of it, it is no article."""
         visit = self._visits[response.url] = Visit.of(target, response)

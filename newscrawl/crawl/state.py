@@ -98,6 +98,9 @@ class CrawlState:
         """
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
         sources = await self.sources.recall(site, limit=limit)
+        sections = [{"key": row.key} for row in sources.rows if row.role == "section"]
+        left = {entry["key"] for entry in await self.pages.not_articles(sections)}
+        sources.rows = [row for row in sources.rows if row.role != "section" or row.key in left]
         return Memory(sources, await self.pages.recall(site, since=since, limit=limit))
 
     def listed(

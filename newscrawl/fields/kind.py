@@ -133,7 +133,7 @@ def article_probability(shape: PageShape) -> float:
 def measure_shape(document: Document) -> PageShape:
     """Return the :class:`PageShape` of *document*."""
     types = _types(document)
-    article_data = any(name in _ARTICLE_TYPES or name.endswith("NewsArticle") for name in types)
+    article_data = _names_article(types)
     return PageShape(
         longest_run=longest_run(document),
         link_density=document.link_density(0),
@@ -142,6 +142,15 @@ def measure_shape(document: Document) -> PageShape:
         list_data=not types.isdisjoint(_LIST_TYPES),
         special=_special(types, article_data=article_data),
     )
+
+
+def has_article_data(document: Document) -> bool:
+    """Return True where JSON-LD holds an article."""
+    return _names_article(_types(document))
+
+
+def _names_article(types: AbstractSet[str]) -> bool:
+    return any(name in _ARTICLE_TYPES or name.endswith("NewsArticle") for name in types)
 
 
 def _types(document: Document) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from newscrawl.crawl.outcomes import SiteStats, failure_reason
 from newscrawl.crawl.pages import Sifted
 from newscrawl.crawl.sheets import META
 from newscrawl.crawl.state import CrawlState
-from newscrawl.crawl.urls import owner, site_key
 from newscrawl.crawl.workers import WorkerError, WorkerPool
 from newscrawl.encoding import header_charset, is_binary
 from newscrawl.items import PageItem
@@ -218,7 +218,7 @@ class SitelistSpider(Spider):
         self.counts.count(frontier.site.key, f"{what}/{reason}")
         self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
         if target.role == "robots":
-            frontier.guess_sitemap()
+            frontier.guess_sitemap(target.url)
 
     async def _read(
         self, frontier: SiteFrontier, target: Target, response: Response
@@ -235,13 +235,15 @@ class SitelistSpider(Spider):
             for url in found["sitemaps"]:
                 frontier.add_sitemap(url)
             if not found["sitemaps"]:
-                frontier.guess_sitemap()
+                frontier.guess_sitemap(response.url)
             self.state.listed(frontier, target, response, Sifted())
         else:
             await self._read_listing(frontier, target, response)
         return None
 
     def _unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+        if target.given and target.role == "section":
+            frontier.move(response.url)
         self.state.unchanged(frontier, target, response)
         frontier.add_named(target.past)
         what = "unchanged_count" if target.role == "article" else "not_modified_count"
@@ -279,22 +281,25 @@ class SitelistSpider(Spider):
         self, frontier: SiteFrontier, target: Target, response: Response
     ) -> PageItem | None:
         if target.given:
-            frontier.owners.add(owner(site_key(response.url)))
+            frontier.move(response.url)
         if reason := self._refusal(frontier, target, response):
             self._failed(frontier, target, reason, response.request)
             return None
         if target.certain or target.is_revisit:
             return self._take(frontier, target, response)
         page = await self._read_links(frontier, response)
-        # A section that looks like an article is the imprint or the privacy policy.
+        item = None
         if target.role == "article":
             if page["kind"] != "index":
                 return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
             response.meta[OUTCOME] = "dropped/not_article"
+        # Of sections those that only look like an article are the imprint and the privacy policy.
+        elif page["is_story"] and not target.given:
+            item = await self._take_section(frontier, target, response)
         await self._follow(frontier, target, response, page)
-        return None
+        return item
 
     def _refusal(self, frontier: SiteFrontier, target: Target, response: Response) -> str | None:
         if not isinstance(response, HtmlResponse):
@@ -331,6 +336,16 @@ class SitelistSpider(Spider):
             self._add_articles(frontier, sifted, depth=depth)
         self.state.listed(frontier, target, response, sifted, depth=depth)
 
+    async def _take_section(
+        self, frontier: SiteFrontier, target: Target, response: Response
+    ) -> PageItem | None:
+        """Take a section page that turns out to be an article, unless it is known."""
+        past = await self.state.pages.list_page(frontier.site.key, target)
+        if past is None or not frontier.claim(target.key):
+            return None
+        self.counts.count(frontier.site.key, "discovered_count")
+        return self._take(frontier, replace(target, role="article", past=past), response)
+
     def _take(self, frontier: SiteFrontier, target: Target, response: Response) -> PageItem:
         frontier.taken += not target.is_revisit
         self.state.pages.taken(target, response)
@@ -342,7 +357,7 @@ class SitelistSpider(Spider):
             fetched_at=clock.now(),
             site=frontier.site.key,
             hints=target.hints,
-            stylesheets=response.meta.get(META),
+            stylesheets=response.meta.get(META) or None,  # False: a section page
         )
 
     def _add_articles(
