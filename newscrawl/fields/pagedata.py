@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from w3lib.html import remove_tags
@@ -18,7 +18,7 @@ from newscrawl.fields.jsonld import parse_json_ld
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document import Document
 
@@ -26,7 +26,7 @@ MOST_SHOWN = 2500
 """Weighted characters of a body that may be the beginning only."""
 LONGER = 1.5
 """Least size of the article in the data, over that of the body shown."""
-_MOST_VALUES = 100_000
+_MOST_VALUES, _MOST_LISTS = 100_000, 20
 _DEEPEST = 12
 """Most objects around a text of a paragraph."""
 _KNOWN, _LEAST_PROBE = 200, 12
@@ -55,34 +55,30 @@ def article_in_data(document: Document, rows: Sequence[int]) -> str | None:
     if len(probe) < _LEAST_PROBE:
         return None
     texts = (
-        "\n\n".join(paragraphs)
+        "\n\n".join(filter(None, map(_plain_text, parts)))
         for script in document.statements
         if script.tag == "script" and "ld+json" not in script.get("type") and probe in script.script
-        for paragraphs in _articles(parse_json_ld(script.script), probe)
+        for parts in islice(_parts_around(parse_json_ld(script.script), probe), _MOST_LISTS)
     )
     best = max(texts, key=len, default="")
     return best if len(best) >= LONGER * shown else None
 
 
-def _articles(values: list[Any], known: str) -> Iterator[list[str]]:
-    """Yield the paragraphs of each list in *values* that holds the text *known*."""
-    pending = list(values)
+def _parts_around(values: Iterable[Any], known: str) -> Iterator[Sequence[Any]]:
+    """Yield the lists of objects in *values* that hold the text *known*, and the HTML that does, cut."""
+    pending: list[tuple[Any, tuple[list[Any], ...]]] = [(value, ()) for value in values]
     for _ in range(_MOST_VALUES):
         if not pending:
             return
-        value = pending.pop()
-        parts: Sequence[Any] = ()
+        value, around = pending.pop()
         if isinstance(value, dict):
-            pending.extend(value.values())
+            pending.extend((part, around) for part in value.values())
         elif isinstance(value, list):
-            pending.extend(value)
-            parts = value if all(isinstance(part, dict) for part in value) else ()
+            inside = (*around, value) if all(isinstance(part, dict) for part in value) else around
+            pending.extend((part, inside) for part in value)
         elif isinstance(value, str) and known in value:
-            parts = _PARAGRAPH_ENDS.split(value)
-        if len(parts) > 1:
-            paragraphs = [text for text in map(_plain_text, parts) if text]
-            if any(known in text for text in paragraphs):
-                yield paragraphs
+            yield from around
+            yield _PARAGRAPH_ENDS.split(value)
 
 
 def _plain_text(value: Any) -> str:
