@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial, wraps
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,8 +34,11 @@ from newscrawl.spiders.sitelist import SitelistSpider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from newscrawl.crawl.revisit import Verdict
+
+    Opening = Callable[..., AbstractAsyncContextManager[CrawlState]]
 
 SITE = "site.example"
 HOME = f"http://{SITE}/"
@@ -68,7 +72,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def crawl(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]:
+async def opened(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]:
     """Open the state as a crawl does."""
     crawler = get_crawler(SitelistSpider, settings_dict={"NEWSCRAWL_STATE": str(path)} | settings)
     state = CrawlState.for_crawler(crawler)
@@ -77,6 +81,12 @@ async def crawl(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]:
         yield state
     finally:
         await CrawlStore.for_crawler(crawler).close()
+
+
+@pytest.fixture
+def crawl(path: Path) -> Opening:
+    """Return what opens the state as the next crawl does."""
+    return partial(opened, path)
 
 
 def entry(path: str, when: datetime | None = None, changed: datetime | None = None) -> Any:
@@ -127,113 +137,104 @@ async def left(state: CrawlState, limit: int = 10) -> list[str]:
     return [found["url"].removeprefix(HOME) for found in memory.pages]
 
 
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(test())  # type: ignore[arg-type]
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Have pytest run a test that is a coroutine."""
+
+    @wraps(test)
+    def run(**fixtures: Any) -> None:
+        asyncio.run(test(**fixtures))  # type: ignore[arg-type]
+
+    return run
 
 
-def test_a_listed_page_is_due_until_it_is_fetched(path: Path, hands: Hands):
+@in_loop
+async def test_a_listed_page_is_due_until_it_is_fetched(crawl: Opening, hands: Hands):
     """What a crawl had no time for is there for the next, newest first, whatever listings say."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            old, new = entry("old", NOON - timedelta(days=2)), entry("new", NOON)
-            assert await due(state, old, entry("undated"), new) == ["old", "undated", "new"]
-        async with crawl(path) as state:
-            assert await left(state) == ["new", "old", "undated"]
-            assert await left(state, limit=1) == ["new"]
-            assert await due(state, new) == ["new"]
-        async with crawl(path, NEWSCRAWL_MAX_AGE=1) as state:
-            assert await left(state) == ["new", "undated"]
-
-    run(test)
+    async with crawl() as state:
+        old, new = entry("old", NOON - timedelta(days=2)), entry("new", NOON)
+        assert await due(state, old, entry("undated"), new) == ["old", "undated", "new"]
+    async with crawl() as state:
+        assert await left(state) == ["new", "old", "undated"]
+        assert await left(state, limit=1) == ["new"]
+        assert await due(state, new) == ["new"]
+    async with crawl(NEWSCRAWL_MAX_AGE=1) as state:
+        assert await left(state) == ["new", "undated"]
 
 
-def test_what_the_listing_said_comes_back(path: Path, hands: Hands):
+@in_loop
+async def test_what_the_listing_said_comes_back(crawl: Opening, hands: Hands):
     """Hints, depth and certainty are those of the first listing."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            sifted = await state.pages.sift([entry("a", NOON)])
-            state.pages.write_listed(SITE, sifted, depth=2, certain=True)
-        async with crawl(path) as state:
-            (found,) = (await state.recall(SITE, limit=10)).pages
-            assert found["hints"] == {"title": "a"}
-            assert (found["depth"], found["certain"]) == (2, True)
-            assert not target(found).is_revisit
-
-    run(test)
+    async with crawl() as state:
+        sifted = await state.pages.sift([entry("a", NOON)])
+        state.pages.write_listed(SITE, sifted, depth=2, certain=True)
+    async with crawl() as state:
+        (found,) = (await state.recall(SITE, limit=10)).pages
+        assert found["hints"] == {"title": "a"}
+        assert (found["depth"], found["certain"]) == (2, True)
+        assert not target(found).is_revisit
 
 
-def test_an_article_is_put_out_once(path: Path, hands: Hands):
+@in_loop
+async def test_an_article_is_put_out_once(crawl: Opening, hands: Hands):
     """Then it is known, until its time for another look has come."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            assert await put_out(state, a, "Text") == "new"
-        async with crawl(path) as state:
-            assert await left(state) == []
-            assert await due(state, a) == []
-            assert (await state.pages.sift([a])).known == [a["key"]]
-        hands.forward(1)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert target(again).is_revisit
-            assert await put_out(state, again, "Text") == "unchanged"
-            assert await left(state) == []
-        hands.forward(2)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert await put_out(state, again, "Other text") == "updated"
-        hands.forward(22)
-        async with crawl(path) as state:
-            assert await left(state) == [], "the window is over, also for a visit that is late"
-            assert await due(state, a) == []
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        assert await put_out(state, a, "Text") == "new"
+    async with crawl() as state:
+        assert await left(state) == []
+        assert await due(state, a) == []
+        assert (await state.pages.sift([a])).known == [a["key"]]
+    hands.forward(1)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert target(again).is_revisit
+        assert await put_out(state, again, "Text") == "unchanged"
+        assert await left(state) == []
+    hands.forward(2)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert await put_out(state, again, "Other text") == "updated"
+    hands.forward(22)
+    async with crawl() as state:
+        assert await left(state) == [], "the window is over, also for a visit that is late"
+        assert await due(state, a) == []
 
 
-def test_validators_come_back_as_conditions(path: Path, hands: Hands):
+@in_loop
+async def test_validators_come_back_as_conditions(crawl: Opening, hands: Hands):
     """Those of the last answer, also of one that says 304; a 304 without any keeps the old."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
-        hands.forward(1)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert conditions(again["past"]) == {
-                "If-None-Match": '"1"',
-                "If-Modified-Since": "yesterday",
-            }
-            state.pages.unchanged(target(again), answer(again["url"], ETag='"2"'))
-        hands.forward(2)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert again["past"]["etag"] == '"2"'
-            assert again["past"]["last_modified"] == "yesterday"
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
+    hands.forward(1)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert conditions(again["past"]) == {
+            "If-None-Match": '"1"',
+            "If-Modified-Since": "yesterday",
+        }
+        state.pages.unchanged(target(again), answer(again["url"], ETag='"2"'))
+    hands.forward(2)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert again["past"]["etag"] == '"2"'
+        assert again["past"]["last_modified"] == "yesterday"
 
 
-def test_what_gave_no_article_is_asked_for_without_conditions(path: Path, hands: Hands):
+@in_loop
+async def test_what_gave_no_article_is_asked_for_without_conditions(crawl: Opening, hands: Hands):
     """A page too short to be a story may be one in an hour."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            state.pages.taken(target(a), answer(a["url"], ETag='"1"'))
-        hands.forward(1)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert conditions(again["past"]) == {}
-            assert await put_out(state, again, "Text") == "new"
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        state.pages.taken(target(a), answer(a["url"], ETag='"1"'))
+    hands.forward(1)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert conditions(again["past"]) == {}
+        assert await put_out(state, again, "Text") == "new"
 
 
 def test_long_validators_are_not_kept():
@@ -243,200 +244,170 @@ def test_long_validators_are_not_kept():
     assert validators(answer(HOME, ETag=' W/"1" ')) == {"etag": 'W/"1"'}
 
 
-def test_a_change_that_a_listing_tells_is_looked_at(path: Path, hands: Hands):
+@in_loop
+async def test_a_change_that_a_listing_tells_is_looked_at(crawl: Opening, hands: Hands):
     """At once, but only once where it is not true, and never beyond the window."""
+    a = entry("a", NOON, NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text")
+    hands.forward(0.1)
+    told = entry("a", NOON, NOON + timedelta(minutes=5))
+    async with crawl() as state:
+        assert await due(state, a) == [], "it tells nothing new"
+        (listed,) = (await state.pages.sift([told])).due
+        assert await due(state, told) == ["a"]
+        assert await left(state) == ["a"], "whether or not this crawl gets to it"
+        assert await put_out(state, listed, "Text") == "unchanged"
+        assert await due(state, entry("a", NOON, NOON + timedelta(minutes=6))) == []
+    hands.forward(48)
+    fresh = entry("b", NOON, NOON)
+    async with crawl() as state:
+        await due(state, fresh)
+        await put_out(state, fresh, "Text b")
+        assert await due(state, entry("b", NOON, hands.now)) == []
 
-    async def test() -> None:
-        a = entry("a", NOON, NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text")
-        hands.forward(0.1)
-        told = entry("a", NOON, NOON + timedelta(minutes=5))
-        async with crawl(path) as state:
-            assert await due(state, a) == [], "it tells nothing new"
+
+@in_loop
+async def test_a_change_that_is_true_restores_trust(crawl: Opening, hands: Hands):
+    """A listing that was right is believed again."""
+    a = entry("a", NOON, NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text 0")
+        for hour in (1, 2, 3):
+            hands.forward(0.1)
+            told = entry("a", NOON, NOON + timedelta(hours=hour))
             (listed,) = (await state.pages.sift([told])).due
             assert await due(state, told) == ["a"]
-            assert await left(state) == ["a"], "whether or not this crawl gets to it"
-            assert await put_out(state, listed, "Text") == "unchanged"
-            assert await due(state, entry("a", NOON, NOON + timedelta(minutes=6))) == []
-        hands.forward(48)
-        fresh = entry("b", NOON, NOON)
-        async with crawl(path) as state:
-            await due(state, fresh)
-            await put_out(state, fresh, "Text b")
-            assert await due(state, entry("b", NOON, hands.now)) == []
-
-    run(test)
+            assert await put_out(state, listed, f"Text {hour}") == "updated"
 
 
-def test_a_change_that_is_true_restores_trust(path: Path, hands: Hands):
-    """A listing that was right is believed again."""
-
-    async def test() -> None:
-        a = entry("a", NOON, NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text 0")
-            for hour in (1, 2, 3):
-                hands.forward(0.1)
-                told = entry("a", NOON, NOON + timedelta(hours=hour))
-                (listed,) = (await state.pages.sift([told])).due
-                assert await due(state, told) == ["a"]
-                assert await put_out(state, listed, f"Text {hour}") == "updated"
-
-    run(test)
-
-
-def test_failures_are_retried_with_back_off_and_given_up(path: Path, hands: Hands):
+@in_loop
+async def test_failures_are_retried_with_back_off_and_given_up(crawl: Opening, hands: Hands):
     """In the next crawl, after 1, 2 and 4 hours, then never; no listing changes that."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            state.pages.failed(target(a), None, "timeout")
-        for hours in (0, 1, 2, 4):
-            if hours:
-                async with crawl(path) as state:
-                    assert await left(state) == []
-                    assert await due(state, a) == []
-            hands.forward(hours)
-            async with crawl(path) as state:
-                (again,) = (await state.recall(SITE, limit=10)).pages
-                state.pages.failed(target(again), None, "http_503")
-        hands.forward(1000)
-        async with crawl(path) as state:
-            assert await left(state) == []
-            assert await due(state, a) == []
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        state.pages.failed(target(a), None, "timeout")
+    for hours in (0, 1, 2, 4):
+        if hours:
+            async with crawl() as state:
+                assert await left(state) == []
+                assert await due(state, a) == []
+        hands.forward(hours)
+        async with crawl() as state:
+            (again,) = (await state.recall(SITE, limit=10)).pages
+            state.pages.failed(target(again), None, "http_503")
+    hands.forward(1000)
+    async with crawl() as state:
+        assert await left(state) == []
+        assert await due(state, a) == []
 
 
 @pytest.mark.parametrize("reason", ["http_404", "http_410"])
-def test_an_article_that_is_gone(path: Path, hands: Hands, reason: str):
+@in_loop
+async def test_an_article_that_is_gone(crawl: Opening, hands: Hands, reason: str):
     """It is not asked for again, and stays known."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text")
-        hands.forward(1)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            state.pages.failed(target(again), None, reason)
-        hands.forward(5)
-        async with crawl(path) as state:
-            assert await left(state) == []
-            assert await due(state, a) == []
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text")
+    hands.forward(1)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        state.pages.failed(target(again), None, reason)
+    hands.forward(5)
+    async with crawl() as state:
+        assert await left(state) == []
+        assert await due(state, a) == []
 
 
-def test_a_revisit_that_fails_changes_nothing(path: Path, hands: Hands):
+@in_loop
+async def test_a_revisit_that_fails_changes_nothing(crawl: Opening, hands: Hands):
     """The article is out; the next look comes when it would."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text")
-        hands.forward(1)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            state.pages.failed(target(again), None, "timeout")
-            assert await left(state) == []
-        hands.forward(2)
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert await put_out(state, again, "Text") == "unchanged"
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text")
+    hands.forward(1)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        state.pages.failed(target(again), None, "timeout")
+        assert await left(state) == []
+    hands.forward(2)
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert await put_out(state, again, "Text") == "unchanged"
 
 
-def test_the_canonical_url_of_a_known_page(path: Path, hands: Hands):
+@in_loop
+async def test_the_canonical_url_of_a_known_page(crawl: Opening, hands: Hands):
     """An article of another URL that names it is known, in a later crawl too, whatever its text."""
-
-    async def test() -> None:
-        a, amp = entry("a"), entry("amp/a")
-        async with crawl(path) as state:
-            await due(state, a, amp)
-            await put_out(state, a, "Text")
-            assert await put_out(state, amp, "Text, printed", canonical=a["url"]) == "known"
-        async with crawl(path) as state:
-            late = entry("late/a")
-            assert await due(state, amp, late) == ["late/a"]
-            assert await put_out(state, late, "Text", canonical=f"{a['url']}#top") == "known"
-        hands.forward(5)
-        async with crawl(path) as state:
-            assert await left(state) == ["a"]
-
-    run(test)
+    a, amp = entry("a"), entry("amp/a")
+    async with crawl() as state:
+        await due(state, a, amp)
+        await put_out(state, a, "Text")
+        assert await put_out(state, amp, "Text, printed", canonical=a["url"]) == "known"
+    async with crawl() as state:
+        late = entry("late/a")
+        assert await due(state, amp, late) == ["late/a"]
+        assert await put_out(state, late, "Text", canonical=f"{a['url']}#top") == "known"
+    hands.forward(5)
+    async with crawl() as state:
+        assert await left(state) == ["a"]
 
 
-def test_pages_that_share_a_canonical_url(path: Path, hands: Hands):
+@in_loop
+async def test_pages_that_share_a_canonical_url(crawl: Opening, hands: Hands):
     """With the same text they are one article, in either order, at the same time too."""
-
-    async def test() -> None:
-        main = f"{HOME}a"
-        first, second, third = entry("amp/a"), entry("print/a"), entry("mobile/a")
-        async with crawl(path) as state:
-            await due(state, first, second)
-            verdicts = await asyncio.gather(
-                put_out(state, first, "Text", canonical=main),
-                put_out(state, second, "Text", canonical=main),
-            )
-            assert sorted(verdicts) == ["known", "new"]
-        async with crawl(path) as state:
-            assert await due(state, third) == ["mobile/a"]
-            assert await put_out(state, third, "Text", canonical=main) == "known"
-            (listed,) = (await state.pages.sift([entry("a")])).due
-            assert await put_out(state, listed, "Text", canonical=main) == "known"
-
-    run(test)
+    main = f"{HOME}a"
+    first, second, third = entry("amp/a"), entry("print/a"), entry("mobile/a")
+    async with crawl() as state:
+        await due(state, first, second)
+        verdicts = await asyncio.gather(
+            put_out(state, first, "Text", canonical=main),
+            put_out(state, second, "Text", canonical=main),
+        )
+        assert sorted(verdicts) == ["known", "new"]
+    async with crawl() as state:
+        assert await due(state, third) == ["mobile/a"]
+        assert await put_out(state, third, "Text", canonical=main) == "known"
+        (listed,) = (await state.pages.sift([entry("a")])).due
+        assert await put_out(state, listed, "Text", canonical=main) == "known"
 
 
-def test_a_site_that_names_its_front_page_in_all_articles(path: Path, hands: Hands):
+@in_loop
+async def test_a_site_that_names_its_front_page_in_all_articles(crawl: Opening, hands: Hands):
     """It loses none of them."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            for number in range(3):
-                page = entry(str(number))
-                await due(state, page)
-                assert await put_out(state, page, f"Text {number}", canonical=HOME) == "new"
-
-    run(test)
+    async with crawl() as state:
+        for number in range(3):
+            page = entry(str(number))
+            await due(state, page)
+            assert await put_out(state, page, f"Text {number}", canonical=HOME) == "new"
 
 
-def test_the_canonical_url_of_another_site_says_nothing(path: Path, hands: Hands):
+@in_loop
+async def test_the_canonical_url_of_another_site_says_nothing(crawl: Opening, hands: Hands):
     """Whose article it is, is for near-duplicates to tell."""
-
-    async def test() -> None:
-        ours = entry("a")
-        theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
-        async with crawl(path) as state:
-            await due(state, ours, theirs)
-            await put_out(state, ours, "Text")
-            assert await put_out(state, theirs, "Text", canonical=ours["url"]) == "new"
-
-    run(test)
+    ours = entry("a")
+    theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
+    async with crawl() as state:
+        await due(state, ours, theirs)
+        await put_out(state, ours, "Text")
+        assert await put_out(state, theirs, "Text", canonical=ours["url"]) == "new"
 
 
-def test_where_a_redirect_led(path: Path, hands: Hands):
+@in_loop
+async def test_where_a_redirect_led(crawl: Opening, hands: Hands):
     """Both URLs are known then, and another that leads there is no article of its own."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            short, other = entry("s/1"), entry("s/2")
-            await due(state, short, other)
-            await put_out(state, short, "Text", at="2026/story")
-            assert await put_out(state, other, "Text", at="2026/story") == "known"
-        async with crawl(path) as state:
-            assert await due(state, entry("2026/story"), short) == []
-
-    run(test)
+    async with crawl() as state:
+        short, other = entry("s/1"), entry("s/2")
+        await due(state, short, other)
+        await put_out(state, short, "Text", at="2026/story")
+        assert await put_out(state, other, "Text", at="2026/story") == "known"
+    async with crawl() as state:
+        assert await due(state, entry("2026/story"), short) == []
 
 
 class Newsstand:
@@ -460,13 +431,13 @@ class Newsstand:
             else:
                 crawls[-1].append(event)
         for crawl_events in crawls:
-            async with crawl(self.path) as state:
+            async with opened(self.path) as state:
                 await self._begin(state)
                 for what, *arguments in crawl_events:
                     await getattr(self, what)(state, *arguments)
             self.hands.forward(1)
         self.hands.forward(10)
-        async with crawl(self.path) as state:
+        async with opened(self.path) as state:
             await self._begin(state)
         given_up = {page for page, times in self.failures.items() if times >= 5}
         assert self.listed - self.out.keys() - given_up <= self.waiting.keys(), "nothing is lost"
@@ -554,119 +525,98 @@ def test_whatever_happens(events: list[tuple[Any, ...]]):
             clock.set_clock()
 
 
-def test_an_article_is_no_section(path: Path, hands: Hands):
+@in_loop
+async def test_an_article_is_no_section(crawl: Opening, hands: Hands):
     """However a page links to it."""
-
-    async def test() -> None:
-        a, section = entry("news/a"), entry("news")
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text", at="news/long-story")
-        async with crawl(path) as state:
-            links = [a, section, entry("news/long-story")]
-            assert await state.pages.not_articles(links) == [section]
-
-    run(test)
+    a, section = entry("news/a"), entry("news")
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text", at="news/long-story")
+    async with crawl() as state:
+        links = [a, section, entry("news/long-story")]
+        assert await state.pages.not_articles(links) == [section]
 
 
-def test_a_section_that_was_an_article_is_read_no_more(path: Path, hands: Hands):
+@in_loop
+async def test_a_section_that_was_an_article_is_read_no_more(crawl: Opening, hands: Hands):
     """The next crawl knows it, and looks at it as at other articles."""
-
-    async def test() -> None:
-        section = entry("news/a")
-        async with crawl(path) as state:
-            site = await remembered(state)
-            for listed in (section, entry("news")):
-                site.add_section(listed, 1)
-            state.sources.write_found(site)
-            await due(state, section)
-            await put_out(state, section, "Text")
-        async with crawl(path) as state:
-            rows = (await state.recall(SITE, limit=10)).sources.rows
-            assert {row.key for row in rows if row.role == "section"} == {
-                page_key(HOME),
-                page_key(f"{HOME}news"),
-            }
-
-    run(test)
+    section = entry("news/a")
+    async with crawl() as state:
+        site = await remembered(state)
+        for listed in (section, entry("news")):
+            site.add_section(listed, 1)
+        state.sources.write_found(site)
+        await due(state, section)
+        await put_out(state, section, "Text")
+    async with crawl() as state:
+        rows = (await state.recall(SITE, limit=10)).sources.rows
+        assert {row.key for row in rows if row.role == "section"} == {
+            page_key(HOME),
+            page_key(f"{HOME}news"),
+        }
 
 
-def test_an_article_that_a_pipeline_lost(path: Path, hands: Hands):
+@in_loop
+async def test_an_article_that_a_pipeline_lost(crawl: Opening, hands: Hands):
     """It was not put out: the next crawl fetches it again, and it is new."""
-
-    async def test() -> None:
-        a = entry("a", NOON)
-        async with crawl(path) as state:
-            await due(state, a)
-            await put_out(state, a, "Text")
-            state.pages.item_error(answer(a["url"]))
-        async with crawl(path) as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
-            assert await put_out(state, again, "Text") == "new"
-
-    run(test)
+    a = entry("a", NOON)
+    async with crawl() as state:
+        await due(state, a)
+        await put_out(state, a, "Text")
+        state.pages.item_error(answer(a["url"]))
+    async with crawl() as state:
+        (again,) = (await state.recall(SITE, limit=10)).pages
+        assert await put_out(state, again, "Text") == "new"
 
 
-def test_a_page_that_no_site_list_asked_for(path: Path, hands: Hands):
+@in_loop
+async def test_a_page_that_no_site_list_asked_for(crawl: Opening, hands: Hands):
     """Other spiders' articles pass."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            article = Article(url=HOME, body="Text")
-            assert await state.pages.judge(article, HOME, body_hash(article.body)) is None
-
-    run(test)
+    async with crawl() as state:
+        article = Article(url=HOME, body="Text")
+        assert await state.pages.judge(article, HOME, body_hash(article.body)) is None
 
 
-def test_all_again(path: Path, hands: Hands):
+@in_loop
+async def test_all_again(crawl: Opening, hands: Hands):
     """With NEWSCRAWL_ONLY_NEW off everything is new each time, and yet remembered."""
+    a = entry("a", NOON)
+    for _ in range(2):
+        async with crawl(NEWSCRAWL_ONLY_NEW=False) as state:
+            assert await left(state) == []
+            assert await due(state, a) == ["a"]
+            assert await put_out(state, a, "Text") == "new"
+    async with crawl() as state:
+        assert await due(state, a) == []
 
-    async def test() -> None:
-        a = entry("a", NOON)
-        for _ in range(2):
-            async with crawl(path, NEWSCRAWL_ONLY_NEW=False) as state:
-                assert await left(state) == []
-                assert await due(state, a) == ["a"]
-                assert await put_out(state, a, "Text") == "new"
-        async with crawl(path) as state:
+
+@in_loop
+async def test_in_memory(hands: Hands):
+    """Without a file a crawl is the first, and knows its own articles."""
+    for _ in range(2):
+        async with opened("") as state:
+            a = entry("a")
+            assert await due(state, a) == ["a"]
+            assert await put_out(state, a, "Text") == "new"
             assert await due(state, a) == []
 
-    run(test)
 
-
-def test_in_memory(hands: Hands):
-    """Without a file a crawl is the first, and knows its own articles."""
-
-    async def test() -> None:
-        for _ in range(2):
-            async with crawl("") as state:
-                a = entry("a")
-                assert await due(state, a) == ["a"]
-                assert await put_out(state, a, "Text") == "new"
-                assert await due(state, a) == []
-
-    run(test)
-
-
-def test_what_is_listed_no_more_is_forgotten(path: Path, hands: Hands):
+@in_loop
+async def test_what_is_listed_no_more_is_forgotten(crawl: Opening, path: Path, hands: Hands):
     """After NEWSCRAWL_STATE_DAYS, and not while listings name it."""
-
-    async def test() -> None:
-        a, b = entry("a"), entry("b")
-        async with crawl(path) as state:
-            await due(state, a, b)
-            await put_out(state, a, "Text a", canonical=f"{HOME}main/a")
-            await put_out(state, b, "Text b")
-        hands.forward(24 * 100)
-        async with crawl(path) as state:
-            assert await due(state, b) == []
-        hands.forward(24 * 100)
-        async with crawl(path) as state:
-            assert await due(state, a, b) == ["a"]
-        with sqlite3.connect(path) as connection:
-            assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
-
-    run(test)
+    a, b = entry("a"), entry("b")
+    async with crawl() as state:
+        await due(state, a, b)
+        await put_out(state, a, "Text a", canonical=f"{HOME}main/a")
+        await put_out(state, b, "Text b")
+    hands.forward(24 * 100)
+    async with crawl() as state:
+        assert await due(state, b) == []
+    hands.forward(24 * 100)
+    async with crawl() as state:
+        assert await due(state, a, b) == ["a"]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
 
 
 def frontier(known: Any = None, **options: Any) -> SiteFrontier:
@@ -707,82 +657,70 @@ async def remembered(state: CrawlState, limit: int = 20) -> SiteFrontier:
     return site
 
 
-def test_sources_rest_until_they_are_due(path: Path, hands: Hands):
+@in_loop
+async def test_sources_rest_until_they_are_due(crawl: Opening, hands: Hands):
     """Those that the site list gives and those found, with their validators."""
+    async with crawl() as state:
+        site = await remembered(state)
+        site.add_feed(f"{HOME}feed")
+        assert await poll(state, site, ETag='"1"') == ["robots.txt", "", "feed"]
+    async with crawl() as state:
+        site = await remembered(state)
+        assert await poll(state, site) == []
+        assert site.resting == {"robots": 1, "section": 1, "feed": 1}
+        assert state.sources.next_due is not None
+    hands.forward(1)
+    async with crawl() as state:
+        site = await remembered(state)
+        targets = [wanted for _, wanted in site.next_targets()]
+        assert [wanted.url for wanted in targets] == [HOME, f"{HOME}feed"]
+        assert {conditions(wanted.past)["If-None-Match"] for wanted in targets} == {'"1"'}
 
-    async def test() -> None:
-        async with crawl(path) as state:
+
+@in_loop
+async def test_sources_that_bring_news_are_asked_sooner(path: Path, hands: Hands):
+    """And those that do not later."""
+    polls: dict[int, int] = {0: 0, 1: 0}
+    for new in polls:
+        async with opened(path.with_name(f"{new}.sqlite")) as state:
+            for _ in range(48):
+                polls[new] += "" in await poll(state, await remembered(state), new=new)
+                hands.forward(0.5)
+    assert polls[1] == 48
+    assert polls[0] < 12
+
+
+@in_loop
+async def test_a_source_that_fails_is_left_alone(crawl: Opening, hands: Hands):
+    """Longer each time; found and failed in the same crawl it is remembered, too."""
+    tries = []
+    for hour in range(48):
+        async with crawl() as state:
             site = await remembered(state)
             site.add_feed(f"{HOME}feed")
-            assert await poll(state, site, ETag='"1"') == ["robots.txt", "", "feed"]
-        async with crawl(path) as state:
-            site = await remembered(state)
-            assert await poll(state, site) == []
-            assert site.resting == {"robots": 1, "section": 1, "feed": 1}
-            assert state.sources.next_due is not None
+            for ticket, wanted in list(site.next_targets()):
+                site.close(ticket)
+                if wanted.role == "feed":
+                    tries.append(hour)
+                state.failed(site, wanted, None, "timeout")
         hands.forward(1)
-        async with crawl(path) as state:
-            site = await remembered(state)
-            targets = [wanted for _, wanted in site.next_targets()]
-            assert [wanted.url for wanted in targets] == [HOME, f"{HOME}feed"]
-            assert {conditions(wanted.past)["If-None-Match"] for wanted in targets} == {'"1"'}
-
-    run(test)
+    gaps = [after - before for before, after in pairwise(tries)]
+    assert gaps == sorted(gaps)
+    assert 4 <= len(tries) <= 8
 
 
-def test_sources_that_bring_news_are_asked_sooner(path: Path, hands: Hands):
-    """And those that do not later."""
-
-    async def test() -> None:
-        polls: dict[int, int] = {0: 0, 1: 0}
-        for new in polls:
-            async with crawl(path.with_name(f"{new}.sqlite")) as state:
-                for _ in range(48):
-                    polls[new] += "" in await poll(state, await remembered(state), new=new)
-                    hands.forward(0.5)
-        assert polls[1] == 48
-        assert polls[0] < 12
-
-    run(test)
-
-
-def test_a_source_that_fails_is_left_alone(path: Path, hands: Hands):
-    """Longer each time; found and failed in the same crawl it is remembered, too."""
-
-    async def test() -> None:
-        tries = []
-        for hour in range(48):
-            async with crawl(path) as state:
-                site = await remembered(state)
-                site.add_feed(f"{HOME}feed")
-                for ticket, wanted in list(site.next_targets()):
-                    site.close(ticket)
-                    if wanted.role == "feed":
-                        tries.append(hour)
-                    state.failed(site, wanted, None, "timeout")
-            hands.forward(1)
-        gaps = [after - before for before, after in pairwise(tries)]
-        assert gaps == sorted(gaps)
-        assert 4 <= len(tries) <= 8
-
-    run(test)
-
-
-def test_a_listing_that_was_cut_short_is_read_again_for_more(path: Path, hands: Hands):
+@in_loop
+async def test_a_listing_that_was_cut_short_is_read_again_for_more(crawl: Opening, hands: Hands):
     """By a crawl that takes more, at once and without conditions."""
-
-    async def test() -> None:
-        async with crawl(path) as state:
-            site = await remembered(state, limit=20)
-            site.add_sitemap(f"{HOME}map.xml")
-            await poll(state, site, cut=20, ETag='"1"')
-        async with crawl(path) as state:
-            assert asked(await remembered(state, limit=20)) == []
-            site = await remembered(state, limit=40)
-            found = {wanted.url: wanted for _, wanted in site.next_targets()}
-            assert conditions(found[HOME].past) == {}
-
-    run(test)
+    async with crawl() as state:
+        site = await remembered(state, limit=20)
+        site.add_sitemap(f"{HOME}map.xml")
+        await poll(state, site, cut=20, ETag='"1"')
+    async with crawl() as state:
+        assert asked(await remembered(state, limit=20)) == []
+        site = await remembered(state, limit=40)
+        found = {wanted.url: wanted for _, wanted in site.next_targets()}
+        assert conditions(found[HOME].past) == {}
 
 
 def test_a_sitemap_that_its_index_calls_new_is_due():
