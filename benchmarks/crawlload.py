@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import random
@@ -35,6 +36,8 @@ LONGEST = 3600.0
 #: entries of one sitemap, fewer than its protocol allows
 _ENTRIES = 20_000
 _HTML = {"Content-Type": "text/html; charset=utf-8"}
+_SHEET = '<link rel="stylesheet" href="/site.css">'
+_CSS = b".text p { color: #222; font-size: 18px } nav li { display: inline-block } .meta { color: #777 }"
 # Copies of each other would be a load of their own for the index of near-duplicates.
 _WORDS = sorted({word for n in range(49) for text in paragraphs(n) for word in text.split()})
 _MENU = "".join(
@@ -48,7 +51,10 @@ def article_path(number: int) -> str:
 
 
 class PageServer(LoopbackServer):
-    """Serves as many articles as are asked for, each different from all others, of some size."""
+    """Serves as many articles as are asked for, each different from all others, of some size.
+
+    All of them have one style sheet.
+    """
 
     def __init__(self, pages: int, size: int) -> None:
         super().__init__()
@@ -62,6 +68,7 @@ class PageServer(LoopbackServer):
         chance = random.Random(number)
         texts = [" ".join(chance.choices(_WORDS, k=70)).capitalize() + "." for _ in range(7)]
         html = dress(title(number), texts, meta_charset="utf-8")
+        html = html.replace("</head>", f"{_SHEET}</head>", 1)
         return html.replace("<main>", self._menu, 1).encode()
 
     def _sitemap(self) -> str:
@@ -85,6 +92,8 @@ class PageServer(LoopbackServer):
             body, kinds = f"Sitemap: {self.url}/map.xml\n".encode(), {"Content-Type": "text/plain"}
         elif request.target == "/map.xml":
             body, kinds = self._sitemap().encode(), {"Content-Type": "application/xml"}
+        elif request.target == "/site.css":
+            body, kinds = _CSS, {"Content-Type": "text/css"}
         else:
             body, status = b"<title>Der Tagesbote</title>", 200 if request.target == "/" else 404
         writer.write(response(body, status, kinds))
@@ -114,7 +123,10 @@ def _serve(pages: int, size: int, connection: Connection) -> None:
 
 
 class Meter:
-    """Records what a crawl's process costs from its first request to its last."""
+    """Records what a crawl's process costs from its first request to its last.
+
+    What is there before is none of the garbage collector's concern.
+    """
 
     _EVERY = 100
 
@@ -133,6 +145,8 @@ class Meter:
         return cls(crawler)
 
     def _start(self) -> None:
+        gc.collect()
+        gc.freeze()
         self._before = time.thread_time(), time.process_time()
 
     def _page(self) -> None:
@@ -184,12 +198,13 @@ def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Cra
     return run_scrapy(folder, command, direct_environment(), given, LONGEST, with_feed=False)
 
 
-def crawl_trivially(folder: Path, site: str, pages: int) -> Crawl:
+def crawl_trivially(folder: Path, site: str, pages: int, **settings: object) -> Crawl:
     """Crawl the same pages with Scrapy as it comes and a spider that does nothing."""
     given = {
         "EXTENSIONS": json.dumps({f"{__name__}.Meter": 0}),
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+        **settings,
     }
     environment = {
         **direct_environment(),
