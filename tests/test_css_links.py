@@ -101,6 +101,22 @@ def test_order_and_limit():
     assert [url[-5] for url in sheet_urls(html, PAGE, limit=2)] == list("90")
 
 
+@given(
+    st.text(alphabet="/:?#.ahtpsx\t\r é", max_size=12).map(lambda text: text.replace("a", "http:")),
+    st.sampled_from(
+        ["http://a.test/b/c?d#e", "https://a.test", "file:///a/b", "", "a/b/c/d", "http:/a/b/c"]
+    ),
+)
+@example("http://", "http://a.test/b/c")
+@example("/\t/", "http://a.test/b/c")
+@example("//#x", "http://a.test/b/c")
+def test_sheets_that_pages_share(href: str, base: str):
+    """What is remembered of a site's sheets is what each page by itself would give."""
+    links._joined.cache_clear()
+    for url in (base, f"{base}/x"):
+        assert sheet_url(href, url) == (links._joined(href.strip(), url) if href.strip() else None)
+
+
 def test_schemes_are_left_to_the_caller():
     """All but ``data`` come out: who fetches decides, and counts what he refuses."""
     assert sheet_urls(b"<link rel=stylesheet href=ftp://x.test/a.css>", PAGE) == [

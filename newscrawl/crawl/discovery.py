@@ -127,6 +127,8 @@ class SiteFrontier:
         self.owners = {owner(site.key)}
         #: requests in flight
         self.open: dict[int, Target] = {}
+        #: of these, those that are no articles, and those that were not put out before
+        self._sources_open = self._new_open = 0
         #: article pages handed on, those not counted that were put out before
         self.taken = 0
         #: sources that are not due, by role
@@ -325,7 +327,14 @@ class SiteFrontier:
 
     def close(self, ticket: int) -> Target | None:
         """Settle a request and return its target; None where it is settled already."""
-        return self.open.pop(ticket, None)
+        target = self.open.pop(ticket, None)
+        if target is not None:
+            self._count_open(target, -1)
+        return target
+
+    def _count_open(self, target: Target, change: int) -> None:
+        self._sources_open += change * (target.role != "article")
+        self._new_open += change * (not target.is_revisit)
 
     def next_targets(self) -> Iterator[tuple[int, Target]]:
         """Yield (ticket, target) of what should be fetched now; each must be closed later."""
@@ -335,6 +344,7 @@ class SiteFrontier:
                 self._spent[target.role] = self._spent.get(target.role, 0) + 1
             ticket = next(self._tickets)
             self.open[ticket] = target
+            self._count_open(target, 1)
             yield ticket, target
 
     def _next(self) -> Target | None:
@@ -344,7 +354,7 @@ class SiteFrontier:
             target = self._given.popleft()
             if target.given or self._affords(target.role):
                 return target
-        if any(target.role != "article" for target in self.open.values()):
+        if self._sources_open:
             return None
         return self._sitemaps.pop() if self._wants_sitemap() else self._next_page()
 
@@ -372,8 +382,7 @@ class SiteFrontier:
     @property
     def _missing(self) -> int:
         """Article pages that the site's limit asks for beside those in flight."""
-        in_flight = sum(not target.is_revisit for target in self.open.values())
-        return self.budgets.articles - self.taken - in_flight
+        return self.budgets.articles - self.taken - self._new_open
 
     def _affords(self, role: Role) -> bool:
         return self._spent.get(role, 0) < self.budgets.of(role)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,11 +51,11 @@ class Site:
     limit: int | None = None
     #: BCP 47 tag of pages that do not name their language
     language: str | None = None
+    #: name in stats: the host, with the port where it is not the default
+    key: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> str:
-        """The site's name in stats: its host, with the port where it is not the default."""
-        return site_key(self.url)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", site_key(self.url))
 
 
 def make_site(entry: object) -> Site:

@@ -52,6 +52,8 @@ _LONGEST_REMEMBERED = 512
 _PRELUDE_RULE = re.compile(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
+# Of the base, scheme and host are all that such a URL needs.
+_ROOTED = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 _TEXT_CSS = frozenset({"", "text/css"})
 
 
@@ -95,6 +97,13 @@ def sheet_url(href: str, base: str) -> str | None:
     href = "".join(href.split("\n")).strip()
     if not href:
         return None
+    if _ROOTED.match(href):
+        base = "/".join(base.split("/", 3)[:3])
+    return _joined(href, base)
+
+
+@lru_cache(1024)  # the pages of a site share sheets
+def _joined(href: str, base: str) -> str | None:
     try:
         url = urldefrag(urljoin(base, href)).url
     except ValueError:
