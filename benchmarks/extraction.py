@@ -25,7 +25,7 @@ from unittest.mock import patch
 import lxml.html
 
 from newscrawl import document, forest, rows
-from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ
+from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ, render
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
 from newscrawl.document import COMPILED, parse_document
@@ -61,6 +61,7 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (blocks, "split_text", blocks.split_in_python),
     (blockfeatures, "text_columns", blocktexts.texts_in_python),
     (blockfeatures, "number_columns", blockfeatures.numbers_in_python),
+    (render, "write_tree", render.write_in_python),
     (kind, "longest_run", kind.longest_in_python),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}

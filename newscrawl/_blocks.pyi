@@ -1,3 +1,6 @@
+from collections.abc import Set as AbstractSet
+
+from newscrawl.body.render import Flow
 from newscrawl.document import Document
 
 def split_text(
@@ -7,9 +10,6 @@ def text_columns(
     texts: list[str],
     description: str,
     *,
-    odd: str,
-    stops: str,
-    closing: str,
     most_looked_at: int,
     beginning: int,
     least_described: int,
@@ -18,3 +18,6 @@ def text_columns(
 def longest_run(
     document: Document, *, inline: frozenset[str], least: float, alone: float
 ) -> float: ...
+def write_tree(
+    flow: Flow, document: Document, root: int, skip: AbstractSet[int], *, breaks: dict[str, str]
+) -> None: ...

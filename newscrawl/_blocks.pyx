@@ -8,8 +8,13 @@ from cpython cimport array
 
 from array import array as new_array
 
+from newscrawl.rows import LEADING as _LEADING
+from newscrawl.rows import TEXT, TRAILING as _TRAILING
 from newscrawl.text import squeeze
 
+cdef int LEADING = _LEADING, TRAILING = _TRAILING
+cdef str TEXT_NODE = TEXT
+cdef str PARAGRAPH = "\n\n"
 cdef array.array _DOUBLES = new_array("d")
 
 
@@ -43,8 +48,8 @@ cdef bint _ends_block(list tags, Py_ssize_t first, Py_ssize_t end, frozenset bou
 
 def text_columns(
     list texts not None, str description not None,
-    *, str odd not None, str stops not None, str closing not None, Py_ssize_t most_looked_at,
-    Py_ssize_t beginning, Py_ssize_t least_described, Py_ssize_t most_described,
+    *, Py_ssize_t most_looked_at, Py_ssize_t beginning, Py_ssize_t least_described,
+    Py_ssize_t most_described,
 ):
     """Return the columns: see :func:`newscrawl.body.blocktexts.texts_in_python`."""
     cdef list ends = [], odds = [], described = [], again = []
@@ -53,8 +58,8 @@ def text_columns(
     cdef double known = 0.0 if description else -1.0
     for text in texts:
         seen[text] = text in seen
-        ends.append(_ending(text, stops, closing))
-        odds.append(_count_of(text, most_looked_at, odd))
+        ends.append(_ending(text))
+        odds.append(_odd(text, most_looked_at))
         if description and len(text) >= least_described:
             start = _squeezed(text, beginning, most_described)
             described.append(1.0 if len(start) >= least_described and start in description else 0.0)
@@ -65,20 +70,20 @@ def text_columns(
     return {"ends": ends, "odd": odds, "described": described, "again": again}
 
 
-cdef double _ending(str text, str stops, str closing):
+cdef double _ending(str text) except -1:
     """Return what *text* ends with: 2 a sentence, 1 an announcement."""
     cdef Py_ssize_t size = len(text), place = size - 1, first = max(0, size - 8)
-    while place >= first and text[place] in closing:
+    while place >= first and text[place] in u"\"'”’»)]」』":
         place -= 1
-    if place >= first and text[place] in stops:
+    if place >= first and text[place] in u".!?…。！？؟۔।॥":
         return 2.0
     return 1.0 if size and text[size - 1] in u":：" else 0.0
 
 
-cdef double _count_of(str text, Py_ssize_t most, str characters):
+cdef double _odd(str text, Py_ssize_t most) except -1:
     cdef Py_ssize_t place, count = 0
     for place in range(min(len(text), most)):
-        if text[place] in characters:
+        if text[place] in u"©®|•»›→▶►@#/":
             count += 1
     return count
 
@@ -115,3 +120,64 @@ def longest_run(document, *, frozenset inline not None, double least, double alo
             runs.data.as_doubles[home + 1] += size
             longest = max(longest, runs.data.as_doubles[home + 1])
     return longest
+
+
+def write_tree(
+    flow, document, Py_ssize_t root, skip, *, dict breaks not None
+):
+    """Write a tree without preformatted text: see :func:`newscrawl.body.render.write_in_python`."""
+    cdef list tags = document.tag, ends = document.end, texts = document.text
+    cdef list pieces = flow.pieces, open_rows = []
+    cdef bytearray hidden = document.hidden, space = document.space
+    cdef Py_ssize_t row = root, last = ends[root], closed
+    cdef str tag
+    while row < last:
+        tag = tags[row]
+        if tag == TEXT_NODE:
+            if row not in skip:
+                _write_text(pieces, texts[row], space[row])
+        elif hidden[row] or row in skip:
+            _mark(pieces, breaks.get(tag))
+            if row != root:
+                _write_tail(pieces, tag, space[row], breaks)
+            row = <Py_ssize_t> ends[row] - 1
+        else:
+            open_rows.append(row)
+            if tag != "br":
+                _mark(pieces, breaks.get(tag))
+            if space[row] & LEADING and tag not in breaks:
+                _write_space(pieces)
+        row += 1
+        while open_rows and <Py_ssize_t> ends[open_rows[len(open_rows) - 1]] == row:
+            closed = open_rows.pop()
+            tag = tags[closed]
+            _mark(pieces, breaks.get(tag))
+            if closed != root:
+                _write_tail(pieces, tag, space[closed], breaks)
+
+
+cdef int _write_text(list pieces, str text, int space) except -1:
+    if space & LEADING:
+        text = " " + text
+    if space & TRAILING:
+        text = text + " "
+    pieces.append(text.replace("\n", " "))
+    return 0
+
+
+cdef int _write_tail(list pieces, str tag, int space, dict breaks) except -1:
+    if space & TRAILING and tag not in breaks:
+        _write_space(pieces)
+    return 0
+
+
+cdef int _write_space(list pieces) except -1:
+    if pieces[len(pieces) - 1] != PARAGRAPH:
+        pieces.append(" ")
+    return 0
+
+
+cdef int _mark(list pieces, str mark) except -1:
+    if mark is not None and pieces[len(pieces) - 1] != PARAGRAPH:
+        pieces.append(mark)
+    return 0

@@ -22,7 +22,7 @@ from lxml.includes.tree cimport (
 from lxml import etree
 
 from newscrawl import rows
-from newscrawl.text import weighted_length
+from newscrawl.text import WIDE_WEIGHT as _WIDE_WEIGHT
 
 cdef extern from "lxml.etree_api.h":
     int import_lxml__etree() except -1
@@ -57,6 +57,7 @@ if rows.KEPT != ("class", "id", "itemtype", "role") or list(rows.HIDING) != [
 ]:
     raise ImportError("built for other attributes")
 cdef Py_ssize_t MOST_SHORT = rows.MOST_SHORT
+cdef double WIDE_WEIGHT = _WIDE_WEIGHT
 cdef int LEADING = rows.LEADING
 cdef int TRAILING = rows.TRAILING
 
@@ -131,7 +132,7 @@ cdef class Columns:
         self.append(text, parent, mark, space)
         if not mark:
             self.shown.append(row)
-            length = len(text) if text.isascii() else weighted_length(text)
+            length = len(text) if text.isascii() else _weighted_length(text)
             self.chars += length
             self.chars_now = self.chars
             if link:
@@ -265,26 +266,10 @@ def flatten(_Element root not None, *, bint scripts=False):
     columns.chars_before.append(columns.chars_now)
     columns.link_chars_before.append(columns.link_chars_now)
     return rows.Rows(
-        columns.tag,
-        columns.parent,
-        columns.end,
-        columns.depth,
-        columns.text,
-        columns.hidden,
-        columns.space,
-        columns.text_rows,
-        columns.shown,
-        columns.numbered,
-        columns.chars_before,
-        columns.link_chars_before,
-        columns.statements,
-        columns.by_tag,
-        {
-            "class": columns.classes,
-            "id": columns.ids,
-            "itemtype": columns.item_types,
-            "role": columns.roles,
-        },
+        columns.tag, columns.parent, columns.end, columns.depth, columns.text,
+        columns.hidden, columns.space, columns.text_rows, columns.shown, columns.numbered,
+        columns.chars_before, columns.link_chars_before, columns.statements, columns.by_tag,
+        dict(zip(rows.KEPT, (columns.classes, columns.ids, columns.item_types, columns.roles))),
     )
 
 
@@ -304,9 +289,33 @@ cdef inline bint _is_space(unsigned char byte) noexcept:
 cdef bint _has_digit(str text):
     cdef Py_UCS4 character
     for character in text:
-        if character.isdecimal():
+        if u"0" <= character <= u"9" or (character > 127 and character.isdecimal()):
             return True
     return False
+
+
+cdef double _weighted_length(str text):
+    """Return what :func:`newscrawl.text.weighted_length` does, which has the same ranges."""
+    cdef Py_UCS4 character
+    cdef Py_ssize_t wide = 0
+    for character in text:
+        if character >= 0x1100 and _is_wide(character):
+            wide += 1
+    return len(text) + (WIDE_WEIGHT - 1) * wide
+
+
+cdef bint _is_wide(Py_UCS4 c) noexcept:
+    if c < 0x3040:
+        return c <= 0x11ff
+    if c < 0xa000:
+        return c <= 0x30ff or 0x3130 <= c <= 0x318f or 0x31f0 <= c <= 0x31ff or (
+            0x3400 <= c <= 0x4dbf or 0x4e00 <= c
+        )
+    if c < 0x10000:
+        return 0xac00 <= c <= 0xd7ff or 0xa960 <= c <= 0xa97f or 0xf900 <= c <= 0xfaff or (
+            0xff66 <= c <= 0xffdc
+        )
+    return 0x20000 <= c <= 0x3ffff
 
 
 cdef str _decoded(const_xmlChar* data):

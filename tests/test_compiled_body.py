@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ
+from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ, render
 from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.document import Document, parse_document
 from newscrawl.fields import kind
@@ -47,6 +47,18 @@ def assert_same(document: Document) -> None:
     assert kind.longest_run(document) == kind.longest_in_python(document)
     assert_same_texts(document)
     assert_same_numbers(document)
+    if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
+        assert_same_pieces(document)
+
+
+def assert_same_pieces(document: Document) -> None:
+    """The text is written alike, whatever is left out."""
+    for root in {0, len(document) // 2} - set(document.text_rows):
+        for skipped in (frozenset[int](), frozenset(range(1, len(document), 7))):
+            mine, reference = render.Flow(), render.Flow()
+            render.write_tree(mine, document, root, skipped)
+            render.write_in_python(reference, document, root, skipped)
+            assert mine.pieces == reference.pieces
 
 
 def assert_same_texts(document: Document) -> None:

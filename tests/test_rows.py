@@ -33,6 +33,17 @@ def assert_same_rows(root: etree._Element) -> None:
         assert [type(chars) for chars in mine.chars_before] == [float] * (len(mine.tag) + 1)
 
 
+def test_characters_of_any_script() -> None:
+    """Which characters are wide, and which are digits, is told alike at the bounds of scripts."""
+    bounds = (
+        0x3500, 0x4DBF, 0x4E00, 0x9FFF, 0xA000, 0xA960, 0xA97F, 0xAC00, 0xD7FE, 0xF900, 0xFAFF,
+        0xFF10, 0xFF66, 0xFFDC, 0xFFFC, 0x10000, 0x1D7CE, 0x20000, 0x3FFFE, 0x40000,
+    )  # fmt: skip
+    codes = [*range(0x3500), *(bound + step for bound in bounds for step in (-1, 0, 1))]
+    text = "".join(f"<i>{chr(code)}</i>" for code in codes if chr(code) not in "<&")
+    assert_same_rows(parse_document(text.encode()).root)
+
+
 TAGS = st.sampled_from(
     ["div", "p", "a", "b", "table", "td", "script", "style", "noscript", "template", "svg",
      "svg:text", "math", "title", "select", "option", "textarea", "button", "iframe", "object",

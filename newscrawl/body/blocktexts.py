@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from newscrawl.document import Document
 
+# The compiled loop has these three, too.
 _STOPS = ".!?…。！？؟۔।॥"
 _CLOSING = "\"'”’»)]」』"
-_ODD = "©®|•»›→▶►@#/"
-_FIND_ODD = re.compile(f"[{_ODD}]")
+_ODD = re.compile("[©®|•»›→▶►@#/]")
 _MOST_LOOKED_AT = 100
 _DESCRIPTIONS = frozenset({"description", "og:description"})
 _MOST_DESCRIBED = 600
@@ -43,7 +43,7 @@ def texts_in_python(texts: Sequence[str], description: str) -> dict[str, list[fl
 
     *description* is what the page says of itself, white space squeezed.
     """
-    seen, find_odd = Counter(texts), _FIND_ODD.findall
+    seen, find_odd = Counter(texts), _ODD.findall
     return {
         "ends": list(map(_ending, texts)),
         "odd": [float(len(find_odd(text[:_MOST_LOOKED_AT]))) for text in texts],
@@ -77,8 +77,8 @@ _compiled = compiled_module("newscrawl._blocks")
 text_columns: Callable[[Sequence[str], str], dict[str, list[float]]] = (
     partial(
         _compiled.text_columns,
-        odd=_ODD, stops=_STOPS, closing=_CLOSING, most_looked_at=_MOST_LOOKED_AT,
-        beginning=_BEGINNING, least_described=_LEAST_DESCRIBED, most_described=_MOST_DESCRIBED,
+        most_looked_at=_MOST_LOOKED_AT, beginning=_BEGINNING,
+        least_described=_LEAST_DESCRIBED, most_described=_MOST_DESCRIBED,
     )
     if _compiled
     else texts_in_python

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
+from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
 from newscrawl.rows import LEADING, TRAILING
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document import Document
@@ -38,7 +40,8 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     lines of a ``pre`` end a line; inline elements join as they stand in the source. White space is
     squeezed. Subtrees and text nodes whose row is in *skip*, and hidden text, are left out.
     """
-    flow = _Flow()
+    flow = Flow()
+    plain = not any(map(document.rows_of, _PREFORMATTED))
     last = -1
     for root in forest:
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
@@ -46,7 +49,7 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
         last = root
         tag = document.tag[root]
         if tag != TEXT:
-            _write_tree(flow, document, root, skip)
+            (write_tree if plain else write_in_python)(flow, document, root, skip)
             if tag not in BLOCK_LEVEL and document.space[root] & TRAILING:
                 flow.write(" ")
         elif not document.hidden[root] and root not in skip:
@@ -54,29 +57,29 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     return flow.text()
 
 
-class _Flow:
+class Flow:
     """Text and breaks in the order of the page."""
 
     def __init__(self) -> None:
-        self._pieces = [_PARAGRAPH]
+        self.pieces = [_PARAGRAPH]
         #: in how many preformatted elements we are
         self.preformatted = 0
 
     def write(self, text: str | None) -> None:
         """Add *text* of the source: white space at the start of a line or paragraph is nothing."""
-        if not text or (self._pieces[-1] == _PARAGRAPH and text.isspace()):
+        if not text or (self.pieces[-1] == _PARAGRAPH and text.isspace()):
             return
-        self._pieces.append(text if self.preformatted else text.replace("\n", " "))
+        self.pieces.append(text if self.preformatted else text.replace("\n", " "))
 
     def mark(self, mark: str) -> None:
         """Add a break."""
-        if self._pieces[-1] != _PARAGRAPH:
-            self._pieces.append(mark)
+        if self.pieces[-1] != _PARAGRAPH:
+            self.pieces.append(mark)
 
     def text(self) -> str:
         """Return lines and paragraphs, white space squeezed."""
         paragraphs: list[list[str]] = [[]]
-        for line in map(_cleaned, "".join(self._pieces).split("\n")):
+        for line in map(_cleaned, "".join(self.pieces).split("\n")):
             if line:
                 paragraphs[-1].append(line)
             elif paragraphs[-1]:
@@ -90,7 +93,7 @@ def _cleaned(line: str) -> str:
     return squeeze(_NO_TEXT.sub("", line))
 
 
-def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+def write_in_python(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
     """Write the subtree of *root*, an element; without its tail."""
     tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
     open_rows: list[int] = []
@@ -119,7 +122,14 @@ def _write_tree(flow: _Flow, document: Document, root: int, skip: AbstractSet[in
                 _write_tail(flow, document, closed)
 
 
-def _write_text(flow: _Flow, document: Document, row: int) -> None:
+_compiled = compiled_module("newscrawl._blocks")
+# Where nothing is preformatted.
+write_tree: Callable[[Flow, Document, int, AbstractSet[int]], None] = (
+    partial(_compiled.write_tree, breaks=_BREAKS) if _compiled else write_in_python
+)
+
+
+def _write_text(flow: Flow, document: Document, row: int) -> None:
     """Write the text node *row* with its white space."""
     if flow.preformatted:
         flow.write(_source_text(document, row))
@@ -128,7 +138,7 @@ def _write_text(flow: _Flow, document: Document, row: int) -> None:
     flow.write(f"{before}{document.text[row]}{after}")
 
 
-def _write_tail(flow: _Flow, document: Document, row: int) -> None:
+def _write_tail(flow: Flow, document: Document, row: int) -> None:
     """Write the white space after the element *row*: beside a break it is nothing."""
     if flow.preformatted:
         flow.write(document.element(row).tail)
@@ -136,14 +146,14 @@ def _write_tail(flow: _Flow, document: Document, row: int) -> None:
         flow.write(" ")
 
 
-def _open(flow: _Flow, tag: str) -> None:
+def _open(flow: Flow, tag: str) -> None:
     # A br breaks once, when it closes.
     if tag in _BREAKS and tag != "br":
         flow.mark(_BREAKS[tag])
         flow.preformatted += tag in _PREFORMATTED
 
 
-def _close(flow: _Flow, tag: str) -> None:
+def _close(flow: Flow, tag: str) -> None:
     if tag in _BREAKS:
         flow.mark(_BREAKS[tag])
         flow.preformatted -= tag in _PREFORMATTED

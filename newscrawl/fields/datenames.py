@@ -108,8 +108,10 @@ class Vocabulary:
 
     def ago_with(self, after: str) -> list[Ago]:
         """Return the phrases that may stand around a number with *after* behind it, longest first."""
-        keys = (after[:length] for length in (_KEY, 2, 1))
-        return next((self.ago[key] for key in keys if key in self.ago), [])
+        for length in range(_KEY, 0, -1):
+            if found := self.ago.get(after[:length]):
+                return found
+        return []
 
 
 @cache

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.document import Document
     from newscrawl.rows import Statement
 
-_NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
+_NAMES = ("property", "name", "itemprop", "http-equiv")
 # Nothing is left to resolve.
 _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
 # No page of the corpora has more that matter; hostile ones have a million.
@@ -86,16 +86,9 @@ def text_of(document: Document, statement: Statement) -> str:
 
 
 def _read_meta(markup: Markup, meta: Statement) -> None:
-    names, content, value = [], "", ""
-    for name, text in meta.attributes.items():
-        if name in _NAMES:
-            names.append(text)
-        elif name == "content":
-            content = text
-        elif name == "value":
-            value = text
-    if names and (content := (content or value).strip()):
-        for name in names:
+    get = meta.attributes.get
+    if content := (get("content") or get("value") or "").strip():
+        for name in map(get, _NAMES):
             if name:
                 markup.meta.setdefault(name.strip().lower(), []).append(content)
 

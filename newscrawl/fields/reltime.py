@@ -55,12 +55,12 @@ def has_relative_words(folded: str, words: Vocabulary) -> bool:
 
 def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
     place = number.end() + (folded[number.end() : number.end() + 1] == " ")
-    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
     after = phrase(folded[place : place + _SIDE])
-    entries = words.ago_before.get(before[-1:], [])
-    if after[:1] == folded[place : place + 1]:
-        entries = words.ago_with(after) + entries
-    for entry in entries:
+    entries = words.ago_with(after) if after[:1] == folded[place : place + 1] else []
+    if not (entries or words.ago_before):
+        return None
+    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
+    for entry in (*entries, *words.ago_before.get(before[-1:], ())):
         if (
             after.startswith(entry.after)
             and _ends(before, entry.before)
