@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from newscrawl.body.boilerplate import boilerplate
+from newscrawl.document import parse_document
 from newscrawl.extraction import ExtractOptions, extract
 
 SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
@@ -44,6 +46,17 @@ def test_boilerplate_is_left_out(piece: str):
 def test_head_is_left_out(head: str):
     """kicker, byline and date line around the title"""
     assert body_of(head + BODY) == TEXT
+
+
+def test_title_of_a_teaser():
+    """Where the title is found behind the story, in a teaser of it, the story stays."""
+    page = f"<title>Council does nothing at all</title><div>{BODY}<h3>Council does nothing at all</h3></div>"
+    assert TEXT in extract(page, method="nce").body
+    document = parse_document(page)
+    [heading] = document.rows_of("h3")
+    assert boilerplate(document, [0], heading) == frozenset()
+    [first, *_] = document.rows_of("p")
+    assert boilerplate(document, [0], first + 2)
 
 
 def test_sentences_stay():

@@ -36,6 +36,8 @@ _DATE_LINE = 80
 _FLOWING = frozenset({"blockquote", "dd", "li", "p", "td"})
 # Longer text between title and date is a standfirst.
 _BYLINE = 60
+# A title that most of the text stands before is that of a teaser, or of a picture.
+_MOST_BEFORE = 0.5
 
 
 def boilerplate(
@@ -44,7 +46,8 @@ def boilerplate(
     """Return the rows in *forest* whose subtrees are no text of the article.
 
     Figures, unless *captions* are wanted; asides, navigation and footers; blocks that are nearly
-    all links; date lines; what stands before the row *title*, and between it and the date line.
+    all links; date lines; what stands before the row *title*, and between it and the date line,
+    unless most of the text stands before it.
     """
     beside = _ASIDE - CAPTION_TAGS if captions else _ASIDE
     rows: set[int] = set()
@@ -59,11 +62,21 @@ def boilerplate(
                 rows.add(line)
         elif tag in beside or _is_apart(document, row):
             rows.add(row)
-    if title is not None:
+    if title is not None and _share_before(document, forest, title) <= _MOST_BEFORE:
         end = _end_of_head(document, forest, title)
         before = takewhile(end.__gt__, _rows(document, forest))
         rows |= {row for row in before if _in_head(document, row, title, end)}
     return frozenset(rows)
+
+
+def _share_before(document: Document, forest: Iterable[int], title: int) -> float:
+    """Return the share of the text of *forest* that stands before the row *title*."""
+    before, end = document.chars_before, document.end
+    sizes = [
+        (before[max(tree, min(title, end[tree]))] - before[tree], document.chars(tree))
+        for tree in forest
+    ]
+    return sum(size for size, _ in sizes) / (sum(size for _, size in sizes) or 1)
 
 
 def _in_head(document: Document, row: int, title: int, end: int) -> bool:
