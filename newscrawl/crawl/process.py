@@ -12,13 +12,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread, Timer
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from newscrawl.crawl.worker import ANSWER_LENGTH, TASK_LENGTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: Imported by each worker before its first page, so that no page's deadline pays for it.
 PRELOAD = ("newscrawl.extraction",)
@@ -44,6 +45,57 @@ class _Job:
     future: Future[Answer]
 
 
+class _Watchdog:
+    """Ends what takes too long, one thing at a time, in one thread for all.
+
+    ``threading.Timer`` is a thread for each task: a tenth of what a page costs the crawling process,
+    event loop included. This thread is not woken for a task. It looks as often as anything could be
+    due, *shortest* seconds, and so is never late.
+    """
+
+    def __init__(self, shortest: float) -> None:
+        self._shortest = shortest
+        self._lock = Lock()
+        #: monotonic time, and what is to be done then
+        self._due: tuple[float, Callable[[], None]] | None = None
+        self._closed = Event()
+        self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
+        self._thread.start()
+
+    @contextlib.contextmanager
+    def limit(self, seconds: float, expire: Callable[[], None]) -> Iterator[None]:
+        """Call *expire* unless the block ends within *seconds*; 0: no limit."""
+        with self._lock:
+            self._due = (monotonic() + seconds, expire) if seconds else None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._due = None
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._closed.wait(self._look()):
+            pass
+
+    def _look(self) -> float:
+        """Do what is due; return the seconds until the next look."""
+        with self._lock:
+            if self._due is None:
+                return self._shortest
+            due, expire = self._due
+            left = due - monotonic()
+            if left > 0:
+                return min(left, self._shortest)
+            self._due = None
+            expire()
+            return self._shortest
+
+
 class WorkerProcess:
     """One process at a time, with pipes and a thread of its own that waits for it.
 
@@ -57,6 +109,7 @@ class WorkerProcess:
         self._killed: subprocess.Popen[bytes] | None = None
         self._served = 0
         self._closed = False
+        self._watchdog = _Watchdog(min(limits.deadline or START_DEADLINE, START_DEADLINE))
         self._thread = Thread(target=self._work, name="newscrawl-worker", daemon=True)
         self._thread.start()
 
@@ -78,11 +131,12 @@ class WorkerProcess:
             process.kill()
 
     def close(self) -> None:
-        """End process and thread, for good. Blocks until both are gone."""
+        """End process and threads, for good. Blocks until all are gone."""
         self._closed = True
         self.kill()
         self._jobs.put("stop")
         self._thread.join()
+        self._watchdog.close()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) != "stop":
@@ -146,14 +200,8 @@ class WorkerProcess:
             expired.append(True)
             process.kill()
 
-        timer = Timer(seconds, expire)
-        timer.daemon = True
-        if seconds:
-            timer.start()
-        try:
+        with self._watchdog.limit(seconds, expire):
             yield expired
-        finally:
-            timer.cancel()
 
     def _failure(self, reason: str, message: str) -> Answer:
         code = self._discard()
