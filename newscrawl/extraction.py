@@ -137,7 +137,8 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
     captions = "captions" in options.parts
     if options.remove_boilerplate and not body.whole:
         first = min(skipped, default=None if body.region is None or title is None else title.row)
-        skipped |= boilerplate(document, body.forest, first, captions=captions)
+        chosen = body.region is not None
+        skipped |= boilerplate(document, body.forest, first, captions=captions, chosen=chosen)
     skipped |= rows_left_out(document, body.forest, options.parts)
     if captions:
         start = title.row if title is not None else None

@@ -48,6 +48,14 @@ def test_head_is_left_out(head: str):
     assert body_of(head + BODY) == TEXT
 
 
+def test_lists_of_links_that_were_chosen():
+    """A list that is all links is left out of a region, not of blocks chosen one by one."""
+    document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
+    [row] = document.rows_of("ul")
+    assert row in boilerplate(document, [0], None)
+    assert boilerplate(document, [0], None, chosen=True) == frozenset()
+
+
 def test_title_of_a_teaser():
     """Where the title is found behind the story, in a teaser of it, the story stays."""
     page = f"<title>Council does nothing at all</title><div>{BODY}<h3>Council does nothing at all</h3></div>"
