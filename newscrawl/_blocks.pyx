@@ -82,8 +82,12 @@ cdef double _ending(str text) except -1:
 
 cdef double _odd(str text, Py_ssize_t most) except -1:
     cdef Py_ssize_t place, count = 0
+    cdef Py_UCS4 character
     for place in range(min(len(text), most)):
-        if text[place] in u"©®|•»›→▶►@#/":
+        character = text[place]
+        if character == u" " or u"A" <= character <= u"z":  # as most are
+            continue
+        if character in u"©®|•»›→▶►@#/":
             count += 1
     return count
 

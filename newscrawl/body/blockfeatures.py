@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import log2
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -71,12 +71,15 @@ class Context(NamedTuple):
     long: list[float]
 
 
-def is_prose(document: Document, rows: Sequence[int]) -> bool:
-    """Return whether the block of the text nodes *rows* is long and linkless."""
-    first, end = rows[0], rows[-1] + 1
-    size = document.chars_before[end] - document.chars_before[first]
-    links = document.link_chars_before[end] - document.link_chars_before[first]
-    return size >= LONG and links < FEW_LINKS * size
+def prose_places(document: Document, blocks: Blocks, first: int) -> set[int]:
+    """Return the places from *first* on of the *blocks* that are long and linkless."""
+    before, links = document.chars_before, document.link_chars_before
+    return {
+        place
+        for place, rows in enumerate(islice(blocks.rows, first, None), first)
+        if (size := before[rows[-1] + 1] - before[rows[0]]) >= LONG
+        and links[rows[-1] + 1] - links[rows[0]] < FEW_LINKS * size
+    }
 
 
 def block_features(

@@ -11,7 +11,7 @@ from itertools import accumulate, chain, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, is_prose
+from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
 from newscrawl.body.blocks import find_blocks, mask
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
@@ -104,22 +104,13 @@ def _with_prose_between(
         least, end = max(0, start - _CLOSE), document.end[heading]
         while start > least and blocks.rows[start - 1][0] >= end:
             start -= 1
-    known, last = set(taken), taken[-1]
-    between = [
-        place
-        for place in range(start, last + 1)
-        if place in known or is_prose(document, blocks.rows[place])
-    ]
-    markups = {
-        _markup(document, blocks.owner[place])
-        for place in taken
-        if is_prose(document, blocks.rows[place])
-    }
+    known, last, prose = set(taken), taken[-1], prose_places(document, blocks, start)
+    between = [place for place in range(start, last + 1) if place in known or place in prose]
+    markups = {_markup(document, blocks.owner[place]) for place in known & prose}
     after = (
         place
         for place in range(last + 1, len(blocks))
-        if is_prose(document, blocks.rows[place])
-        and _markup(document, blocks.owner[place]) in markups
+        if place in prose and _markup(document, blocks.owner[place]) in markups
     )
     return [*between, *after]
 

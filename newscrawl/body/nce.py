@@ -180,10 +180,12 @@ def forest_of(document: Document, separator: int | None, parameters: NceParamete
     """
     if separator is None:
         return [0]
+    end, before, links = document.end, document.chars_before, document.link_chars_before
     return [
         child
         for child in document.children(separator)
-        if document.chars(child) > 0 and document.link_density(child) <= parameters.beta4
+        if (chars := before[end[child]] - before[child]) > 0
+        and (links[end[child]] - links[child]) / chars <= parameters.beta4
     ]
 
 

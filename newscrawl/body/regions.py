@@ -18,7 +18,7 @@ from newscrawl.records import prose
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.body.blocks import Blocks
 
@@ -70,8 +70,9 @@ def outside_regions(
     document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
 ) -> list[int]:
     """Return those of *places* in *blocks* that may be of the article with the *heading*."""
-    regions = _Regions(document, heading)
-    return [place for place in places if not regions.hold(blocks.owner[place])]
+    owner = blocks.owner
+    held = _Regions(document, heading).held({owner[place] for place in places})
+    return [place for place in places if not held[owner[place]]]
 
 
 @lru_cache(maxsize=4096)  # pages of a site share their names
@@ -88,20 +89,21 @@ class _Regions:
         self._document = document
         self._heading = -1 if heading is None else heading
         self._plain = document.chars(0) - document.link_chars(0)
-        self._known = {-1: False}
         self._classes, self._ids = document.attributes["class"], document.attributes["id"]
         self._first_end = self._end_of_first_article()
 
-    def hold(self, row: int) -> bool:
-        """Return whether *row* or an ancestor of it is a region."""
-        path = []
-        while row not in self._known:
-            path.append(row)
-            row = self._document.parent[row]
-        held = self._known[row]
-        for inner in reversed(path):
-            held = held or self._is_region(inner)
-            self._known[inner] = held
+    def held(self, rows: Iterable[int]) -> dict[int, bool]:
+        """Return whether each of *rows*, and each of their ancestors, is in a region or one."""
+        parent = self._document.parent
+        asked: set[int] = set()
+        for inner in rows:
+            row = inner
+            while row >= 0 and row not in asked:
+                asked.add(row)
+                row = parent[row]
+        held = {-1: False}
+        for row in sorted(asked):  # parents come first
+            held[row] = held[parent[row]] or self._is_region(row)
         return held
 
     def _is_region(self, row: int) -> bool:
@@ -113,8 +115,8 @@ class _Regions:
             return True
         most = _APART.get(tag)
         if most is None:
-            names = f"{self._classes.get(row, '')} {self._ids.get(row, '')}"
-            most = _most_of(names) if names != " " else None
+            own, identity = self._classes.get(row), self._ids.get(row)
+            most = _most_of(f"{own or ''} {identity or ''}") if own or identity else None
         if most is None:
             return False
         return prose(document, row, document.end[row]) / (self._plain or 1) <= most

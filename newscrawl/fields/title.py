@@ -31,6 +31,7 @@ where a site rewrites its headline for search engines, a third of the words are 
 """
 
 _SEPARATOR = re.compile(r"\s+[|\-‐–—·•»«:/]+\s+|\s*[|｜ㅣ：]\s*")
+_ANY_SEPARATOR = re.compile(r"[|\-‐–—·•»«:/｜ㅣ：]")
 _CLOSE = 0.8
 # Of weighted characters: no headline is shorter, most names of sites and sections are.
 _LEAST_LENGTH = 15
@@ -176,7 +177,7 @@ class Site:
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at its ends."""
-        while separators := list(_SEPARATOR.finditer(title)):
+        while _ANY_SEPARATOR.search(title) and (separators := list(_SEPARATOR.finditer(title))):
             first, last = separators[0], separators[-1]
             if self._signs(title[last.end() :]) and words(title[: last.start()]):
                 title = title[: last.start()]
