@@ -55,6 +55,7 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (document, "flatten", rows.flatten),
     (forest, "walk", forest.walk_in_python),
     (coreex, "count_rows", coreex.count_in_python),
+    (coreex, "find_main_content_node", coreex.node_in_python),
     (econ, "read_text", econ.read_in_python),
     (econ, "find_text_node_sets", econ.sets_in_python),
     (comments, "find_named_rows", comments.named_in_python),

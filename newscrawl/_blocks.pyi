@@ -1,5 +1,6 @@
 from collections.abc import Set as AbstractSet
 
+from newscrawl.body.coreex import CoreExParameters, Counts
 from newscrawl.body.render import Flow
 from newscrawl.document import Document
 
@@ -18,6 +19,9 @@ def text_columns(
 def longest_run(
     document: Document, *, inline: frozenset[str], least: float, alone: float
 ) -> float: ...
+def find_main_content_node(
+    document: Document, counts: Counts, parameters: CoreExParameters
+) -> int | None: ...
 def write_tree(
     flow: Flow, document: Document, root: int, skip: AbstractSet[int], *, breaks: dict[str, str]
 ) -> None: ...

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The loops over blocks of text in :mod:`newscrawl.body` and :mod:`newscrawl.fields`, compiled.
+"""Loops over nodes and blocks of text in :mod:`newscrawl.body` and :mod:`newscrawl.fields`, compiled.
 
 Each is the double of the Python function that it names, and gives the same.
 """
@@ -124,6 +124,46 @@ def longest_run(document, *, frozenset inline not None, double least, double alo
             runs.data.as_doubles[home + 1] += size
             longest = max(longest, runs.data.as_doubles[home + 1])
     return longest
+
+
+def find_main_content_node(document, counts, parameters):
+    """Return its row: see :func:`newscrawl.body.coreex.node_in_python`."""
+    cdef list words = counts.words, links = counts.links, ends = document.end
+    cdef list level_order = [0]
+    cdef bint subset = parameters.subset
+    cdef double weight_text = parameters.weight_text, weight_ratio = 1.0 - weight_text
+    cdef double threshold = parameters.threshold, score, best_score = 0
+    cdef Py_ssize_t least = counts.longest if weight_text else 1
+    cdef Py_ssize_t best = -1, place = 0, whole = words[len(words) - 1]
+    cdef Py_ssize_t row, child, after, last, size, linked, set_text, set_linked, text
+    if not counts.longest:
+        return None
+    while place < len(level_order):
+        row = level_order[place]
+        place += 1
+        child, last = row + 1, ends[row]
+        set_text = set_linked = 0
+        while child < last:
+            after = ends[child]
+            size = <Py_ssize_t> words[after] - <Py_ssize_t> words[child]
+            if size:
+                linked = <Py_ssize_t> links[after] - <Py_ssize_t> links[child]
+                if (size - linked) / <double> size > threshold:
+                    set_text += size
+                    set_linked += linked
+                if size >= least:
+                    level_order.append(child)
+            child = after
+        if subset and <Py_ssize_t> words[last] > <Py_ssize_t> words[row + 1]:
+            text, linked = set_text, set_linked
+        else:
+            text = <Py_ssize_t> words[last] - <Py_ssize_t> words[row]
+            linked = <Py_ssize_t> links[last] - <Py_ssize_t> links[row]
+        score = weight_ratio * ((text - linked) / <double> text) if text else 0
+        score += weight_text * text / whole
+        if score > best_score:
+            best, best_score = row, score
+    return best if best >= 0 else None
 
 
 def write_tree(

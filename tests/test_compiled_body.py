@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from itertools import product
+from itertools import product, starmap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,12 +33,15 @@ def assert_same(document: Document) -> None:
     for of_forms, largest in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
         asked = (document, bytearray(document.hidden), of_forms, largest)
         assert compiled.count_terminals(*asked) == coreex.count_in_python(*asked)
-    for readings in product((False, True), repeat=5):
-        parameters = econ.EconParameters(*readings)
-        text = econ.read_in_python(document, parameters)
-        assert compiled.read_text(document, parameters) == text
-        sets = econ.sets_in_python(document, parameters, *text)
-        assert econ.find_text_node_sets(document, parameters, *text) == sets
+    for parameters in (coreex.CoreExParameters.TODAY, *coreex.VARIANTS.values()):
+        counts = coreex.count_terminals(document, parameters)
+        node = coreex.node_in_python(document, counts, parameters)
+        assert coreex.find_main_content_node(document, counts, parameters) == node
+    for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
+        text = econ.read_in_python(document, reading)
+        assert compiled.read_text(document, reading) == text
+        sets = econ.sets_in_python(document, reading, *text)
+        assert econ.find_text_node_sets(document, reading, *text) == sets
     for least in (0.0, 40.0):
         assert compiled.find_named_rows(document, least) == comments.named_in_python(
             document, least

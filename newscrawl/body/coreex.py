@@ -82,7 +82,7 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
     the page has no text outside of links.
     """
     counts = count_terminals(document, parameters)
-    row = _main_content_node(document, counts, parameters)
+    row = find_main_content_node(document, counts, parameters)
     if row is None:
         return []
     if document.tag[row] == TEXT or not parameters.subset:
@@ -158,9 +158,7 @@ def _skipped(document: Document, parameters: CoreExParameters) -> bytearray:
     return document.hidden.translate(bytes(mark in marks for mark in range(256)))
 
 
-def _main_content_node(
-    document: Document, counts: Counts, parameters: CoreExParameters
-) -> int | None:
+def node_in_python(document: Document, counts: Counts, parameters: CoreExParameters) -> int | None:
     """Return the row with the highest score, None where all have none.
 
     Of equal scores the highest node wins, of those the first; the paper's choice is random. So
@@ -196,6 +194,12 @@ def _main_content_node(
         if score > best_score:
             best, best_score = row, score
     return best
+
+
+_compiled_blocks = compiled_module("newscrawl._blocks")
+find_main_content_node: Callable[[Document, Counts, CoreExParameters], int | None] = (
+    _compiled_blocks.find_main_content_node if _compiled_blocks else node_in_python
+)
 
 
 def _ratio(text: int, links: int) -> float:

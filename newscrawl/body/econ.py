@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from newscrawl.body.render import BLOCK_LEVEL
 from newscrawl.compiled import compiled_module
@@ -71,11 +71,8 @@ EconParameters.LITERAL = EconParameters(
 )
 
 
-class TextNodeSet(NamedTuple):
-    """Adjacent siblings, all big-nodes: rows from *first* on, before *end*."""
-
-    first: int
-    end: int
+TextNodeSet: TypeAlias = tuple[int, int]
+"""Adjacent siblings, all big-nodes: their first row, and the row after their last."""
 
 
 def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -> list[int]:
@@ -88,8 +85,9 @@ def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -
     paras, pruned = joint_para(document, marks_before, fathers, parameters)
     if not paras:
         return []
-    longest = max(paras, key=lambda para: _chars(document, *para))  # the first of the longest
-    summary = _summary_node(document, longest.first, marks_before, parameters)
+    sizes = [_chars(document, first, end) for first, end in paras]
+    snippet, _ = paras[sizes.index(max(sizes))]  # the first of the longest
+    summary = _summary_node(document, snippet, marks_before, parameters)
     return list(_without(document, summary, pruned))
 
 
@@ -121,9 +119,9 @@ def joint_para(
     paras: list[TextNodeSet] = []
     pruned: list[TextNodeSet] = []
     firsts, ends = find_text_node_sets(document, parameters, marks_before, fathers)
-    for nodes in map(TextNodeSet, firsts, ends):
-        noisy = marks_before[nodes.first] == marks_before[nodes.end]
-        (pruned if noisy else paras).append(nodes)
+    for nodes in zip(firsts, ends, strict=True):
+        first, end = nodes
+        (pruned if marks_before[first] == marks_before[end] else paras).append(nodes)
     return paras, pruned
 
 
@@ -203,22 +201,24 @@ def _summary_node(
 def _without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> Iterator[int]:
     """Yield the highest subtrees with text of *node* that hold nothing pruned."""
     row, last = node, document.end[node]
-    for noise in pruned:
-        if row <= noise.first < last:
-            yield from _subtrees(document, row, noise.first)
-            row = noise.end
+    for first, end in pruned:
+        if row <= first < last:
+            yield from _subtrees(document, row, first)
+            row = end
     yield from _subtrees(document, row, last)
 
 
 def _subtrees(document: Document, row: int, last: int) -> Iterator[int]:
     """Yield the highest subtrees with text of the rows from *row* on, before *last*."""
+    ends, before = document.end, document.chars_before
     while row < last:
-        if document.end[row] > last:
+        end = ends[row]
+        if end > last:
             row += 1
             continue
-        if _chars(document, row, document.end[row]):
+        if before[end] != before[row]:
             yield row
-        row = document.end[row]
+        row = end
 
 
 def _chars(document: Document, first: int, end: int) -> float:
