@@ -50,12 +50,14 @@ def hashes_of(part: int, count: int) -> np.ndarray:
     values = np.arange(2**20, dtype=np.uint32)
     keys = posted_keys_of(values)
     _, first = np.unique(keys >> 16, return_index=True)
-    return values[np.sort(first[keys[first] >> 24 == part])[:count]]
+    return values[np.sort(first[keys[first] >> 25 == part])[:count]]
 
 
 def posted_keys_of(values: np.ndarray) -> np.ndarray:
     """Return the key of each hash."""
-    parts = [posted_keys(values[at : at + 64], array([])) for at in range(0, values.size, 64)]
+    parts = [
+        posted_keys(values[at : at + 64], array([]), known=True) for at in range(0, values.size, 64)
+    ]
     return np.concatenate(parts)
 
 
@@ -72,7 +74,7 @@ def test_candidates(stories: list[list[int]], settled: int):
         held: dict[int, list[int]] = defaultdict(list)
         for number, values in enumerate(stories, 1):
             hashes, anchors = common[sorted(values[1:])], common[values[:1]]
-            keys = posted_keys(hashes, anchors)
+            keys = posted_keys(hashes, anchors, known=True)
             shared = Counter(other for key in keys.tolist() for other in held[key])
             anchored = held[int(keys[-1])] if anchors.size else []
             few = anchored if len(anchored) <= postings.FEW else []
@@ -89,16 +91,16 @@ def test_candidates(stories: list[list[int]], settled: int):
 
 def test_the_last_stories_of_a_hash(connection: sqlite3.Connection):
     """Of a phrase that everybody uses the last stories are found: of the file, and of memory."""
-    keys = posted_keys(hashes_of(10, 3), array([]))
+    keys = posted_keys(hashes_of(10, 3), array([]), known=True)
     found = Postings(connection, 6)
-    for number in range(1, 1001):
+    for number in range(1, 1501):
         put(connection, number)
         found.post(number, keys)
         if number == 10 * postings.SETTLED:
             found.settle(number)
-    latest = [range(end - postings.LATEST, end) for end in (641, 1001)]
+    latest = [range(end - postings.LATEST, end) for end in (1281, 1501)]
     assert found.candidates(keys, 0, 1000) == [*latest[0], *latest[1]]
-    assert found.candidates(keys, 0, 10) == list(range(991, 1001))
+    assert found.candidates(keys, 0, 10) == list(range(1491, 1501))
     # Cleaned, since they are the first ones: no more than can be found are in the file.
     sizes = connection.execute("SELECT length(entries) FROM posting").fetchall()
     assert sizes == [(6 * postings.LATEST,)] * 3
@@ -106,28 +108,26 @@ def test_the_last_stories_of_a_hash(connection: sqlite3.Connection):
 
 def test_stories_that_are_gone_are_cleaned_away(connection: sqlite3.Connection):
     """A part that has doubled loses the stories that are no longer in the index."""
-    keys = posted_keys(hashes_of(1, 40), array([]))
+    keys = posted_keys(hashes_of(1, 40), array([]), known=True)
     found = Postings(connection, 1)
-    for number in range(1, 4097 + postings.SETTLED):
-        if number % 600 == 0:
+    cycle = postings.PARTS * postings.SETTLED
+
+    def put_all(stories: list[int]) -> None:
+        for number in stories:
             put(connection, number)
             found.post(number, keys)
-        if number % 4096 == postings.SETTLED:
-            found.settle(number)
-    assert found.candidates(keys, 0, 100) == [600, 1200, 1800, 2400, 3000, 3600]
-    connection.execute("DELETE FROM story WHERE id < 2000")
-    found.post(5000, keys)
-    put(connection, 5000)
-    found.settle(4096 * 2 + postings.SETTLED)
-    assert found.candidates(keys, 0, 100) == [600, 1200, 1800, 2400, 3000, 3600, 5000]
-    for number in range(9000, 9007):
-        found.post(number, keys)
-        put(connection, number)
-    found.settle(4096 * 3 + postings.SETTLED)
-    assert found.candidates(keys, 0, 100) == [2400, 3000, 3600, 5000, *range(9000, 9007)]
+        found.settle(stories[-1] // cycle * cycle + cycle + postings.SETTLED)
+
+    put_all([10, 11, 12, 13])
+    connection.execute("DELETE FROM story WHERE id < 13")
+    put_all([cycle + postings.SETTLED + 1])
+    assert found.candidates(keys, 0, 100) == [10, 11, 12, 13, cycle + postings.SETTLED + 1]
+    later = list(range(2 * cycle + postings.SETTLED + 1, 2 * cycle + postings.SETTLED + 5))
+    put_all(later)
+    assert found.candidates(keys, 0, 100) == [13, cycle + postings.SETTLED + 1, *later]
 
 
-@given(keys=st.lists(st.integers(0, 2**30 - 1)), others=st.lists(st.integers(0, 2**30 - 1)))
+@given(keys=st.lists(st.integers(0, 2**31 - 1)), others=st.lists(st.integers(0, 2**31 - 1)))
 def test_the_filter_misses_none(keys: list[int], others: list[int]):
     """What was noted is perhaps there; of the rest little is, and what was cleared is not."""
     known, filtered = np.array(keys, np.uint32), KeyFilter()
@@ -135,18 +135,18 @@ def test_the_filter_misses_none(keys: list[int], others: list[int]):
     wanted = np.array(keys + others, np.uint32)
     places = filtered.maybe(wanted).tolist()
     assert places[: len(keys)] == list(range(len(keys)))
-    assert {wanted[place] >> 4 for place in places} <= {key >> 4 for key in keys}
-    filtered.clear(0, 2**29)
-    assert (wanted[filtered.maybe(wanted)] >= 2**29).all()
+    assert {wanted[place] >> 5 for place in places} <= {key >> 5 for key in keys}
+    filtered.clear(0, 2**30)
+    assert (wanted[filtered.maybe(wanted)] >= 2**30).all()
 
 
 def test_recent_stories_come_and_go():
     """Stories are found by their keys until they are removed, or taken into the file."""
     recent = Recent()
-    recent.add(1, np.array([3, 900], np.uint32))
+    recent.add(np.uint32(1), np.array([3, 900], np.uint32))
     assert [part.tolist() for part in recent.take(0, 100)] == [[3], [1]]
-    recent.add(2, np.array([900, 5], np.uint32))
-    recent.add(4, np.array([900], np.uint32))
+    recent.add(np.uint32(2), np.array([900, 5], np.uint32))
+    recent.add(np.uint32(4), np.array([900], np.uint32))
     places, stories = recent.find(np.array([3, 5, 900], np.uint32), 2)
     assert sorted(zip(places, stories.tolist(), strict=True)) == [(1, 2), (2, 1), (2, 2), (2, 4)]
     assert len(recent) == 4

@@ -166,7 +166,7 @@ class Index:
         verdict, cluster = self._place(found, former)
         record = found.record._replace(cluster=cluster)
         self._shelf.put(record, key, (texts + text)[-TEXT * VERSIONS :], verdict)
-        self._postings.post(number, posted_keys(self._effective(record).hashes, anchored))
+        self._postings.post(number, self._keys(record, self._sites.repeated(record.site), anchored))
         if number % PRUNED == 0:
             self._prune(number)
         if number % postings.SETTLED == 0:
@@ -178,14 +178,20 @@ class Index:
         self._sites.recall()
         self._postings.recall()
         self._newest = self._shelf.newest()
-        for record in self._shelf.after(self._postings.settled):
-            self._postings.post(record.id, self._posted(record))
+        last = self._shelf.after(self._postings.settled)
+        self._postings.restore({record.id: self._posted(record) for record in last})
 
     def _posted(self, record: Record) -> NDArray[np.uint32]:
         """Return what a story of the index is found by."""
         repeated = self._shelf.boilerplate(record.site, until=record.id)
+        return self._keys(record, repeated, anchors(record.sketch, record.site))
+
+    def _keys(
+        self, record: Record, repeated: NDArray[np.uint32], anchored: NDArray[np.uint32]
+    ) -> NDArray[np.uint32]:
+        """Return what a story is found by whose site repeats some hashes."""
         hashes = record.sketch.without(repeated).hashes
-        return posted_keys(hashes, anchors(record.sketch, record.site))
+        return posted_keys(hashes, anchored, known=bool(repeated.size))
 
     def _former(self, number: int) -> Former:
         """Return a story whose text is no longer what it was; it is no longer in the index."""
@@ -203,7 +209,7 @@ class Index:
     def _look_up(self, record: Record, anchored: NDArray[np.uint32]) -> Found:
         """Return what a story is near to, and its lineage."""
         made = self._effective(record)
-        keys = posted_keys(made.hashes, anchored)
+        keys = self._keys(record, self._sites.repeated(record.site), anchored)
         records = {
             other.id: other
             for other in self._shelf.records(

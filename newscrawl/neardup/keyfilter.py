@@ -16,7 +16,7 @@ _BITS: Final = 26
 class KeyFilter:
     """A Bloom filter of one function (Bloom, CACM 13(7), 1970), whose size does not grow.
 
-    Keys have 30 bits, evenly spread, so that their first ones serve as a hash.
+    Keys have 31 bits, evenly spread, so that their first ones serve as a hash.
     """
 
     def __init__(self) -> None:
@@ -24,12 +24,12 @@ class KeyFilter:
 
     def add(self, keys: NDArray[np.uint32]) -> None:
         """Note *keys*."""
-        np.bitwise_or.at(self._set, keys >> 7, np.uint8(1) << (keys >> 4 & 7).astype(np.uint8))
+        np.bitwise_or.at(self._set, keys >> 8, np.uint8(1) << (keys >> 5 & 7).astype(np.uint8))
 
     def maybe(self, keys: NDArray[np.uint32]) -> NDArray[np.intp]:
         """Return the places of those of *keys* that were perhaps noted; others were not."""
-        return np.flatnonzero(self._set[keys >> 7] >> (keys >> 4 & 7).astype(np.uint8) & 1)
+        return np.flatnonzero(self._set[keys >> 8] >> (keys >> 5 & 7).astype(np.uint8) & 1)
 
     def clear(self, low: int, high: int) -> None:
-        """Forget the keys from *low* to below *high*, multiples of 128."""
-        self._set[low >> 7 : high >> 7] = 0
+        """Forget the keys from *low* to below *high*, multiples of 256."""
+        self._set[low >> 8 : high >> 8] = 0

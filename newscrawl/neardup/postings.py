@@ -1,9 +1,9 @@
-"""By which hashes stories are found: those of the last stories in memory, the others in the file.
+"""The keys that stories are found by: those of the last stories in memory, the others in the file.
 
-In the file hashes are put together in buckets, a row each, of which a story needs some seventy. A
-bucket has six bytes for each hash of a story, in the order of the stories: what is new is appended,
-and what is known is read by one comparison of arrays. A sixty-fourth of the hashes goes from memory
-into the file each time, so that all have gone once in 4,096 stories, and no call takes long.
+In the file keys are put together in buckets, a row each, of which a story needs some hundred.
+A bucket has six bytes for each key of a story: what is new is appended, and what is known is found
+by one comparison of arrays. A sixty-fourth of the keys goes from memory into the file each time, so
+that all have gone once in 8,192 stories, and no call takes long.
 """
 
 from __future__ import annotations
@@ -23,18 +23,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-POSTED: Final = 64
+POSTED: Final = 96
 """Hashes, the least ones, that a story is found by.
 
 Near-duplicates have a twelfth of the hashes of both in common (``Options.jaccard``), and so have
-the least ones, whatever the texts' lengths: the least of a union are the least of either.
+the least ones, whatever the texts' lengths: the least of a union are the least of either. Of pairs
+with just a twelfth 98 % share :data:`SHARED` of them.
+"""
+
+UNKNOWN: Final = 4
+"""So many times as many are they of a page of a site that is not known yet to repeat anything.
+
+They may be boilerplate for the most part, and what the page is compared by the rest.
 """
 
 SHARED: Final = 3
-"""Of these, so many are shared with a story to be looked at: two meet by chance."""
+"""Of these, so many are shared with a story that is looked at: two meet by chance."""
 
 LATEST: Final = 128
-"""Stories, the last ones in the file and the last ones in memory, that are found by a hash.
+"""Stories, the last ones in the file and the last ones in memory, that are found by a key.
 
 Phrases that everybody uses ("at the end of") would else cost the more the more stories there are.
 """
@@ -42,30 +49,33 @@ Phrases that everybody uses ("at the end of") would else cost the more the more 
 FEW: Final = 8
 """An anchor of so many stories is enough; one of more, a frame's, counts as a hash."""
 
-SETTLED: Final = 64
-"""After so many stories, the hashes of one part go from memory into the file."""
+SETTLED: Final = 128
+"""After so many stories, the keys of one part go from memory into the file."""
 
 PARTS: Final = 64
-"""Parts of the hashes."""
+"""Parts of the keys."""
 
 GROWTH: Final = 2
 """A part so many times as large as it was is cleaned of stories that are not found any more."""
 
 ENTRY: Final = np.dtype([("low", "<u2"), ("story", "<u4")])
-"""What a bucket has of a story: the low bits of the hash, and the story's number."""
+"""What a bucket has of a story: the low bits of the key, and the story's number."""
 
-_BUCKET, _PART = 16, 24
-"""Of 30 bits, the first six tell the part, the first fourteen the bucket, the others the entry."""
+_BUCKET, _PART = 16, 25
+"""Of 31 bits, the first six tell the part, the first fifteen the bucket, the others the entry."""
 
 
-def posted_keys(hashes: NDArray[np.uint32], anchors: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def posted_keys(
+    hashes: NDArray[np.uint32], anchors: NDArray[np.uint32], *, known: bool
+) -> NDArray[np.uint32]:
     """Return what a story of these sorted *hashes*, and of these *anchors*, is found by.
 
-    Spread evenly over 30 bits: the hashes of sketches are all low ones (Fibonacci hashing, Knuth,
-    The Art of Computer Programming, volume 3, section 6.4).
+    *known*: they are known not to be repeated by the site. Keys are spread evenly over 31 bits: the
+    hashes of sketches are low ones (Fibonacci hashing, Knuth, The Art of Computer Programming,
+    volume 3, section 6.4).
     """
-    keys = np.concatenate((hashes[:POSTED], anchors))
-    return (keys * np.uint32(0x9E3779B1)) >> np.uint32(2)
+    keys = np.concatenate((hashes[: POSTED if known else UNKNOWN * POSTED], anchors))
+    return (keys * np.uint32(0x9E3779B1)) >> np.uint32(1)
 
 
 class Postings:
@@ -82,7 +92,7 @@ class Postings:
         self.recall()
 
     def recall(self) -> None:
-        """Forget what is in memory: it is posted anew by who calls it."""
+        """Forget what is in memory: :meth:`restore` puts it there again."""
         rows = dict(self._execute("SELECT number, settled FROM part").fetchall())
         #: of each part, the last story whose keys are in the file
         self._settled = np.array([rows.get(part, 0) for part in range(PARTS)])
@@ -133,12 +143,21 @@ class Postings:
             np.concatenate((entries["story"][hits], recent)),
         )
 
+    def restore(self, stories: Mapping[int, NDArray[np.uint32]]) -> None:
+        """Make *stories* found by their keys: all but those that are in the file."""
+        if not stories:
+            return
+        keys = np.concatenate(list(stories.values()))
+        sizes = [held.size for held in stories.values()]
+        numbers = np.repeat(np.array(list(stories), np.uint32), sizes)
+        left = self._settled[keys >> _PART] < numbers
+        self._filter.add(keys[left])
+        self.recent.add(numbers[left], keys[left])
+
     def post(self, story: int, keys: NDArray[np.uint32]) -> None:
-        """Make a story found by *keys*: all but those that are in the file."""
-        if story <= self._settled.max():
-            keys = keys[self._settled[keys >> _PART] < story]
+        """Make a story found by *keys*."""
         self._filter.add(keys)
-        self.recent.add(story, keys)
+        self.recent.add(np.uint32(story), keys)
 
     def withdraw(self, story: int, keys: NDArray[np.uint32]) -> None:
         """Make a story no longer found, as far as it is in memory: that is what a restart finds.

@@ -22,13 +22,13 @@ class Recent:
         #: the same, of the stories since the last :meth:`take`
         self._latest = np.empty(0, np.uint64)
 
-    def add(self, story: int, keys: NDArray[np.uint32]) -> None:
-        """Add a story with its keys."""
-        self._latest = _merged(self._latest, np.sort(_entries(story, keys)))
+    def add(self, stories: NDArray[np.uint32] | np.uint32, keys: NDArray[np.uint32]) -> None:
+        """Add a story with its keys, or the stories of each of *keys*."""
+        self._latest = _merged(self._latest, np.sort(_entries(stories, keys)))
 
     def find(self, keys: NDArray[np.uint32], most: int) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the places of *keys* and the stories that have them: *most*, the last, of a key."""
-        first = _entries(0, keys)
+        first = _entries(np.uint32(0), keys)
         edges = (first, first | _STORY)
         places: list[int] = []
         found: list[NDArray[np.uint64]] = []
@@ -44,7 +44,7 @@ class Recent:
 
     def remove(self, story: int, keys: NDArray[np.uint32]) -> None:
         """Remove a story."""
-        gone = _entries(story, keys)
+        gone = _entries(np.uint32(story), keys)
         self.entries = self.entries[~np.isin(self.entries, gone)]
         self._latest = self._latest[~np.isin(self._latest, gone)]
 
@@ -62,8 +62,10 @@ class Recent:
         return (taken >> _KEY).astype(np.uint32), (taken & _STORY).astype(np.uint32)
 
 
-def _entries(story: int, keys: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    return keys.astype(np.uint64) << _KEY | np.uint64(story)
+def _entries(
+    stories: NDArray[np.uint32] | np.uint32, keys: NDArray[np.uint32]
+) -> NDArray[np.uint64]:
+    return keys.astype(np.uint64) << _KEY | stories
 
 
 def _merged(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
