@@ -12,7 +12,7 @@ no concern of the garbage collector's in any of the crawls (a full collection ta
 chance decides on their number). Each round has the three crawls one after the other, every second
 round in the opposite order; the result is the median of the rounds' ratios.
 
-    python -m benchmarks.reactor_cost [--pages 500] [--kilobytes 100] [--rounds 5]
+    python -m benchmarks.reactor_cost [--pages 1000] [--kilobytes 100] [--rounds 5]
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def ratios(rounds: Sequence[Mapping[str, Cost]], to: str, part: str) -> list[flo
 def main() -> None:
     """Print the cost of each crawl, and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--kilobytes", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -171,6 +171,15 @@ def test_compiled_parts_are_those_of_the_reference(html: bytes, most: int):
     assert compiled.find_parts(html, most) == list(links.parts_in_python(html, most))
 
 
+@given(st.text("<pP/> \x0ba", max_size=30).map(str.encode), st.integers(0, 3))
+@example(b"<p", 1)
+@example(b"<p/><p ><P>", 2)
+def test_compiled_count_of_paragraphs_is_that_of_the_reference(html: bytes, least: int):
+    """Tags that begin with a P, and no others."""
+    compiled = pytest.importorskip("newscrawl.css._links", reason="it is not built")
+    assert compiled.has_paragraphs(html, least) == links.has_paragraphs_in_python(html, least)
+
+
 @pytest.mark.corpus
 def test_compiled_parts_of_real_pages(corpus_dir: Path):
     """The same on the pages of a corpus."""

@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The look for style sheets in the bytes of a page, compiled.
 
-The double of :func:`newscrawl.css.links.parts_in_python`. CPython puts a NUL behind the last byte of
+The doubles of :func:`newscrawl.css.links.parts_in_python` and
+:func:`newscrawl.css.links.has_paragraphs_in_python`. CPython puts a NUL behind the last byte of
 ``bytes``: what compares stops there, where nothing is the same.
 """
 
@@ -46,6 +47,19 @@ def find_parts(bytes html not None, Py_ssize_t most):
         if kind >= STYLE:
             found.append((NAMES[kind], inside, place))
     return found
+
+
+def has_paragraphs(bytes html not None, Py_ssize_t least):
+    """Return whether there are *least*: see :func:`newscrawl.css.links.has_paragraphs_in_python`."""
+    cdef const uint8_t* data = <const uint8_t*> PyBytes_AS_STRING(html)
+    cdef Py_ssize_t length = len(html), place = -1
+    while least > 0:
+        place = _next(data, place + 1, length, c"<")
+        if place == length:
+            return False
+        if data[place + 1] | 32 == c"p" and data[place + 2] != c"/" and _ends(data[place + 2]):
+            least -= 1
+    return True
 
 
 cdef inline Py_ssize_t _next(

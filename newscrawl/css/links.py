@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
@@ -34,6 +35,7 @@ _MOST_IMPORTS = 32
 # In bytes; imports come first in a sheet, after comments.
 _LONGEST_PRELUDE = 16384
 _OPENER = re.compile(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
+_PARAGRAPH = re.compile(rb"<[pP][\s>]")
 _CLOSERS = {
     b"!--": b"-->",
     b"script": b"</script",
@@ -148,9 +150,17 @@ def parts_in_python(html: bytes, most: int) -> Iterator[tuple[bytes, int, int]]:
             yield name, opener.end(), at
 
 
+def has_paragraphs_in_python(html: bytes, least: int) -> bool:
+    """Return whether the page *html* has *least* paragraphs, told by their tags alone."""
+    return sum(1 for _ in islice(_PARAGRAPH.finditer(html), least)) == least
+
+
 _compiled = compiled_module("newscrawl.css._links")
 _parts: Callable[[bytes, int], Iterable[tuple[bytes, int, int]]] = (
     _compiled.find_parts if _compiled else parts_in_python
+)
+has_paragraphs: Callable[[bytes, int], bool] = (
+    _compiled.has_paragraphs if _compiled else has_paragraphs_in_python
 )
 
 

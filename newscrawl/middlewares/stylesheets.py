@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
 from newscrawl.crawl.sheets import META, SHEET, SheetFetcher
-from newscrawl.css.links import sheet_urls
+from newscrawl.css.links import has_paragraphs, sheet_urls
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 # One article page in a hundred has less than five.
 _PARAGRAPHS = 3
-_PARAGRAPH = re.compile(rb"<[pP][\s>]")
 
 
 class StylesheetMiddleware:
@@ -52,7 +49,7 @@ class StylesheetMiddleware:
         """Start the sheets of *response*, which is returned as it is."""
         if _may_have_sheets(request, response):
             urls = sheet_urls(response.body, response.url, limit=self.sheets.options.sheets)
-            if not urls or _has_paragraphs(response.body):
+            if not urls or has_paragraphs(response.body, _PARAGRAPHS):
                 request.meta[META] = urls
                 self.sheets.start(urls, request, response.url)
         return response
@@ -65,8 +62,3 @@ def _may_have_sheets(request: Request, response: Response) -> bool:
         # A list comes with meta that was copied from another page's response.
         and request.meta.get(META) not in (SHEET, False)
     )
-
-
-def _has_paragraphs(html: bytes) -> bool:
-    paragraphs = _PARAGRAPH.finditer(html)
-    return sum(1 for _ in islice(paragraphs, _PARAGRAPHS)) == _PARAGRAPHS
