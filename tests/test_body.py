@@ -462,7 +462,7 @@ def told(corpus_dir: Path) -> dict[str, list[tuple[float, bool]]]:
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("corpus", "everything", "trusted", "failed"),
-    [("news212", 0.935, 0.965, 0.042), ("fundus", 0.968, 0.975, 0.008)],
+    [("news212", 0.935, 0.965, 0.038), ("fundus", 0.968, 0.975, 0.008)],
 )
 def test_bars(
     told: dict[str, list[tuple[float, bool]]],
@@ -473,7 +473,7 @@ def test_bars(
 ):
     """Mean F1 out of fold, of all pages and of those with trusted labels, and pages under 0.5.
 
-    The labels of 12 pages of news212 stop in mid-article: every honest body fails there.
+    The labels of 10 pages of news212 stop in mid-article: every honest body fails there.
     """
     scores = [f1 for f1, _ in told[corpus]]
     assert mean(scores) >= everything
