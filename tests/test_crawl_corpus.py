@@ -167,6 +167,7 @@ def test_articles_are_the_labelled_ones(recorded: Recorded):
 
 def test_articles_carry_their_provenance(recorded: Recorded):
     """Each article says when it was fetched and where its body came from."""
-    for item in recorded.crawl.items:
-        assert item["fetched_at"]
-        assert item["evidence"]["body"]["source"] == "blocks"
+    assert all(item["fetched_at"] for item in recorded.crawl.items)
+    sources = Counter(item["evidence"]["body"]["source"] for item in recorded.crawl.items)
+    assert set(sources) == {"blocks", "page-data"}
+    assert sources["page-data"] == 2, "two pages show the beginning of an article in their data"
