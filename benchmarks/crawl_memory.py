@@ -2,7 +2,7 @@
 
 ``crawl``: thousands of pages with all of newscrawl on, in a crawl of one site. The size of the
 crawling process is noted every hundred pages; its growth is the slope of the line through the
-second half of the sizes, in MB for 10,000 pages. In the first half caches fill, such as the 32 MB of
+second half of the sizes, in MB for 10,000 pages. In the first half caches fill, such as the 8 MB of
 SQLite's for the index of near-duplicates. ``worker``: one worker process that is not renewed extracts
 the pages of a corpus again and again; printed is its size after each thousand.
 
