@@ -1,6 +1,6 @@
 """The keys that stories are found by: those of the last stories in memory, the others in the file.
 
-In the file keys are put together in buckets, a row each, of which a story needs some hundred.
+In the file keys are put together in buckets, a row each, of which a story needs some seventy.
 A bucket has six bytes for each key of a story: what is new is appended, and what is known is found
 by one comparison of arrays. A sixty-fourth of the keys goes from memory into the file each time, so
 that all have gone once in 8,192 stories, and no call takes long.
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-POSTED: Final = 96
+POSTED: Final = 64
 """Hashes, the least ones, that a story is found by.
 
 Near-duplicates have a twelfth of the hashes of both in common (``Options.jaccard``), and so have
 the least ones, whatever the texts' lengths: the least of a union are the least of either. Of pairs
-with just a twelfth 98 % share :data:`SHARED` of them.
+with just a twelfth nine of ten share :data:`SHARED` of them.
 """
 
-UNKNOWN: Final = 4
+UNKNOWN: Final = 6
 """So many times as many are they of a page of a site that is not known yet to repeat anything.
 
 They may be boilerplate for the most part, and what the page is compared by the rest.
