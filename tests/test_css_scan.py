@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +12,7 @@ from newscrawl.css import keys, scan, scanner, tokens
 from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.document import parse_document
+from tests.conftest import run_python
 from tests.oracle.pages import corpus_pages
 
 if TYPE_CHECKING:
@@ -134,14 +132,7 @@ def test_python_where_there_is_nothing_compiled(before: str, environment: dict[s
         from newscrawl.css.scanner import COMPILED
         from newscrawl.css.sheet import parse_sheet
         print(COMPILED, parse_sheet("a{{color:red}}").selectors)"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["False", "['a']"]
+    assert run_python(code, **environment).split() == ["False", "['a']"]
 
 
 @pytest.mark.corpus

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 import time
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from newscrawl.body.nce import NceParameters
 from newscrawl.crawl.tasks import extract_page
 from newscrawl.extraction import METHODS, ExtractOptions, UnknownMethodError
 from newscrawl.methods import Body
+from tests.conftest import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -286,10 +285,7 @@ def test_hints_fill_what_the_page_leaves_open():
 def test_public_names():
     """Few, and without Scrapy until the add-on is asked for."""
     program = "import sys, newscrawl; print({'scrapy', 'twisted', 'asyncio'} & set(sys.modules))"
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.strip() == "set()"
+    assert run_python(program).strip() == "set()"
     assert all(hasattr(newscrawl, name) for name in newscrawl.__all__)
     assert load_object("newscrawl.Addon") is newscrawl.Addon
     with pytest.raises(AttributeError, match="Addons"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.conftest import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,7 +163,6 @@ def test_extract_imports_no_scrapy():
         "import json, sys, newscrawl; newscrawl.extract, newscrawl.Article; "
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    loaded = set(json.loads(run.stdout))
+    loaded = set(json.loads(run_python(code)))
     assert "lxml" in loaded
     assert not loaded & {"scrapy", "twisted", "pyarrow", "sklearn", "tldextract"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 import unicodedata
@@ -27,6 +25,7 @@ from newscrawl.neardup.shingles import (
 from newscrawl.neardup.sketch import Sketch, match, match_all, sketch
 from newscrawl.neardup.spotsigs import spots
 from newscrawl.text import folded
+from tests.conftest import run_python
 
 compiled = pytest.importorskip(
     "newscrawl.neardup._sketch", reason="the compiled loops are not built", exc_type=ImportError
@@ -187,13 +186,6 @@ def test_python_where_there_is_nothing_compiled(before: str, environment: dict[s
         made = sketch.sketch("Ports reopened on Tuesday", Options())
         print(sketch.COMPILED, sketch.match(made, made, Options(least_shared=2)))
         print(sketch.anchors(made).size, made.without(made.hashes).hashes.size)"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [
+    assert run_python(code, **environment).splitlines() == [
         "False Similarity(shared=2, containment=1.0, jaccard=1.0)", "2 0",
     ]  # fmt: skip

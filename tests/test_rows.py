@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +12,7 @@ from lxml import etree
 
 from newscrawl import rows
 from newscrawl.document import DocumentError, parse_document
+from tests.conftest import run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,14 +170,7 @@ def test_python_where_the_compiled_pass_is_not_to_be_used(
         {before}
         from newscrawl.document import COMPILED, parse_document
         print(COMPILED, parse_document("<p>text").subtree_text(0))"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["False", "text"]
+    assert run_python(code, **environment).split() == ["False", "text"]
 
 
 def test_module_of_another_version_is_refused() -> None:
@@ -192,14 +183,8 @@ def test_module_of_another_version_is_refused() -> None:
             import newscrawl._rows
         except ImportError as error:
             print(error)"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "NEWSCRAWL_NO_EXTENSIONS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("built for other columns")
+    printed = run_python(code, NEWSCRAWL_NO_EXTENSIONS="1")
+    assert printed.startswith("built for other columns")
 
 
 @pytest.mark.corpus
