@@ -1,7 +1,8 @@
 """What finds near-duplicates: ours, and others on the same texts.
 
-A system takes stories and returns a function that gives, for a threshold, the label of each story's
-cluster. Others give pairs and no clusters; theirs are the connected components of their pairs.
+A system takes stories and the seed of its hashes and returns a function that gives, for a threshold,
+the label of each story's cluster. Others give pairs and no clusters; theirs are the connected
+components of their pairs.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ class System(NamedTuple):
     """A way to find clusters."""
 
     name: str
-    cluster: Callable[[Sequence[Story]], Clusterer]
+    cluster: Callable[[Sequence[Story], int], Clusterer]
     #: to choose from, on the half to tune on
     thresholds: Sequence[float]
     #: package that it needs beside ours
     package: str | None = None
-    #: whether the order in which the stories come matters
-    ordered: bool = False
+    #: whether the draw of the hashes, or the order in which the stories come, matters
+    drawn: bool = True
 
     @property
     def missing(self) -> str | None:
@@ -60,17 +61,17 @@ class System(NamedTuple):
         return f"{self.package} is not installed"
 
 
-def _options(name: SketchName) -> Options:
+def _options(name: SketchName, seed: int = 0) -> Options:
     # Pages that were put into others keep the dates of these: time says nothing about them.
-    return Options.of(name, window=None)
+    return replace(Options.of(name, window=None), seed=seed)
 
 
-def _stream(name: SketchName) -> Callable[[Sequence[Story]], Clusterer]:
-    def clusterer(stories: Sequence[Story]) -> Clusterer:
-        order = in_order(stories)
+def _stream(name: SketchName) -> Callable[[Sequence[Story], int], Clusterer]:
+    def clusterer(stories: Sequence[Story], seed: int) -> Clusterer:
+        order, options = in_order(stories), _options(name, seed)
 
         def cluster(least: float) -> Labels:
-            with Index(None, replace(_options(name), containment=least)) as index:
+            with Index(None, replace(options, containment=least)) as index:
                 verdicts = index.add_many(order)
                 names = [index.resolve(verdict.cluster) for verdict in verdicts]
             label_of = dict(zip((story.url for story in order), names, strict=True))
@@ -81,8 +82,8 @@ def _stream(name: SketchName) -> Callable[[Sequence[Story]], Clusterer]:
     return clusterer
 
 
-def _two_pass(stories: Sequence[Story]) -> Clusterer:
-    options = _options("fracminhash")
+def _two_pass(stories: Sequence[Story], seed: int) -> Clusterer:
+    options = _options("fracminhash", seed)
 
     def cluster(least: float) -> Labels:
         found = two_pass(stories, replace(options, containment=least))
@@ -93,7 +94,7 @@ def _two_pass(stories: Sequence[Story]) -> Clusterer:
     return cluster
 
 
-def _spotsigs(stories: Sequence[Story]) -> Clusterer:
+def _spotsigs(stories: Sequence[Story], _seed: int) -> Clusterer:
     """Compare all spot signatures by Jaccard, as published (Theobald et al. 2008)."""
     options = replace(_options("spotsigs"), scale=1)
     sketches = [sketch(story.text, options) for story in stories]
@@ -112,12 +113,12 @@ def _shingles(text: str) -> list[str]:
     return list({" ".join(words[i : i + 5]) for i in range(max(1, len(words) - 4))})
 
 
-def _datasketch(stories: Sequence[Story]) -> Clusterer:
+def _datasketch(stories: Sequence[Story], seed: int) -> Clusterer:
     library = import_module("datasketch")
     index = library.MinHashLSH(threshold=LEAST, num_perm=PERMUTATIONS)
     hashes = []
     for place, story in enumerate(stories):
-        one = library.MinHash(num_perm=PERMUTATIONS)
+        one = library.MinHash(num_perm=PERMUTATIONS, seed=seed)
         one.update_batch([shingle.encode() for shingle in _shingles(story.text)])
         index.insert(place, one)
         hashes.append(one)
@@ -125,12 +126,12 @@ def _datasketch(stories: Sequence[Story]) -> Clusterer:
     return _components({(i, j): hashes[i].jaccard(hashes[j]) for i, j in near}, len(stories))
 
 
-def _rensa(stories: Sequence[Story]) -> Clusterer:
+def _rensa(stories: Sequence[Story], seed: int) -> Clusterer:
     library = import_module("rensa")
     index = library.RMinHashLSH(threshold=LEAST, num_perm=PERMUTATIONS, num_bands=PERMUTATIONS // 2)
     hashes = []
     for place, story in enumerate(stories):
-        one = library.RMinHash(num_perm=PERMUTATIONS, seed=0)
+        one = library.RMinHash(num_perm=PERMUTATIONS, seed=seed)
         one.update(_shingles(story.text))
         index.insert(place, one)
         hashes.append(one)
@@ -158,10 +159,10 @@ def components(pairs: Iterable[tuple[int, int]], size: int) -> list[int]:
 
 
 SYSTEMS = (
-    System("newscrawl, stream", _stream("fracminhash"), CONTAINMENTS, ordered=True),
-    System("newscrawl, stream of SpotSigs", _stream("spotsigs"), SPOT_CONTAINMENTS, ordered=True),
+    System("newscrawl, stream", _stream("fracminhash"), CONTAINMENTS),
+    System("newscrawl, stream of SpotSigs", _stream("spotsigs"), SPOT_CONTAINMENTS),
     System("newscrawl, two passes", _two_pass, CONTAINMENTS),
-    System("SpotSigs, Jaccard", _spotsigs, JACCARDS),
+    System("SpotSigs, Jaccard", _spotsigs, JACCARDS, drawn=False),
     System("datasketch, MinHash LSH", _datasketch, JACCARDS, package="datasketch"),
     System("rensa, RMinHash LSH", _rensa, JACCARDS, package="rensa"),
 )
