@@ -171,7 +171,7 @@ def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
         while job.poll() is None and len(killed) < 2:
             for worker in workers_of(job):
                 # Python has started and is loading or running what a task needs.
-                if worker.pid not in killed and worker.cpu_times().user > 1.0:
+                if worker.pid not in killed and worker.cpu_times().user > 0.4:
                     worker.kill()
                     killed.add(worker.pid)
             time.sleep(0.05)
