@@ -153,13 +153,16 @@ find_named_rows: Callable[[Document, float], list[int]] = (
 @lru_cache(maxsize=4096)
 def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
-    name = " ".join(name for name in names if name).lower()
-    if not (_NAME.search(name) or _HINT.search(name)):
+    told = {_said_by(name) for value in names if value for name in value.lower().split()}
+    return "comments" if "comments" in told else "hint" if "hint" in told else None
+
+
+@lru_cache(maxsize=16384)  # a name is in many lists of them
+def _said_by(name: str) -> Literal["comments", "hint"] | None:
+    told = _NAME.search(name)
+    if not (told or _HINT.search(name)) or _STATE.search(name):
         return None
-    name = " ".join(token for token in name.split() if not _STATE.search(token))
-    if _NAME.search(name):
-        return "comments"
-    return "hint" if _HINT.search(name) else None
+    return "comments" if told else "hint"
 
 
 def _is_region(document: Document, row: int) -> bool:
