@@ -26,18 +26,20 @@ if TYPE_CHECKING:
 
     from newscrawl.document import Document
 
-# Software first, then what authors of themes call it, in the languages of many newspapers.
+# Software first, then what authors of themes call it, in the languages of many newspapers. What is
+# sought begins with a letter, and looks behind itself: other places are passed over at once.
 _NAME = re.compile(
-    r"disqus|\bdsq\b|(?:live)?fyre|viafoura|\bvf-(?:comment|conversation)|hyvor|\bisso-|vuukle"
-    r"|\bcoral(?:[-_](?:stream|thread|comment|talk)|\b)|talkback|spot-?im\b|\bspcv_|remark42"
-    r"|intensedebate|discourse-|fb-comment|u_cbox|sohucs|changyan|duoshuo|giscus|utterances"
-    r"|comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri|reacties\b|guestbook"
-    r"|leser(?:brief|meinung|post)|schema\.org/(?:user)?comments?\b"
+    r"disqus|dsq\b(?<=\bdsq)|fyre|viafoura|vf-(?<=\bvf-)(?:comment|conversation)|hyvor"
+    r"|isso-(?<=\bisso-)|vuukle|coral(?<=\bcoral)(?:[-_](?:stream|thread|comment|talk)|\b)|talkback"
+    r"|spot-?im\b|spcv_(?<=\bspcv_)|remark42|intensedebate|discourse-|fb-comment|u_cbox|sohucs"
+    r"|changyan|duoshuo|giscus|utterances|comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri"
+    r"|reacties\b|guestbook|leser(?:brief|meinung|post)|schema\.org/(?:user)?comments?\b"
 )
 #: names that mean comments only where the records look it
 _HINT = re.compile(
-    r"\brepl(?:y|ies)|respon[ds]|discuss|reactions?\b|r[eé]actions?|thread|forum|opinions?\b"
-    r"|\breaders?\b|\bposts?(?:list)?\b|conversation|feedback|\bcmts?\b"
+    r"repl(?<=\brepl)(?:y|ies)|respon[ds]|discuss|r[eé]actions?|thread|forum|opinions?\b"
+    r"|reader(?<=\breader)s?\b|post(?<=\bpost)s?(?:list)?\b|conversation|feedback"
+    r"|cmt(?<=\bcmt)s?\b"
 )
 # Said of an element that is no comment: a page that may have some, a number of them, a link.
 _STATE = re.compile(
