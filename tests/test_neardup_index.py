@@ -128,6 +128,23 @@ def test_versions_on_one_site_are_never_hidden(pages: int):
     assert len({verdict.cluster for verdict in (*found, copy)}) == 1
 
 
+@pytest.mark.parametrize(("site", "joins"), [("a.test", False), ("b.test", True)])
+def test_pages_of_one_site_must_share_more(site: str, joins: bool):
+    """Half of a story under another one is a teaser on its own site, a copy on any other."""
+    text = words(400)
+    mixed = story(f"https://{site}/mixed", text[:220] + words(180, seed=9))
+    pages = [story(f"https://{host}/{n}", words(300, seed=n)) for host in ("a.test", "b.test")
+             for n in range(1, 4)]  # fmt: skip
+    collection = [*pages, story("https://a.test/story", text), mixed]
+    with Index(None) as index:
+        *_, first, last = index.add_many(collection)
+    found = two_pass(collection, Options())
+    placed = zip(found.stories, found.verdicts, strict=True)
+    clusters = {one.url: verdict.cluster for one, verdict in placed}
+    assert (last.cluster == first.cluster) is joins
+    assert (clusters[mixed.url] == clusters["https://a.test/story"]) is joins
+
+
 def test_the_window():
     """What lies further apart than the window is not compared."""
     with Index(None, Options(window=timedelta(hours=48))) as index:

@@ -91,6 +91,7 @@ class Index:
 
     def __init__(self, path: Path | str | None, options: Options | None = None) -> None:
         self.options = options or Options()
+        self._within_site = self.options.within_site
         self._path = path
         self._connection = connect(path, self.options.fingerprint)
         self._shelf = Shelf(self._connection)
@@ -237,12 +238,14 @@ class Index:
 
     def _near(self, one: Record, other: Record) -> Similarity | None:
         """Return the similarity of near-duplicates, None for other pairs."""
+        options = self.options
         if one.site == other.site:
-            if versions(one.sketch, other.sketch, self.options):
-                return match(one.sketch, other.sketch, self.options)
+            options = self._within_site
+            if versions(one.sketch, other.sketch, options):
+                return match(one.sketch, other.sketch, options)
             if not self._sites.known(one.site):
                 return None
-        return match(self._effective(one), self._effective(other), self.options)
+        return match(self._effective(one), self._effective(other), options)
 
     def _effective(self, record: Record) -> Sketch:
         return record.sketch.without(self._sites.repeated(record.site))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -45,6 +45,9 @@ class Options:
     #: whatever they share
     version_jaccard: float = 0.5
     version_containment: float = 0.85
+    #: least containment of two near-duplicates of one site: pages share frames and teasers there, of
+    #: which not all are known to be boilerplate yet
+    site_containment: float = 0.7
     #: least share of the pairs between two clusters that match where they become one
     majority: float = 0.5
     #: stories that stay in the index, out of the window too
@@ -59,7 +62,7 @@ class Options:
         for name in ("shingle", "short", "least_shared"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("containment", "jaccard", "numbers", "majority"):
+        for name in ("containment", "jaccard", "numbers", "site_containment", "majority"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
 
@@ -67,6 +70,11 @@ class Options:
     def fingerprint(self) -> str:
         """What sketches must have in common to be comparable."""
         return f"{self.sketch} {self.shingle} 1/{self.scale} {self.short} {self.seed}"
+
+    @property
+    def within_site(self) -> Options:
+        """By what two pages of one site are compared."""
+        return replace(self, containment=max(self.containment, self.site_containment))
 
     @classmethod
     def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:

@@ -145,32 +145,36 @@ def near_pairs(pages: Sequence[Page], options: Options) -> Iterator[Pair]:
     places: dict[str, list[int]] = defaultdict(list)
     for place, page in enumerate(pages):
         places[page.site].append(place)
-    effective = [page.sketch for page in pages]
+    effective = list(pages)
     known: set[str] = set()
     found: set[tuple[int, int]] = set()
     for name, own in places.items():
         site = learn([pages[place] for place in own], options)
         found.update((own[one], own[other]) for one, other in site.versions)
         for place, rest in zip(own, site.effective, strict=True):
-            effective[place] = rest
+            effective[place] = pages[place]._replace(sketch=rest)
         if site.known:
             known.add(name)
     others = (
         (one, other)
-        for other, before in candidates(effective, options.least_shared)
+        for other, before in candidates([page.sketch for page in effective], options.least_shared)
         for one in before
         if (one, other) not in found and comparable(pages[one], pages[other], known, options)
     )
-    yield from matching([page.sketch for page in pages], sorted(found), options)
+    yield from matching(pages, sorted(found), options)
     yield from matching(effective, others, options)
 
 
 def matching(
-    sketches: Sequence[Sketch], pairs: Iterable[tuple[int, int]], options: Options
+    pages: Sequence[Page], pairs: Iterable[tuple[int, int]], options: Options
 ) -> Iterator[Pair]:
     """Yield those *pairs* of places that are near-duplicates."""
+    within_site = options.within_site
     for one, other in pairs:
-        similarity = match(sketches[one], sketches[other], options)
+        left, right = pages[one], pages[other]
+        similarity = match(
+            left.sketch, right.sketch, within_site if left.site == right.site else options
+        )
         if similarity is not None:
             yield Pair(one, other, similarity)
 

@@ -127,7 +127,7 @@ def _learned(rows: list[Row], options: Options) -> Iterator[Row]:
     """Yield the pages of one site."""
     pages = [_page(row) for row in rows]
     site = learn(pages, options)
-    near = matching([page.sketch for page in pages], site.versions, options)
+    near = matching(pages, site.versions, options)
     similarities = {(pair.one, pair.other): pair.similarity for pair in near}
     versions: dict[int, list[Row]] = defaultdict(list)
     for one, other in site.versions:
@@ -169,7 +169,7 @@ def verified(batches: Batches, options: Options) -> Batches:
         )
         found = [
             {"one": rows[one]["one"], "other": rows[one]["other"], **similarity._asdict()}
-            for one, _, similarity in matching([page.sketch for page in pages], compared, options)
+            for one, _, similarity in matching(pages, compared, options)
         ]
         yield pa.RecordBatch.from_pylist(found, PAIRS)
 
