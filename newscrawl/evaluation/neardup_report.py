@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DRAWS = 4
 """Draws of the hashes and of the order of arrival that scores are means over; the first is tuned on.
-One draw alone is worth little: the F1 of two of them differs by up to .016."""
+One draw alone is worth little: the F1 of two of them differs by up to .03."""
 
 INPUT_NAMES: dict[Input, str] = {"page": "whole page", "body": "our body", "gold": "gold body"}
 FIGURES = {
