@@ -63,7 +63,7 @@ class System(NamedTuple):
 
 def _options(name: SketchName, seed: int = 0) -> Options:
     # Pages that were put into others keep the dates of these: time says nothing about them.
-    return replace(Options.of(name, window=None), seed=seed)
+    return Options.of(name, window=None, seed=seed)
 
 
 def _stream(name: SketchName) -> Callable[[Sequence[Story], int], Clusterer]:

@@ -19,6 +19,7 @@ from newscrawl.neardup.sketch import (
     Sketch,
     anchors,
     match,
+    match_all,
     sketch,
     versions,
 )
@@ -209,8 +210,9 @@ class Index:
 
     def _look_up(self, record: Record, anchored: NDArray[np.uint32]) -> Found:
         """Return what a story is near to, and its lineage."""
-        made = self._effective(record)
-        keys = self._keys(record, self._sites.repeated(record.site), anchored)
+        repeated = self._sites.repeated(record.site)
+        fresh = record.sketch.without(repeated).hashes
+        keys = posted_keys(fresh, anchored, known=bool(repeated.size))
         records = {
             other.id: other
             for other in self._shelf.records(
@@ -224,13 +226,20 @@ class Index:
             if other.site == record.site and versions(record.sketch, other.sketch, self.options)
         )
         record = record._replace(lineage=min([record.lineage, *lineages]))
-        self._sites.learn(record, made.hashes)
-        near = {
+        self._sites.learn(record, fresh)
+        return Found(record, self._all_near(record, records), records)
+
+    def _all_near(self, record: Record, records: dict[int, Record]) -> dict[int, Similarity]:
+        """Return which of *records* a story is near to."""
+        elsewhere = [other for other in records.values() if other.site != record.site]
+        sketches = map(self._effective, elsewhere)
+        matches = match_all(self._effective(record), sketches, self.options)
+        found = dict(zip((other.id for other in elsewhere), matches, strict=True))
+        return {
             number: similarity
             for number, other in records.items()
-            if (similarity := self._near(record, other)) is not None
+            if (similarity := found[number] if number in found else self._near(record, other))
         }
-        return Found(record, near, records)
 
     def _in_window(self, one: int, other: int) -> bool:
         window = self.options.window

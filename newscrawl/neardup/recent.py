@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from newscrawl.neardup.shingles import merged
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ class Recent:
 
     def add(self, stories: NDArray[np.uint32] | np.uint32, keys: NDArray[np.uint32]) -> None:
         """Add a story with its keys, or the stories of each of *keys*."""
-        self._latest = _merged(self._latest, np.sort(_entries(stories, keys)))
+        self._latest = merged(self._latest, np.sort(_entries(stories, keys)))
 
     def find(self, keys: NDArray[np.uint32], most: int) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the places of *keys* and the stories that have them: *most*, the last, of a key."""
@@ -54,7 +56,7 @@ class Recent:
 
     def take(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return keys from *low* to below *high* and their stories, which leave memory."""
-        self.entries = _merged(self.entries, self._latest)
+        self.entries = merged(self.entries, self._latest)
         self._latest = np.empty(0, np.uint64)
         start, end = np.searchsorted(self.entries, np.array([low, high], np.uint64) << _KEY)
         taken = self.entries[start:end]
@@ -66,8 +68,3 @@ def _entries(
     stories: NDArray[np.uint32] | np.uint32, keys: NDArray[np.uint32]
 ) -> NDArray[np.uint64]:
     return keys.astype(np.uint64) << _KEY | stories
-
-
-def _merged(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    # Stable: two sorted runs are merged.
-    return np.sort(np.concatenate((one, other)), kind="stable")

@@ -92,6 +92,11 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return values[np.concatenate(([True], values[1:] != values[:-1]))] if values.size else values
 
 
+def merged(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return what two sorted arrays hold, sorted: a stable sort merges sorted runs."""
+    return np.sort(np.concatenate((one, other)), kind="stable")
+
+
 def among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which of *values* are among *others*, sorted and not empty.
 

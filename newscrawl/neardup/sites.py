@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from newscrawl.neardup.shingles import merged
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -46,8 +48,7 @@ class Pages:
             self._seen = self._seen[(self._seen & _STORY) >= next(iter(self.lineages))]
             self._gone = 0
         page = _shifted(hashes) | np.uint64(story)
-        # Stable: two sorted runs are merged.
-        self._seen = np.sort(np.concatenate((self._seen, page)), kind="stable")
+        self._seen = merged(self._seen, page)
 
     def repeated(self, hashes: NDArray[np.uint32], lineage: int, least: int) -> NDArray[np.uint32]:
         """Return those of *hashes* that pages of *least* lineages have, a new one included."""
