@@ -137,6 +137,12 @@ async def left(state: CrawlState, limit: int = 10) -> list[str]:
     return [found["url"].removeprefix(HOME) for found in memory.pages]
 
 
+async def the_page(state: CrawlState) -> Any:
+    """Return the one page that is to be visited."""
+    (page,) = (await state.recall(SITE, limit=10)).pages
+    return page
+
+
 def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     """Have pytest run a test that is a coroutine."""
 
@@ -168,7 +174,7 @@ async def test_what_the_listing_said_comes_back(crawl: Opening, hands: Hands):
         sifted = await state.pages.sift([entry("a", NOON)])
         state.pages.write_listed(SITE, sifted, depth=2, certain=True)
     async with crawl() as state:
-        (found,) = (await state.recall(SITE, limit=10)).pages
+        found = await the_page(state)
         assert found["hints"] == {"title": "a"}
         assert (found["depth"], found["certain"]) == (2, True)
         assert not target(found).is_revisit
@@ -187,13 +193,13 @@ async def test_an_article_is_put_out_once(crawl: Opening, hands: Hands):
         assert (await state.pages.sift([a])).known == [a["key"]]
     hands.forward(1)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert target(again).is_revisit
         assert await put_out(state, again, "Text") == "unchanged"
         assert await left(state) == []
     hands.forward(2)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert await put_out(state, again, "Other text") == "updated"
     hands.forward(22)
     async with crawl() as state:
@@ -210,7 +216,7 @@ async def test_validators_come_back_as_conditions(crawl: Opening, hands: Hands):
         await put_out(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
     hands.forward(1)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert conditions(again["past"]) == {
             "If-None-Match": '"1"',
             "If-Modified-Since": "yesterday",
@@ -218,7 +224,7 @@ async def test_validators_come_back_as_conditions(crawl: Opening, hands: Hands):
         state.pages.unchanged(target(again), answer(again["url"], ETag='"2"'))
     hands.forward(2)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert again["past"]["etag"] == '"2"'
         assert again["past"]["last_modified"] == "yesterday"
 
@@ -232,7 +238,7 @@ async def test_what_gave_no_article_is_asked_for_without_conditions(crawl: Openi
         state.pages.taken(target(a), answer(a["url"], ETag='"1"'))
     hands.forward(1)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert conditions(again["past"]) == {}
         assert await put_out(state, again, "Text") == "new"
 
@@ -297,7 +303,7 @@ async def test_failures_are_retried_with_back_off_and_given_up(crawl: Opening, h
                 assert await due(state, a) == []
         hands.forward(hours)
         async with crawl() as state:
-            (again,) = (await state.recall(SITE, limit=10)).pages
+            again = await the_page(state)
             state.pages.failed(target(again), None, "http_503")
     hands.forward(1000)
     async with crawl() as state:
@@ -315,7 +321,7 @@ async def test_an_article_that_is_gone(crawl: Opening, hands: Hands, reason: str
         await put_out(state, a, "Text")
     hands.forward(1)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         state.pages.failed(target(again), None, reason)
     hands.forward(5)
     async with crawl() as state:
@@ -332,12 +338,12 @@ async def test_a_revisit_that_fails_changes_nothing(crawl: Opening, hands: Hands
         await put_out(state, a, "Text")
     hands.forward(1)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         state.pages.failed(target(again), None, "timeout")
         assert await left(state) == []
     hands.forward(2)
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert await put_out(state, again, "Text") == "unchanged"
 
 
@@ -565,7 +571,7 @@ async def test_an_article_that_a_pipeline_lost(crawl: Opening, hands: Hands):
         await put_out(state, a, "Text")
         state.pages.item_error(answer(a["url"]))
     async with crawl() as state:
-        (again,) = (await state.recall(SITE, limit=10)).pages
+        again = await the_page(state)
         assert await put_out(state, again, "Text") == "new"
 
 

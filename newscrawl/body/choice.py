@@ -94,8 +94,8 @@ def _with_prose_between(
 ) -> list[int]:
     """Return *taken* with prose between them, under the heading close before them, and after them.
 
-    What stands after them is marked up as theirs. One page in ten has any, and half of that is of its body: standfirsts, columns of their own,
-    what follows a long box in mid-article.
+    What stands after them is marked up as theirs. One page in ten has any, and half of that is of
+    its body: standfirsts, columns of their own, what follows a long box in mid-article.
     """
     if not taken:
         return []

@@ -106,11 +106,11 @@ class SiteFrontier:
     """The requests of one site.
 
     What the site list gives comes first, with robots.txt; its feeds and sitemaps once the pages are
-    back, which may have moved to another domain. Of the sitemaps and section pages found, one at a time is read, and only as far as the site's limit asks: the next sitemap
-    while it may hold something newer than what is known, the next section while candidates are
-    short. Article pages wait until discovery pauses, so that the newest come first; pages that
-    were put out before come last. No URL is handed out twice, but for a section page that a listing
-    then names as an article.
+    back, which may have moved to another domain. Of the sitemaps and section pages found, one at a
+    time is read, and only as far as the site's limit asks: the next sitemap while it may hold
+    something newer than what is known, the next section while candidates are short. Article pages
+    wait until discovery pauses, so that the newest come first; pages that were put out before come
+    last. No URL is handed out twice, but for a section page that a listing then names as an article.
 
     *known*: sources of former crawls by role and page key; those that are not due rest.
     """
