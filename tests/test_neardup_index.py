@@ -138,11 +138,56 @@ def test_pages_of_one_site_must_share_more(site: str, joins: bool):
     collection = [*pages, story("https://a.test/story", text), mixed]
     with Index(None) as index:
         *_, first, last = index.add_many(collection)
-    found = two_pass(collection, Options())
-    placed = zip(found.stories, found.verdicts, strict=True)
-    clusters = {one.url: verdict.cluster for one, verdict in placed}
+    clusters = two_pass_clusters(collection)
     assert (last.cluster == first.cluster) is joins
     assert (clusters[mixed.url] == clusters["https://a.test/story"]) is joins
+
+
+def two_pass_clusters(collection: list[Story]) -> dict[str, str]:
+    """Return the cluster of each URL when all stories are looked at first."""
+    found = two_pass(collection)
+    placed = zip(found.stories, found.verdicts, strict=True)
+    return {one.url: verdict.cluster for one, verdict in placed}
+
+
+KNOWN = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in range(3)]
+"""Pages that tell what their site repeats: nothing."""
+
+
+def test_two_pages_that_end_alike_stay_apart():
+    """The rest of another story below two stories of a site joins neither them nor their copies."""
+    rest = words(400, seed=5)
+    pages = [story(f"https://a.test/{n}", words(100, seed=n) + rest) for n in range(2)]
+    copies = [
+        story(f"https://b{n}.test/", words(100, seed=n) + words(20, seed=9)) for n in range(2)
+    ]
+    collection = [*KNOWN, *pages, *copies]
+    with Index(None) as index:
+        *_, one, other, first, second = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert one.cluster == first.cluster != other.cluster == second.cluster
+    assert [clusters[copy.url] for copy in copies] == [clusters[page.url] for page in pages]
+    assert len({clusters[page.url] for page in pages}) == 2
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize("edit", ["trimmed", "updated", "in a digest"])
+def test_two_pages_that_tell_one_story_join(edit: str, is_reversed: bool):
+    """The beginning of a story is in its trimmed copy, its update and a digest: one is near."""
+    text = words(300)
+    edited = {
+        "trimmed": text[:110],
+        "updated": words(200, seed=1) + text,
+        "in a digest": words(300, seed=1) + text + words(300, seed=2),
+    }[edit]
+    pages = [story("https://a.test/1", text), story("https://a.test/2", edited)]
+    collection = [*KNOWN, *(reversed(pages) if is_reversed else pages)]
+    copy = story("https://b.test/", text)
+    with Index(None) as index:
+        *_, one, other, last = index.add_many([*collection, copy])
+    clusters = two_pass_clusters([*collection, copy])
+    assert one.cluster == other.cluster == last.cluster
+    assert len({clusters[page.url] for page in (*pages, copy)}) == 1
 
 
 def test_the_window():

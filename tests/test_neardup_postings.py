@@ -40,7 +40,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 def put(connection: sqlite3.Connection, story: int) -> None:
     """Put a story into the index, as far as postings care."""
-    row = (story, str(story), "", b"", 0, 0, 0, 0, 1, 0, b"", b"", "")
+    row = (story, str(story), "", b"", 0, 0, 0, 0, 1, 0, b"", b"", b"", "")
     connection.execute(f"INSERT INTO story VALUES ({', '.join('?' * len(row))})", row)
 
 
@@ -169,4 +169,26 @@ def test_what_a_site_repeats(pages: list[tuple[list[int], int]], new: list[int],
         value: {lineage for hashes, lineage in pages[-PAGES:] if value in hashes} for value in new
     }
     expected = [v for v in sorted(new) if holders[v] and len(holders[v] | {9}) >= least]
-    assert site.repeated(array(new), 9, least).tolist() == expected
+    assert site.holders(array(new), 9).repeated(least).tolist() == expected
+
+
+@given(
+    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=2 * PAGES),
+    new=HASHES,
+    lineage=st.integers(0, 4),
+    least=st.integers(1, 4),
+)
+@settings(max_examples=60, deadline=None)
+def test_pages_that_share_with_a_new_one(
+    pages: list[tuple[list[int], int]], new: list[int], lineage: int, least: int
+):
+    """Of the last pages, those that have enough of its hashes and are no versions of it."""
+    site = Pages()
+    for number, (hashes, own) in enumerate(pages):
+        site.add(number, own, array(hashes))
+    expected = [
+        number
+        for number, (hashes, own) in list(enumerate(pages))[-PAGES:]
+        if own != lineage and len(set(new) & set(hashes)) >= least
+    ]
+    assert site.holders(array(new), lineage).sharing(least) == expected

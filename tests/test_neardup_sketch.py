@@ -38,8 +38,10 @@ def assert_same(one: Sketch, other: Sketch) -> None:
     """Two sketches are equal, to the types of their arrays."""
     assert one.hashes.dtype == other.hashes.dtype == np.uint32
     assert one.numbers.dtype == other.numbers.dtype == np.uint16
+    assert one.opening.dtype == other.opening.dtype == np.uint32
     assert one.hashes.tolist() == other.hashes.tolist()
     assert one.numbers.tolist() == other.numbers.tolist()
+    assert one.opening.tolist() == other.opening.tolist()
     assert (one.scale, one.words) == (other.scale, other.words)
 
 
@@ -111,7 +113,8 @@ def sketches(draw: st.DrawFn) -> Sketch:
     hashes = distinct(np.array(draw(HASHES), np.uint64) // scale).astype(np.uint32)
     numbers = draw(st.lists(st.integers(0, 9), max_size=5))
     words = draw(st.integers(0, 200))
-    return Sketch(hashes, scale, words, distinct(np.array(numbers, np.uint16)))
+    numbers = distinct(np.array(numbers, np.uint16))
+    return Sketch(hashes, scale, words, numbers, hashes[: draw(st.integers(0, 20))])
 
 
 THRESHOLDS = st.builds(
@@ -165,7 +168,8 @@ def test_sketches_of_a_file() -> None:
     """Hashes that cannot be written to are compared, too."""
     made = sketch("Ports reopened on Tuesday after three days of storms", Options())
     stored = np.frombuffer(made.hashes.tobytes(), "<u4")
-    read = Sketch(stored, made.scale, made.words, np.frombuffer(made.numbers.tobytes(), "<u2"))
+    numbers = np.frombuffer(made.numbers.tobytes(), "<u2")
+    read = Sketch(stored, made.scale, made.words, numbers, made.opening)
     assert match(read, made, Options()) == (8 - 1, 1.0, 1.0)
     assert read.without(made.hashes).hashes.size == 0
 

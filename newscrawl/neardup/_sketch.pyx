@@ -27,6 +27,7 @@ cdef uint64_t RANGE = <uint64_t> 1 << 32
 cdef enum:
     NUMBERS = 48
     ANCHORS = 8
+    OPENING = 80
     # What a character is, if not what it becomes: see newscrawl.neardup.shingles.plain_characters.
     SEPARATOR = 0
     INVISIBLE = 1
@@ -37,6 +38,8 @@ cdef struct Words:
     Py_ssize_t count
     Py_ssize_t numbers_count
     uint64_t numbers[NUMBERS]
+    Py_ssize_t opening_count
+    uint64_t opening[OPENING]
 
 
 cdef inline uint64_t _mix(uint64_t value) noexcept nogil:
@@ -199,9 +202,15 @@ cdef _distinct(const uint64_t* hashes, Py_ssize_t size, found, Hash like):
 
 
 cdef Py_ssize_t _sample(
-    uint64_t* hashes, Py_ssize_t runs, Py_ssize_t size, uint64_t start, uint64_t limit
+    uint64_t* hashes, Py_ssize_t runs, Py_ssize_t size, uint64_t start, uint64_t limit,
+    uint64_t least_limit, Words* found,
 ) noexcept nogil:
+    """Note the hashes of the runs that are kept, and those of the opening; return how many."""
+    cdef Py_ssize_t place
     _hash_runs(hashes, runs, size, start)
+    for place in range(min(runs, OPENING)):
+        found.opening[place] = hashes[place]
+    found.opening_count = _keep_below(found.opening, min(runs, OPENING), least_limit)
     return _keep_below(hashes, runs, limit)
 
 
@@ -216,7 +225,7 @@ def hash_text(
     cdef uint64_t[::1] hashes = empty(len(text) + 1, uint64)
     cdef Words found
     cdef Py_ssize_t runs, size, count
-    cdef uint64_t kept = 1
+    cdef uint64_t kept = 1, least_limit = RANGE // <uint64_t> scale
     if not _hash_words(text, plain, False, &hashes[0], &found):
         text = fold(text)
         hashes = empty(len(text) + 1, uint64)
@@ -226,16 +235,18 @@ def hash_text(
     while kept < <uint64_t> scale and runs > short * <Py_ssize_t> kept:
         kept *= 2
     if runs < LONG:
-        count = _sample(&hashes[0], runs, size, start, RANGE // kept)
+        count = _sample(&hashes[0], runs, size, start, RANGE // kept, least_limit, &found)
     else:
         with nogil:
-            count = _sample(&hashes[0], runs, size, start, RANGE // kept)
+            count = _sample(&hashes[0], runs, size, start, RANGE // kept, least_limit, &found)
     numbers = empty(found.numbers_count, uint16)
+    opening = empty(found.opening_count, uint32)
     return (
         _distinct(&hashes[0], count, empty(count, uint32), <uint32_t> 0),
         kept,
         found.count,
         _distinct(found.numbers, found.numbers_count, numbers, <uint16_t> 0),
+        _distinct(found.opening, found.opening_count, opening, <uint32_t> 0),
     )
 
 

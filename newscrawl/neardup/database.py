@@ -34,6 +34,7 @@ CREATE TABLE story (
     words INTEGER NOT NULL,
     numbers BLOB NOT NULL,
     hashes BLOB NOT NULL,
+    opening BLOB NOT NULL,
     verdict TEXT NOT NULL
 );
 CREATE INDEX story_at ON story (at);
@@ -57,7 +58,7 @@ class NearDuplicateIndexError(Exception):
 FILE: Final = FileType(
     name="an index of near-duplicates",
     application=0x4E43_4E44,  # "NCND"
-    format=2,
+    format=3,
     schema=_SCHEMA,
     error=NearDuplicateIndexError,
 )

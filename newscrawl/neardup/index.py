@@ -96,7 +96,7 @@ class Index:
         self._path = path
         self._connection = connect(path, self.options.fingerprint)
         self._shelf = Shelf(self._connection)
-        self._sites = Sites(self._shelf, self.options.site_pages)
+        self._sites = Sites(self._shelf, self.options)
         self._newest = 0
         self._lock = threading.Lock()
         with FILE.explained(path):

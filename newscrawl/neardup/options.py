@@ -41,6 +41,9 @@ class Options:
     #: pages of a site, other than versions of one story, on which a shingle is boilerplate;
     #: 0: never
     site_pages: int = 3
+    #: two pages of one site that share so much of the smaller one, and of which neither begins as
+    #: the other, share boilerplate
+    site_shared: float = 0.1
     #: two pages of one site with this Jaccard and this containment are versions of one story,
     #: whatever they share
     version_jaccard: float = 0.5
@@ -62,7 +65,9 @@ class Options:
         for name in ("shingle", "short", "least_shared"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("containment", "jaccard", "numbers", "site_containment", "majority"):
+        for name in (
+            *("containment", "jaccard", "numbers", "site_shared", "site_containment", "majority"),
+        ):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.neardup.shingles import distinct
-from newscrawl.neardup.sketch import Similarity, anchors, match, versions
+from newscrawl.neardup.sketch import Similarity, anchors, framed, match, versions
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -93,7 +93,7 @@ def boilerplate(
     sketches: Sequence[Sketch], lineage: Sequence[int], options: Options
 ) -> NDArray[np.uint32]:
     """Return the hashes that a site repeats on pages of different lineages, sorted."""
-    if not options.site_pages or not sketches:
+    if not sketches:
         return np.empty(0, np.uint32)
     sizes = [made.hashes.size for made in sketches]
     hashes = np.concatenate([made.hashes for made in sketches]).astype(np.uint64)
@@ -128,13 +128,39 @@ def candidates(sketches: Sequence[Sketch], least: int) -> Iterator[tuple[int, li
             yield place, others[counts >= least].tolist()
 
 
+def frames(
+    sketches: Sequence[Sketch],
+    lineage: Sequence[int],
+    repeated: NDArray[np.uint32],
+    options: Options,
+) -> NDArray[np.uint32]:
+    """Return the hashes that two pages of a site share that tell two stories.
+
+    *sketches* of the pages are without what the site is known to have *repeated*.
+    """
+    shared = [np.empty(0, np.uint32)]
+    for other, before in candidates(sketches, options.least_shared):
+        shared += [
+            np.intersect1d(sketches[one].hashes, sketches[other].hashes, assume_unique=True)
+            for one in before
+            if lineage[one] != lineage[other]
+            and framed(sketches[one], sketches[other], repeated, options)
+        ]
+    return distinct(np.concatenate(shared))
+
+
 def learn(pages: Sequence[Page], options: Options) -> Site:
     """Return what the pages of one site tell of it."""
     pairs = list(version_pairs(pages, options))
     lineage = lineages(len(pages), pairs)
-    repeated = boilerplate([page.sketch for page in pages], lineage, options)
+    effective = [page.sketch for page in pages]
+    if options.site_pages:
+        repeated = boilerplate(effective, lineage, options)
+        effective = [one.without(repeated) for one in effective]
+        shared = frames(effective, lineage, repeated, options)
+        effective = [one.without(shared) for one in effective]
     return Site(
-        effective=[page.sketch.without(repeated) for page in pages],
+        effective=effective,
         known=len(set(lineage)) >= options.site_pages,
         versions=pairs,
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_COLUMNS = "id, url, at, site, lineage, cluster, scale, words, numbers, hashes"
+_COLUMNS = "id, url, at, site, lineage, cluster, scale, words, numbers, hashes, opening"
 
 
 def digest(text: str, size: int = 16) -> bytes:
@@ -40,9 +40,15 @@ class Record(NamedTuple):
     sketch: Sketch
 
 
-def _record(row: tuple[int, str, int, int, int, int, int, int, bytes, bytes]) -> Record:
-    number, url, at, site, lineage, cluster, scale, words, numbers, hashes = row
-    sketch = Sketch(np.frombuffer(hashes, "<u4"), scale, words, np.frombuffer(numbers, "<u2"))
+def _record(row: tuple[int, str, int, int, int, int, int, int, bytes, bytes, bytes]) -> Record:
+    number, url, at, site, lineage, cluster, scale, words, numbers, hashes, opening = row
+    sketch = Sketch(
+        np.frombuffer(hashes, "<u4"),
+        scale,
+        words,
+        np.frombuffer(numbers, "<u2"),
+        np.frombuffer(opening, "<u4"),
+    )
     return Record(number, url, at, site, lineage, cluster, sketch)
 
 
@@ -161,7 +167,7 @@ class Shelf:
         """Store a new story."""
         sketch = record.sketch
         self._execute(
-            "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.id,
                 key,
@@ -175,6 +181,7 @@ class Shelf:
                 sketch.words,
                 sketch.numbers.astype("<u2").tobytes(),
                 sketch.hashes.astype("<u4").tobytes(),
+                sketch.opening.astype("<u4").tobytes(),
                 _stored(verdict),
             ),
         )

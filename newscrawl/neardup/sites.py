@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.neardup.shingles import merged
+from newscrawl.neardup.shingles import distinct, merged
+from newscrawl.neardup.sketch import framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from newscrawl.neardup.options import Options
     from newscrawl.neardup.shelf import Record, Shelf
 
 PAGES: Final = 32
@@ -50,20 +52,44 @@ class Pages:
         page = _shifted(hashes) | np.uint64(story)
         self._seen = merged(self._seen, page)
 
-    def repeated(self, hashes: NDArray[np.uint32], lineage: int, least: int) -> NDArray[np.uint32]:
-        """Return those of *hashes* that pages of *least* lineages have, a new one included."""
+    def holders(self, hashes: NDArray[np.uint32], lineage: int) -> Holders:
+        """Return which of *hashes* are on pages of other lineages than a new one."""
         wanted = _shifted(hashes)
         low, high = np.searchsorted(self._seen, (wanted, wanted + _STORY))
-        places = [
-            place
-            for place in np.flatnonzero(high - low >= max(1, least - 1)).tolist()
-            if len({lineage, *self._lineages(low[place], high[place])}) >= least
-        ]
-        return hashes[places]
+        counts = high - low
+        places = np.repeat(np.arange(hashes.size), counts)
+        first = np.repeat(low - np.cumsum(counts) + counts, counts)
+        stories = (self._seen[first + np.arange(places.size)] & _STORY).tolist()
+        lineages = [self.lineages.get(story, lineage) for story in stories]
+        others = [place for place, found in enumerate(lineages) if found != lineage]
+        return Holders(
+            hashes,
+            places[others],
+            np.array(stories, np.int64)[others],
+            np.array(lineages, np.int64)[others],
+        )
 
-    def _lineages(self, low: int, high: int) -> Iterable[int]:
-        stories = (self._seen[low:high] & _STORY).tolist()
-        return (self.lineages[story] for story in stories if story in self.lineages)
+
+class Holders(NamedTuple):
+    """Pages of a site that hold some of the hashes of a new one."""
+
+    hashes: NDArray[np.uint32]
+    #: of each hash and page: the place of the hash among ``hashes``
+    places: NDArray[np.intp]
+    stories: NDArray[np.int64]
+    lineages: NDArray[np.int64]
+
+    def repeated(self, least: int) -> NDArray[np.uint32]:
+        """Return the hashes that pages of *least* lineages have, the new one included."""
+        held = distinct(self.places << 32 | self.lineages) >> 32
+        counts = np.bincount(held, minlength=self.hashes.size)
+        return self.hashes[counts >= max(1, least - 1)]
+
+    def sharing(self, least: int) -> list[int]:
+        """Return the pages that hold at least so many of the hashes."""
+        stories, counts = np.unique(self.stories, return_counts=True)
+        found: list[int] = stories[counts >= least].tolist()
+        return found
 
 
 def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
@@ -73,10 +99,9 @@ def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
 class Sites:
     """What each site repeats: read from the shelf, and kept in memory for the sites at hand."""
 
-    def __init__(self, shelf: Shelf, least: int) -> None:
+    def __init__(self, shelf: Shelf, options: Options) -> None:
         self._shelf = shelf
-        #: pages on which a hash is repeated; 0: never
-        self._least = least
+        self._options = options
         self._pages: OrderedDict[int, Pages] = OrderedDict()
         self._repeated: OrderedDict[int, NDArray[np.uint32]] = OrderedDict()
 
@@ -95,19 +120,38 @@ class Sites:
 
     def learn(self, record: Record, hashes: NDArray[np.uint32]) -> None:
         """Learn from a new story what its site repeats: *hashes* of it not known to be repeated."""
-        if not self._least:
+        least = self._options.site_pages
+        if not least:
             return
         pages = self._of(record.site)
-        fresh = pages.repeated(hashes, record.lineage, self._least)
-        if fresh.size:
-            self._shelf.suppress(record.site, fresh, record.id)
-            self._repeated[record.site] = np.union1d(self.repeated(record.site), fresh)
+        holders = pages.holders(hashes, record.lineage)
+        self._suppress(record, holders.repeated(least))
+        sharing = holders.sharing(self._options.least_shared)
+        if sharing:
+            self._suppress(record, self._frames(record, sharing))
         pages.add(record.id, record.lineage, hashes)
+
+    def _frames(self, record: Record, stories: Iterable[int]) -> NDArray[np.uint32]:
+        """Return what a new page shares with those of *stories* that tell another story."""
+        repeated = self.repeated(record.site)
+        made = record.sketch.without(repeated)
+        shared = [np.empty(0, np.uint32)]
+        for page in self._shelf.records(stories):
+            other = page.sketch.without(repeated)
+            if framed(made, other, repeated, self._options):
+                shared.append(np.intersect1d(made.hashes, other.hashes, assume_unique=True))
+        return distinct(np.concatenate(shared))
+
+    def _suppress(self, record: Record, hashes: NDArray[np.uint32]) -> None:
+        """Note hashes that the site of a new story repeats."""
+        if hashes.size:
+            self._shelf.suppress(record.site, hashes, record.id)
+            self._repeated[record.site] = np.union1d(self.repeated(record.site), hashes)
 
     def known(self, site: int) -> bool:
         """Return True if what a site repeats shows on the pages seen so far."""
         lineages = self._of(site).lineages.values()
-        return bool(len(set(lineages)) >= self._least or self.repeated(site).size)
+        return bool(len(set(lineages)) >= self._options.site_pages or self.repeated(site).size)
 
     def forget(self, record: Record) -> None:
         """Forget a story that is no longer in the index."""

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 NUMBERS: Final = 48
 """Numbers that are kept of a text."""
 
+OPENING: Final = 80
+"""Shingles that a text begins with: some three sentences."""
+
 ANCHORS: Final = 8
 """Anchors of a sketch: one of them at least is shared by 99.6 % of pairs with a Jaccard of 0.5."""
 
@@ -68,12 +71,15 @@ class Sketch:
     words: int
     #: hashes of its numbers, sorted, distinct
     numbers: NDArray[np.uint16]
+    #: those of ``hashes`` that it begins with and that a sketch of any scale keeps
+    opening: NDArray[np.uint32]
 
     def without(self, hashes: NDArray[np.uint32]) -> Sketch:
         """Return the sketch less some sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        return Sketch(_without(self.hashes, hashes), self.scale, self.words, self.numbers)
+        left = _without(self.hashes, hashes)
+        return Sketch(left, self.scale, self.words, self.numbers, self.opening)
 
 
 def sketch(text: str, options: Options) -> Sketch:
@@ -81,7 +87,7 @@ def sketch(text: str, options: Options) -> Sketch:
     text = str(text[:LONGEST])  # no subclass, as templates have
     if _compiled is None or options.sketch == "spotsigs":
         return sketch_in_python(text, options)
-    hashes, scale, words, numbers = _compiled.hash_text(
+    hashes, scale, words, numbers, opening = _compiled.hash_text(
         text,
         plain_characters(),
         folded_text,
@@ -90,7 +96,7 @@ def sketch(text: str, options: Options) -> Sketch:
         short=options.short,
         start=seed_hash(options.seed),
     )
-    return Sketch(hashes, scale, words, numbers)
+    return Sketch(hashes, scale, words, numbers, opening)
 
 
 def sketch_in_python(text: str, options: Options) -> Sketch:
@@ -98,14 +104,17 @@ def sketch_in_python(text: str, options: Options) -> Sketch:
     words = story_words(text)
     if options.sketch == "spotsigs":
         hashes = shingle_hashes(list(spots(words)), 1, options.seed)
+        opening = shingle_hashes(list(spots(words[:OPENING])), 1, options.seed)
     else:
         hashes = shingle_hashes(words, options.shingle, options.seed)
+        opening = hashes[:OPENING]
     scale = 1
     while scale < options.scale and hashes.size > options.short * scale:
         scale *= 2
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
-    return Sketch(distinct(hashes), scale, len(words), number_hashes(words))
+    opening = distinct(opening[opening < 2**32 // options.scale])
+    return Sketch(distinct(hashes), scale, len(words), number_hashes(words), opening)
 
 
 def number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
@@ -185,6 +194,30 @@ def versions(one: Sketch, other: Sketch, options: Options) -> bool:
         and found.jaccard >= options.version_jaccard
         and numbers_agree(one, other, options)
     )
+
+
+def framed(one: Sketch, other: Sketch, repeated: NDArray[np.uint32], options: Options) -> bool:
+    """Return True for two pages of one site that tell two stories and share a part of the page.
+
+    Neither begins as the other one, or has its beginning further down, as an update has that of
+    the story, and a story that of its trimmed copy. Both sketches are without what the site is
+    known to have *repeated*.
+    """
+    found = compare(one, other)
+    return (
+        found.shared >= options.least_shared
+        and found.containment >= options.site_shared
+        and not _has_opening(one, other, repeated)
+        and not _has_opening(other, one, repeated)
+    )
+
+
+def _has_opening(one: Sketch, other: Sketch, repeated: NDArray[np.uint32]) -> bool:
+    """Return True if half of what is left of the opening of *other* is in *one*."""
+    opening = other.opening
+    if opening.size and repeated.size:
+        opening = _without(opening, repeated)
+    return bool(2 * among(opening, one.hashes).sum() >= opening.size)
 
 
 def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:

@@ -47,6 +47,7 @@ FILE, BLOCK, LINE = "_newscrawl_file", "_newscrawl_block", "_newscrawl_line"
 
 _SKETCH = [
     ("scale", pa.int32()), ("words", pa.int32()), ("numbers", pa.binary()), ("hashes", pa.binary()),
+    ("opening", pa.binary()),
 ]  # fmt: skip
 _SIMILARITY = [
     ("shared", pa.int64()), ("containment", pa.float64()), ("jaccard", pa.float64()),
@@ -229,6 +230,7 @@ def _page(row: Row) -> Page:
             scale=row["scale"],
             words=row["words"],
             numbers=np.frombuffer(row["numbers"], "<u2"),
+            opening=np.frombuffer(row["opening"], "<u4"),
         ),
     )
 
@@ -240,6 +242,7 @@ def _plain(made: Sketch) -> Row:
         "words": made.words,
         "numbers": made.numbers.astype("<u2").tobytes(),
         "hashes": made.hashes.astype("<u4").tobytes(),
+        "opening": made.opening.astype("<u4").tobytes(),
     }
 
 
