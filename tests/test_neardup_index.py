@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 import pytest
@@ -244,6 +244,39 @@ def test_one_pair_does_not_chain_clusters():
         rights = [index.add(story(f"https://r{n}.test/", right)) for n in range(4)]
         both = index.add(story("https://both.test/", left[:200] + right[:100]))
         assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
+
+
+def test_half_of_a_cluster_is_no_majority():
+    """A story with paragraphs of another one does not bring together the copies of both."""
+    one, other = words(400, seed=1), words(400, seed=2)
+    with Index(None) as index:
+        both = index.add(story("https://both.test/", one[:220] + other[:200]))
+        first = index.add(story("https://other.test/", other))
+        copies = [index.add(story(f"https://c{n}.test/", one + words(9, seed=n))) for n in range(4)]
+        last = index.add(story("https://last.test/", other))
+    assert both.cluster == first.cluster == last.cluster
+    assert {copy.cluster for copy in copies} == {copies[0].cluster} != {both.cluster}
+
+
+@pytest.mark.parametrize(("start", "joins"), [(80, True), (230, False)])
+def test_half_of_a_cluster_that_is_alike(start: int, joins: bool):
+    """A story near to one of two joins both where it has something in common with the other."""
+    text = words(500)
+    with Index(None) as index:
+        whole = index.add(story("https://whole.test/", text))
+        index.add(story("https://first.test/", text[:230] + words(220, seed=1)))
+        cut = text[start:][:250] + words(200, seed=2)
+        assert (index.add(story("https://cut.test/", cut)).cluster == whole.cluster) is joins
+
+
+def test_parts_of_a_story_join_it_in_any_order():
+    """Two halves have nothing in common but the story, which both are part of."""
+    text = words(400)
+    parts = {"https://a.test/": text, "https://b.test/": text[:200], "https://c.test/": text[200:]}
+    for order in permutations(parts):
+        with Index(None) as index:
+            found = index.add_many(story(url, parts[url]) for url in order)
+            assert len({index.resolve(verdict.cluster) for verdict in found}) == 1
 
 
 def test_a_story_that_everybody_prints_is_one_cluster():

@@ -1,18 +1,23 @@
-"""Majority-link: what joins a cluster is near to at least half of it.
+"""Majority-link: what joins a cluster is near to most of it.
 
 Connected components chain: one wrong pair makes one cluster of two stories, and in a large
 collection of nearly everything. Asking for a share of the pairs between two clusters does not.
+
+A stream decides for good, and most clusters are small: where a story has come that has paragraphs
+of two others, and one of these, a copy of the one is near to just half of them. What has nothing in
+common with the other half does not join. Two passes take the nearest pairs first.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from newscrawl.neardup.pairs import in_window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from newscrawl.neardup.options import Options
     from newscrawl.neardup.pairs import Pair
@@ -21,34 +26,67 @@ MEMBERS = 16
 """Members of a cluster, the first, that are compared where two clusters may become one."""
 
 
-def joined(
-    near: Mapping[int, list[float]],
-    members: Callable[[int], list[int]],
-    linked: Callable[[int, int], bool],
-    majority: float,
-    own: int | None = None,
-) -> list[int]:
-    """Return the clusters that become one with a new story, the one it joins first.
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A new story among the clusters that there are."""
 
-    *near* gives the similarities to the near stories of each cluster, *members* the stories of a
-    cluster that it was compared with, and *linked* whether two stories are near-duplicates. *own*
-    is the cluster that a new version of a known story already has.
-    """
-    share = {cluster: len(found) / len(members(cluster)) for cluster, found in near.items()}
-    order = sorted(
-        (cluster for cluster in near if cluster != own and share[cluster] >= majority),
-        key=lambda cluster: (-max(near[cluster]), -len(near[cluster]), cluster),
-    )
-    result = [] if own is None else [own]
-    together = [] if own is None else members(own)[:MEMBERS]
-    for cluster in order:
-        others = members(cluster)[:MEMBERS]
+    story: int
+    #: of each cluster the stories that the new one is near to, with their containment
+    near: Mapping[int, Mapping[int, float]]
+    #: stories of a cluster that the new one was compared with
+    members: Callable[[int], list[int]]
+    #: whether two stories are near-duplicates
+    linked: Callable[[int, int], bool]
+    #: whether two stories that are none have something in common all the same
+    alike: Callable[[int, int], bool]
+    options: Options
+
+    def joined(self, own: int | None = None) -> list[int]:
+        """Return the clusters that become one with the story, the one it joins first.
+
+        *own* is the cluster that a new version of a known story already has.
+        """
+        order = sorted(
+            (cluster for cluster in self.near if cluster != own and self._joins(cluster)),
+            key=lambda cluster: (-self._containment(cluster), -len(self.near[cluster]), cluster),
+        )
+        result = [] if own is None else [own]
+        together = [] if own is None else self.members(own)[:MEMBERS]
+        for cluster in order:
+            others = self.members(cluster)[:MEMBERS]
+            if not result or self._merges([*result, cluster], together, others):
+                result.append(cluster)
+                together = (together + others)[:MEMBERS]
+        return result
+
+    def _joins(self, cluster: int) -> bool:
+        """Return True if the story is near to enough of a cluster."""
+        near, members = self.near[cluster], self.members(cluster)
+        least = self.options.majority * len(members)
+        if len(near) != least:
+            return len(near) > least
+        others = (member for member in members if member not in near)
+        return self._is_part([cluster]) or any(self.alike(self.story, one) for one in others)
+
+    def _merges(self, clusters: list[int], together: list[int], others: list[int]) -> bool:
+        """Return True if the last of *clusters*, with *others*, is near to enough of the others."""
+        near, members = self.near[clusters[-1]], self.members(clusters[-1])
+        apart = [(a, b) for a in together for b in others if not self.linked(a, b)]
         # The new story itself counts among those that the others are compared with.
-        links = share[cluster] * len(others) + sum(linked(a, b) for a in together for b in others)
-        if not result or links >= majority * (len(together) + 1) * len(others):
-            result.append(cluster)
-            together = (together + others)[:MEMBERS]
-    return result
+        possible = (len(together) + 1) * len(others)
+        links = possible - len(apart) - len(others) * (1 - len(near) / len(members))
+        least = self.options.majority * possible
+        if links != least:
+            return links > least
+        return self._is_part(clusters) or any(self.alike(a, b) for a, b in apart)
+
+    def _is_part(self, clusters: Iterable[int]) -> bool:
+        """Return True if nearly all of the story is in each of *clusters*, or of them in it."""
+        whole = self.options.version_containment
+        return all(self._containment(cluster) >= whole for cluster in clusters)
+
+    def _containment(self, cluster: int) -> float:
+        return max(self.near.get(cluster, {}).values(), default=0.0)
 
 
 def agglomerate(

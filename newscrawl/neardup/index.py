@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from newscrawl.neardup import postings
-from newscrawl.neardup.clusters import joined
+from newscrawl.neardup.clusters import Arrival
 from newscrawl.neardup.database import FILE, connect
 from newscrawl.neardup.options import Options
 from newscrawl.neardup.postings import Postings, posted_keys
@@ -93,6 +93,7 @@ class Index:
     def __init__(self, path: Path | str | None, options: Options | None = None) -> None:
         self.options = options or Options()
         self._within_site = self.options.within_site
+        self._least_alike = self.options.alike
         self._path = path
         self._connection = connect(path, self.options.fingerprint)
         self._shelf = Shelf(self._connection)
@@ -262,16 +263,19 @@ class Index:
     def _place(self, found: Found, former: Former | None) -> tuple[Verdict, int]:
         """Return the verdict on a story and its cluster, which is made if need be."""
         shelf, record = self._shelf, found.record
-        clusters: dict[int, list[float]] = defaultdict(list)
+        clusters: dict[int, dict[int, float]] = defaultdict(dict)
         for number, similarity in found.near.items():
-            clusters[found.records[number].cluster].append(similarity.containment)
-        parts = joined(
+            clusters[found.records[number].cluster][number] = similarity.containment
+        records = {**found.records, record.id: record}
+        arrival = Arrival(
+            record.id,
             clusters,
             partial(self._members, found),
-            partial(self._linked, found.records),
-            self.options.majority,
-            own=former.record.cluster if former else None,
+            partial(self._linked, records),
+            partial(self._alike, records),
+            self.options,
         )
+        parts = arrival.joined(own=former.record.cluster if former else None)
         if not parts:
             name = self._name(record.url)
             verdict = Verdict(name, size=1, is_first=True, similarity=None, near_duplicates=())
@@ -312,8 +316,17 @@ class Index:
 
     def _linked(self, records: dict[int, Record], one: int, other: int) -> bool:
         """Return True for two stories of the index that are near-duplicates."""
-        left, right = (records.get(number) or self._shelf.record(number) for number in (one, other))
+        left, right = self._both(records, one, other)
         return self._in_window(left.at, right.at) and self._near(left, right) is not None
+
+    def _alike(self, records: dict[int, Record], one: int, other: int) -> bool:
+        """Return True for two stories of the index that have something in common."""
+        left, right = map(self._effective, self._both(records, one, other))
+        return match(left, right, self._least_alike) is not None
+
+    def _both(self, records: dict[int, Record], one: int, other: int) -> tuple[Record, Record]:
+        left, right = (records.get(number) or self._shelf.record(number) for number in (one, other))
+        return left, right
 
     def _prune(self, newest: int) -> None:
         """Forget the stories that no new one will be compared with."""

@@ -51,7 +51,8 @@ class Options:
     #: least containment of two near-duplicates of one site: pages share frames and teasers there, of
     #: which not all are known to be boilerplate yet
     site_containment: float = 0.7
-    #: least share of the pairs between two clusters that match where they become one
+    #: least share of the pairs between two clusters that match where they become one; in a stream
+    #: more, but where others have something in common
     majority: float = 0.5
     #: stories that stay in the index, out of the window too
     retain: int = 20_000
@@ -80,6 +81,11 @@ class Options:
     def within_site(self) -> Options:
         """By what two pages of one site are compared."""
         return replace(self, containment=max(self.containment, self.site_containment))
+
+    @property
+    def alike(self) -> Options:
+        """By what two stories have something in common, near-duplicates or not."""
+        return replace(self, containment=self.containment / 2, jaccard=self.jaccard / 2)
 
     @classmethod
     def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:
