@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -57,16 +57,14 @@ class Pages:
         wanted = _shifted(hashes)
         low, high = np.searchsorted(self._seen, (wanted, wanted + _STORY))
         counts = high - low
-        places = np.repeat(np.arange(hashes.size), counts)
         first = np.repeat(low - np.cumsum(counts) + counts, counts)
-        stories = (self._seen[first + np.arange(places.size)] & _STORY).tolist()
-        lineages = [self.lineages.get(story, lineage) for story in stories]
-        others = [place for place, found in enumerate(lineages) if found != lineage]
+        stories = (self._seen[first + np.arange(first.size)] & _STORY).tolist()
+        places = np.repeat(np.arange(counts.size), counts).tolist()
+        held = zip(places, stories, strict=True)
+        # One that has gone is in no lineage, which is as good as that of the new one.
+        lineages = self.lineages.get
         return Holders(
-            hashes,
-            places[others],
-            np.array(stories, np.int64)[others],
-            np.array(lineages, np.int64)[others],
+            hashes, [pair for pair in held if lineages(pair[1], lineage) != lineage], self.lineages
         )
 
 
@@ -74,22 +72,22 @@ class Holders(NamedTuple):
     """Pages of a site that hold some of the hashes of a new one."""
 
     hashes: NDArray[np.uint32]
-    #: of each hash and page: the place of the hash among ``hashes``
-    places: NDArray[np.intp]
-    stories: NDArray[np.int64]
-    lineages: NDArray[np.int64]
+    #: each place of a hash among ``hashes`` with a story that holds it
+    held: list[tuple[int, int]]
+    #: of the stories
+    lineages: dict[int, int]
 
     def repeated(self, least: int) -> NDArray[np.uint32]:
         """Return the hashes that pages of *least* lineages have, the new one included."""
-        held = distinct(self.places << 32 | self.lineages) >> 32
-        counts = np.bincount(held, minlength=self.hashes.size)
-        return self.hashes[counts >= max(1, least - 1)]
+        lineages = {(place, self.lineages[story]) for place, story in self.held}
+        counts = Counter(place for place, _ in lineages)
+        places = sorted(place for place, count in counts.items() if count >= least - 1)
+        return self.hashes[places]
 
     def sharing(self, least: int) -> list[int]:
         """Return the pages that hold at least so many of the hashes."""
-        stories, counts = np.unique(self.stories, return_counts=True)
-        found: list[int] = stories[counts >= least].tolist()
-        return found
+        counts = Counter(story for _, story in self.held)
+        return sorted(story for story, count in counts.items() if count >= least)
 
 
 def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
