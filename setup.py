@@ -10,6 +10,11 @@ import sys
 
 from setuptools import Extension, find_packages, setup
 
+COMPILED = (
+    "_blocks", "_body", "_features", "_trees", "css._links", "css._scan", "neardup._sketch",
+)  # fmt: skip
+"""Modules in Cython, but for the one that needs lxml's headers."""
+
 
 def extensions() -> list[Extension]:
     """Return the compiled modules, each the double of one in Python, which serves without it.
@@ -25,7 +30,7 @@ def extensions() -> list[Extension]:
         return []
     modules = [
         Extension(f"newscrawl.{name}", [f"newscrawl/{name.replace('.', '/')}.pyx"])
-        for name in ("_blocks", "_body", "_trees", "css._links", "css._scan", "neardup._sketch")
+        for name in COMPILED
     ]
     rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
     built: list[Extension] = cythonize([rows, *modules], build_dir="build")

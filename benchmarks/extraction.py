@@ -25,7 +25,7 @@ from unittest.mock import patch
 import lxml.html
 
 from newscrawl import document, forest, rows
-from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ, render
+from newscrawl.body import blockfeatures, blocks, choice, comments, coreex, econ, render
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
 from newscrawl.document import COMPILED, parse_document
@@ -60,8 +60,8 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (econ, "find_text_node_sets", econ.sets_in_python),
     (comments, "find_named_rows", comments.named_in_python),
     (blocks, "split_text", blocks.split_in_python),
-    (blockfeatures, "text_columns", blocktexts.texts_in_python),
-    (blockfeatures, "number_columns", blockfeatures.numbers_in_python),
+    (blockfeatures, "feature_table", blockfeatures.table_in_python),
+    (choice, "cast_votes", blocks.votes_in_python),
     (render, "write_tree", render.write_in_python),
     (kind, "longest_run", kind.longest_in_python),
 )

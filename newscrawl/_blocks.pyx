@@ -10,7 +10,6 @@ from array import array as new_array
 
 from newscrawl.rows import LEADING as _LEADING
 from newscrawl.rows import TEXT, TRAILING as _TRAILING
-from newscrawl.text import squeeze
 
 cdef int LEADING = _LEADING, TRAILING = _TRAILING
 cdef str TEXT_NODE = TEXT
@@ -44,63 +43,6 @@ cdef bint _ends_block(list tags, Py_ssize_t first, Py_ssize_t end, frozenset bou
             return True
         breaks += tags[row] == "br"
     return breaks > 1
-
-
-def text_columns(
-    list texts not None, str description not None,
-    *, Py_ssize_t most_looked_at, Py_ssize_t beginning, Py_ssize_t least_described,
-    Py_ssize_t most_described,
-):
-    """Return the columns: see :func:`newscrawl.body.blocktexts.texts_in_python`."""
-    cdef list ends = [], odds = [], described = [], again = []
-    cdef dict seen = {}
-    cdef str text, start
-    cdef double known = 0.0 if description else -1.0
-    for text in texts:
-        seen[text] = text in seen
-        ends.append(_ending(text))
-        odds.append(_odd(text, most_looked_at))
-        if description and len(text) >= least_described:
-            start = _squeezed(text, beginning, most_described)
-            described.append(1.0 if len(start) >= least_described and start in description else 0.0)
-        else:
-            described.append(known)
-    for text in texts:
-        again.append(1.0 if seen[text] else 0.0)
-    return {"ends": ends, "odd": odds, "described": described, "again": again}
-
-
-cdef double _ending(str text) except -1:
-    """Return what *text* ends with: 2 a sentence, 1 an announcement."""
-    cdef Py_ssize_t size = len(text), place = size - 1, first = max(0, size - 8)
-    while place >= first and text[place] in u"\"'”’»)]」』":
-        place -= 1
-    if place >= first and text[place] in u".!?…。！？؟۔।॥":
-        return 2.0
-    return 1.0 if size and text[size - 1] in u":：" else 0.0
-
-
-cdef double _odd(str text, Py_ssize_t most) except -1:
-    cdef Py_ssize_t place, count = 0
-    cdef Py_UCS4 character
-    for place in range(min(len(text), most)):
-        character = text[place]
-        if character == u" " or u"A" <= character <= u"z":  # as most are
-            continue
-        if character in u"©®|•»›→▶►@#/":
-            count += 1
-    return count
-
-
-cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t most):
-    """Return the first *size* characters of the first *most* of *text*, white space squeezed."""
-    cdef Py_ssize_t place, last = min(len(text), size) - 1
-    for place in range(last + 1):
-        if text[place].isspace() and (
-            text[place] != u" " or place == last or text[place + 1].isspace()
-        ):
-            return squeeze(text[:most])[:size]
-    return text[:size]
 
 
 def longest_run(document, *, frozenset inline not None, double least, double alone):

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 from math import exp
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,28 +150,32 @@ class Forest:
             raise ModelError(f"{path} is a model for other features: {names}")
         return forest
 
-    def predict(self, rows: Sequence[Sequence[float]]) -> list[float]:
+    def predict(self, rows: Sequence[Sequence[float]] | array[float]) -> list[float]:
         """Return the probability of class 1 for each of *rows*, by all trees and the link.
 
-        A row holds one finite number a feature. The same as ``predict_proba(rows)[:, 1]`` of the
+        A row holds one finite number a feature; an array holds one row after the other. The same as ``predict_proba(rows)[:, 1]`` of the
         scikit-learn ensemble that the trees were taken from, but for rounding (1e-6).
         """
-        if not len(rows):
-            return []
-        if set(map(len, rows)) != {len(self.feature_names)}:
-            raise ValueError(f"rows of {len(self.feature_names)} features expected")
-        if walk is not walk_in_python or len(rows) <= FEW:
-            return self._linked(walk(tree_arrays(self), rows))
-        leaves = self._leaves(np.asarray(rows, dtype=np.float32)).reshape(len(rows), self.trees)
-        sums: list[float] = self.value[leaves].sum(axis=1, dtype=np.float64).tolist()
-        return self._linked(sums)
+        width = len(self.feature_names)
+        if isinstance(rows, array):
+            table = rows
+        elif any(len(row) != width for row in rows):
+            raise ValueError(f"rows of {width} features expected")
+        else:
+            table = array("d", chain.from_iterable(rows))
+        if walk is not walk_in_python or len(table) <= FEW * width:
+            return self._linked(walk(tree_arrays(self), table, width))
+        leaves = self._leaves(np.array(table, dtype=np.float32).reshape(-1, width))
+        sums = self.value[leaves.reshape(-1, self.trees)].sum(axis=1, dtype=np.float64)
+        return self._linked(sums.tolist())
 
     def _linked(self, totals: Iterable[float]) -> list[float]:
         """Return the probabilities that the *totals* of the leaves' values stand for."""
         if self.link == "mean":
             return [total / self.trees for total in totals]
-        base, most = self.base, _MOST_ODDS
-        return [1 / (1 + exp(-max(-most, base + total))) for total in totals]
+        base, least = self.base, -_MOST_ODDS
+        odds = [base + total for total in totals]
+        return [1 / (1 + exp(-one if one > least else -least)) for one in odds]
 
     def calibrated(self, probability: float) -> float:
         """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""
@@ -250,12 +255,12 @@ def tree_arrays(forest: Forest) -> Arrays:
     )
 
 
-def walk_in_python(forest: Arrays, rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the sum over the trees for each of *rows*."""
+def walk_in_python(forest: Arrays, table: array[float], width: int) -> list[float]:
+    """Return the sum over the trees for each row of *width* values in *table*."""
     features, thresholds, lefts, rights, leaves, roots = forest
     sums = []
-    for row in rows:
-        values = array("f", row)  # rounded as in the table
+    for first in range(0, len(table), width):
+        values = array("f", table[first : first + width])  # rounded as the thresholds are
         total = 0.0
         for node in roots:
             place = node
@@ -267,7 +272,7 @@ def walk_in_python(forest: Arrays, rows: Sequence[Sequence[float]]) -> list[floa
 
 
 _compiled = compiled_module("newscrawl._trees")
-walk: Callable[[Arrays, Sequence[Sequence[float]]], list[float]] = (
+walk: Callable[[Arrays, array[float], int], list[float]] = (
     _compiled.walk if _compiled else walk_in_python
 )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from newscrawl import methods
 from newscrawl.body.blockfeatures import ITEM
 from newscrawl.body.blocks import find_blocks, forest_of_blocks
 from newscrawl.body.choice import (
-    FEATURES,
     Candidates,
     Choice,
     best_subset,
@@ -27,6 +27,7 @@ from newscrawl.body.choice import (
 )
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
+from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.nce import find_region, nce
 from newscrawl.body.regions import heading_row, outside_regions, reveal
 from newscrawl.document import Document, parse_document
@@ -302,7 +303,8 @@ def test_lists_of_links(lists: int, *, taken: bool):
     blocks = [paragraph, *[item, item, paragraph] * lists]
     probabilities = [0.9 if block is paragraph else 0.2 for block in blocks]
     chosen = [place for place, block in enumerate(blocks) if block is paragraph]
-    found = with_companions(blocks, probabilities, chosen)
+    table = array("d", chain.from_iterable(blocks))
+    found = with_companions(table, probabilities, chosen)
     assert found == (list(range(len(blocks))) if taken else chosen)
 
 
@@ -315,7 +317,8 @@ def test_candidates_and_choice():
     assert set(choice.rows) <= rows
     assert choice.rows == sorted(choice.rows)
     assert choice == choose_blocks(body_candidates(document, nce(document).forest), model)
-    assert all(math.isfinite(value) for row in candidates.features for value in row)
+    assert len(candidates.features) == len(FEATURES) * len(candidates.places)
+    assert all(map(math.isfinite, candidates.features))
     empty = parse_document("<body><img>")
     assert choose_blocks(body_candidates(empty, [0]), model) == ([], 0.0)
 
@@ -415,7 +418,7 @@ def test_training_sees_what_extraction_sees(monkeypatch: pytest.MonkeyPatch, cau
     monkeypatch.setattr(methods, "choose_blocks", choose)
     extract(html)
     learned = body_example(parse_document(html), "\n".join(STORY))
-    assert [one.features for one in seen] == [learned.features]
+    assert [list(one.features) for one in seen] == [[*chain.from_iterable(learned.features)]]
     assert [one.chars for one in seen] == [learned.chars]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ, render
-from newscrawl.body.blocks import find_blocks, mask
+from newscrawl.body.blocks import find_blocks
 from newscrawl.document import Document, parse_document
 from newscrawl.fields import kind
 from newscrawl.text import squeeze
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 compiled = pytest.importorskip(
     "newscrawl._body", reason="the compiled loops are not built", exc_type=ImportError
 )
-pytest.importorskip(
-    "newscrawl._blocks", reason="the compiled loops are not built", exc_type=ImportError
-)
+for name in ("_blocks", "_features"):
+    pytest.importorskip(
+        f"newscrawl.{name}", reason="the compiled loops are not built", exc_type=ImportError
+    )
 
 
 def assert_same(document: Document) -> None:
@@ -48,8 +49,7 @@ def assert_same(document: Document) -> None:
         )
     assert blocks.split_text(document) == blocks.split_in_python(document)
     assert kind.longest_run(document) == kind.longest_in_python(document)
-    assert_same_texts(document)
-    assert_same_numbers(document)
+    assert_same_table(document)
     if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
         assert_same_pieces(document)
 
@@ -64,29 +64,23 @@ def assert_same_pieces(document: Document) -> None:
             assert mine.pieces == reference.pieces
 
 
-def assert_same_texts(document: Document) -> None:
-    """The features of the text itself are the same, whatever the page says of itself."""
-    texts = blocktexts.texts_of(document, find_blocks(document).rows)
-    texts += [f"{text}  {text}"[:70].strip() for text in texts]
-    for said in ("", "\n".join(map(squeeze, texts[::3]))):
-        columns = blocktexts.texts_in_python(texts, said)
-        assert blocktexts.text_columns(texts, said) == columns
-
-
-def assert_same_numbers(document: Document) -> None:
-    """The features of all blocks are the same."""
+def assert_same_table(document: Document) -> None:
+    """The features of all blocks are the same, whatever the page says of itself."""
     found = find_blocks(document)
     if not len(found):
         return
-    votes = {
-        "nce": mask(document, document.rows_of("p")[::2]),
-        "coreex": mask(document, document.rows_of("div")[-2:]),
-        "econ": mask(document, [0]),
-    }
-    for heading in (None, 0, len(document) // 2):
-        asked = (document, found.owner, found.rows, votes, heading)
-        numbers = blockfeatures.numbers_in_python(*asked)
-        assert blockfeatures.number_columns(*asked) == numbers
+    forests = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
+    votes = blocks.votes_in_python(document.end, forests)
+    assert blocks.cast_votes(document.end, forests) == votes
+    texts = blocktexts.texts_of(document, found.rows)
+    texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
+    for heading, said in (
+        (None, ""),
+        (0, "\n".join(map(squeeze, texts[::3]))),
+        (len(document) // 2, "x"),
+    ):
+        asked = (document, found.owner, found.rows, votes, heading, texts, said)
+        assert blockfeatures.feature_table(*asked) == blockfeatures.table_in_python(*asked)
 
 
 TAGS = st.sampled_from([

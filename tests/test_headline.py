@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -259,5 +260,5 @@ def test_few_rows_as_many(row: list[float]):
     forest = load_title_model().forest
     few, many = forest.predict([row]), forest.predict([row] * (FEW + 1))
     assert many == pytest.approx(few * (FEW + 1), abs=1e-9)
-    arrays = tree_arrays(forest)
-    assert walk(arrays, [row, row]) == walk_in_python(arrays, [row, row])
+    asked = tree_arrays(forest), array("d", row + row), len(row)
+    assert walk(*asked) == walk_in_python(*asked)

@@ -34,6 +34,7 @@ FLOORS = {
     "css": 2,
     "_blocks": 3,
     "_body": 3,
+    "_features": 3,
     "body": 3,
     "fields": 3,
     "neardup": 3,

@@ -8,23 +8,35 @@ for candidates alone, a column at a time.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from math import log2
-from operator import mul
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from newscrawl.body.blocks import mask
-from newscrawl.body.blocktexts import description_of, text_columns, texts_of
+from newscrawl.body.blocktexts import (
+    BEGINNING,
+    LEAST_DESCRIBED,
+    MOST_DESCRIBED,
+    MOST_LOOKED_AT,
+    description_of,
+    texts_in_python,
+    texts_of,
+)
+from newscrawl.body.featurenames import FEATURES
 from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
+
+    Table: TypeAlias = array[float]
+    """The features of candidates, those of one after those of the other: :data:`FEATURES`."""
 
 K = TypeVar("K", bound="Hashable")
 
@@ -49,7 +61,9 @@ _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
 _IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
 
-_BEFORE = ("nce", "coreex")  # that of ECON gains nothing
+NCE, COREEX, ECON = 1, 2, 4
+"""The bits of those who vote."""
+_BEFORE = {"nce": NCE, "coreex": COREEX}  # that of ECON gains nothing
 
 
 class Context(NamedTuple):
@@ -86,33 +100,36 @@ def block_features(
     document: Document,
     blocks: Blocks,
     places: Sequence[int],
-    votes: Mapping[str, bytearray],
+    votes: bytearray,
     heading: int | None,
-) -> Columns:
+) -> Table:
     """Return the features of the candidates at *places* in *blocks*.
 
-    *votes* says of each row whether an algorithm takes it, by the algorithm's name. *heading* is
-    the row of the article's.
+    *votes* are those of NCE, CoreEx and ECON for each row (:func:`~newscrawl.body.blocks.cast_votes`).
+    *heading* is the row of the article's.
     """
     owner = [blocks.owner[place] for place in places]
     rows = [blocks.rows[place] for place in places]
-    texts = text_columns(texts_of(document, rows), description_of(document))
-    return texts | number_columns(document, owner, rows, votes, heading)
+    texts = texts_of(document, rows)
+    return feature_table(document, owner, rows, votes, heading, texts, description_of(document))
 
 
-def numbers_in_python(
+def table_in_python(  # noqa: PLR0917  # all that is asked of a block
     document: Document,
     owner: list[int],
     rows: list[list[int]],
-    votes: Mapping[str, bytearray],
+    votes: bytearray,
     heading: int | None,
-) -> Columns:
-    """Return the features that are not of the text itself: see :func:`block_features`.
+    texts: Sequence[str],
+    description: str,
+) -> Table:
+    """Return the table: see :func:`block_features`.
 
-    *owner* and *rows* are those of the candidates in :class:`~newscrawl.body.blocks.Blocks`.
+    *owner* and *rows* are those of the candidates in :class:`~newscrawl.body.blocks.Blocks`, *texts*
+    their texts, and *description* is what the page says of itself.
     """
     context = _context(document, owner, rows, heading)
-    return (
+    columns = (
         _size_columns(context)
         | _markup_columns(context)
         | _vote_columns(context, votes)
@@ -120,18 +137,21 @@ def numbers_in_python(
         | _pattern_columns(context)
         | _place_columns(context)
         | _neighbour_columns(context)
+        | texts_in_python(texts, description)
     )
+    return array("d", chain.from_iterable(zip(*map(columns.__getitem__, FEATURES), strict=True)))
 
 
-_compiled = compiled_module("newscrawl._body")
-number_columns: Callable[..., Columns] = (
+_compiled = compiled_module("newscrawl._features")
+feature_table: Callable[..., Table] = (
     partial(
-        _compiled.number_columns,
+        _compiled.feature_table,
         tag_groups=_TAG, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, images=_IMAGES,
-        least_long=LONG, few_links=FEW_LINKS,
+        least_long=LONG, few_links=FEW_LINKS, beginning=BEGINNING, least_described=LEAST_DESCRIBED,
+        most_described=MOST_DESCRIBED, most_looked_at=MOST_LOOKED_AT,
     )
     if _compiled
-    else numbers_in_python
+    else table_in_python
 )  # fmt: skip
 
 
@@ -197,13 +217,15 @@ def _emphasis_columns(context: Context) -> Columns:
     return columns
 
 
-def _vote_columns(context: Context, votes: Mapping[str, bytearray]) -> Columns:
+def _vote_columns(context: Context, votes: bytearray) -> Columns:
     """Return how many algorithms take a block, and how much of what two take stands before it."""
-    firsts = [rows[0] for rows in context.rows]
-    taken = {name: list(map(inside.__getitem__, firsts)) for name, inside in votes.items()}
-    columns = {"votes": list(map(float, map(sum, zip(*taken.values(), strict=True))))}
-    for name in _BEFORE:
-        columns[f"{name}_before"] = _shares_before(list(map(mul, context.chars, taken[name])))
+    taken = [votes[rows[0]] for rows in context.rows]
+    columns = {"votes": [float(voters.bit_count()) for voters in taken]}
+    for name, voter in _BEFORE.items():
+        sizes = zip(context.chars, taken, strict=True)
+        columns[f"{name}_before"] = _shares_before(
+            [size if voters & voter else 0.0 for size, voters in sizes]
+        )
     return columns
 
 

@@ -86,6 +86,28 @@ def mask(document: Document, forest: Iterable[int]) -> bytearray:
     return inside
 
 
+_MOST_VOTERS = 3
+_WITH_VOTE = [bytes(votes | 1 << voter for votes in range(256)) for voter in range(_MOST_VOTERS)]
+
+
+def votes_in_python(ends: Sequence[int], forests: Iterable[Iterable[int]]) -> bytearray:
+    """Return the votes for each row: bit n for one in the subtrees of the n-th of *forests*.
+
+    *ends* are the document's.
+    """
+    votes = bytearray(len(ends))
+    for with_vote, forest in zip(_WITH_VOTE, forests, strict=False):
+        for root in forest:
+            votes[root : ends[root]] = votes[root : ends[root]].translate(with_vote)
+    return votes
+
+
+_compiled_features = compiled_module("newscrawl._features")
+cast_votes: Callable[[Sequence[int], Iterable[Iterable[int]]], bytearray] = (
+    _compiled_features.cast_votes if _compiled_features else votes_in_python
+)
+
+
 def forest_of_blocks(document: Document, rows: Sequence[int]) -> list[int]:
     """Return the roots of the largest subtrees whose shown text is that of the text nodes *rows*.
 

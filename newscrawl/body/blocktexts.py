@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled_module
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document import Document
 
@@ -23,10 +21,10 @@ if TYPE_CHECKING:
 _STOPS = ".!?…。！？؟۔।॥"
 _CLOSING = "\"'”’»)]」』"
 _ODD = re.compile("[©®|•»›→▶►@#/]")
-_MOST_LOOKED_AT = 100
+MOST_LOOKED_AT = 100
 _DESCRIPTIONS = frozenset({"description", "og:description"})
-_MOST_DESCRIBED = 600
-_BEGINNING, _LEAST_DESCRIBED = 50, 20
+MOST_DESCRIBED = 600
+BEGINNING, LEAST_DESCRIBED = 50, 20
 _FEW = 4
 
 
@@ -46,7 +44,7 @@ def texts_in_python(texts: Sequence[str], description: str) -> dict[str, list[fl
     seen, find_odd = Counter(texts), _ODD.findall
     return {
         "ends": list(map(_ending, texts)),
-        "odd": [float(len(find_odd(text[:_MOST_LOOKED_AT]))) for text in texts],
+        "odd": [float(len(find_odd(text[:MOST_LOOKED_AT]))) for text in texts],
         "described": _described(texts, description),
         "again": [float(seen[text] > 1) for text in texts],
     }
@@ -67,22 +65,10 @@ def _described(texts: Sequence[str], description: str) -> list[float]:
 
 
 def _begins_in(description: str, text: str) -> bool:
-    start = text[:_BEGINNING]
+    start = text[:BEGINNING]
     if not start.isprintable() or "  " in start or start.endswith(" "):
-        start = squeeze(text[:_MOST_DESCRIBED])[:_BEGINNING]
-    return len(start) >= _LEAST_DESCRIBED and start in description
-
-
-_compiled = compiled_module("newscrawl._blocks")
-text_columns: Callable[[Sequence[str], str], dict[str, list[float]]] = (
-    partial(
-        _compiled.text_columns,
-        most_looked_at=_MOST_LOOKED_AT, beginning=_BEGINNING,
-        least_described=_LEAST_DESCRIBED, most_described=_MOST_DESCRIBED,
-    )
-    if _compiled
-    else texts_in_python
-)  # fmt: skip
+        start = squeeze(text[:MOST_DESCRIBED])[:BEGINNING]
+    return len(start) >= LEAST_DESCRIBED and start in description
 
 
 def description_of(document: Document) -> str:
@@ -92,5 +78,5 @@ def description_of(document: Document) -> str:
         if tag == "meta":
             name = attributes.get("name") or attributes.get("property")
             if name and name.lower() in _DESCRIPTIONS:
-                found.append(squeeze(attributes.get("content", "")[:_MOST_DESCRIBED]))
+                found.append(squeeze(attributes.get("content", "")[:MOST_DESCRIBED]))
     return "\n".join(found[:_FEW])

@@ -7,14 +7,16 @@ greatest expected F1 is chosen, so that no threshold is fitted.
 
 from __future__ import annotations
 
-from itertools import accumulate, chain, groupby
+from array import array
+from itertools import accumulate, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
-from newscrawl.body.blocks import find_blocks, mask
+from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
+from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.regions import heading_row, outside_regions
 from newscrawl.forest import load_model
 
@@ -23,22 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from newscrawl.body.blockfeatures import Columns
+    from newscrawl.body.blockfeatures import Table
     from newscrawl.body.blocks import Blocks
     from newscrawl.document import Document
     from newscrawl.forest import Model
 
 FILE = "body.npz"
-
-FEATURES = (
-    "chars", "link_density", "ends", "odd", "described", "again", "tag", "parent_tag", "strong",
-    "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
-    "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
-    "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
-    "after_chars", "before_tag", "window",
-)  # fmt: skip
-"""Names of the features, in the order of a model's rows."""
-
 
 IMPROBABLE = 0.1
 """Short blocks of a smaller probability do not belong to their neighbours."""
@@ -51,9 +43,6 @@ OFFERS = 5
 probability: related stories come in one list or two, offers by shop and products by price in many."""
 _NEAR = 3
 _CLOSE = 12
-_LINKS = FEATURES.index("link_density")
-_TAG, _PARENT_TAG = FEATURES.index("tag"), FEATURES.index("parent_tag")
-_DESCRIBED, _AFTER = FEATURES.index("described"), FEATURES.index("after_heading")
 
 
 def load_body_model(folder: Path | None = None) -> Model:
@@ -67,8 +56,8 @@ class Candidates(NamedTuple):
     blocks: Blocks
     #: places in :attr:`blocks`, in document order
     places: list[int]
-    #: one row a candidate
-    features: list[tuple[float, ...]]
+    #: one row of :data:`FEATURES` after the other
+    features: Table
     #: weighted characters of each
     chars: list[float]
 
@@ -76,17 +65,15 @@ class Candidates(NamedTuple):
 def body_candidates(document: Document, nce_forest: Sequence[int]) -> Candidates:
     """Return the blocks that NCE, which found *nce_forest*, CoreEx or ECON take, and prose between."""
     blocks = find_blocks(document)
-    forests = {"nce": nce_forest, "coreex": coreex(document), "econ": econ(document)}
-    union = mask(document, chain.from_iterable(forests.values()))
-    taken = [place for place, rows in enumerate(blocks.rows) if union[rows[0]]]
+    votes = cast_votes(document.end, (nce_forest, coreex(document), econ(document)))
+    taken = [place for place, rows in enumerate(blocks.rows) if votes[rows[0]]]
     heading = heading_row(document)
     taken = _with_prose_between(document, blocks, taken, heading)
     places = outside_regions(document, blocks, taken, heading)
     if not places:
-        return Candidates(blocks, [], [], [])
-    votes = {name: mask(document, forest) for name, forest in forests.items()}
-    columns = block_features(document, blocks, places, votes, heading)
-    return Candidates(blocks, places, _table(columns), blocks.chars(document, places))
+        return Candidates(blocks, [], array("d"), [])
+    features = block_features(document, blocks, places, votes, heading)
+    return Candidates(blocks, places, features, blocks.chars(document, places))
 
 
 def _with_prose_between(
@@ -121,10 +108,6 @@ def _markup(document: Document, row: int) -> tuple[str | None, ...]:
     return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
-def _table(columns: Columns) -> list[tuple[float, ...]]:
-    return list(zip(*(columns[name] for name in FEATURES), strict=True))
-
-
 class Choice(NamedTuple):
     """The blocks that are the body."""
 
@@ -151,8 +134,8 @@ def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple
     the order of the probabilities.
     """
     order = sorted(range(len(sizes)), key=probabilities.__getitem__, reverse=True)
-    true = list(accumulate(probabilities[place] * sizes[place] for place in order))
-    chosen = accumulate(sizes[place] for place in order)
+    true = list(accumulate([probabilities[place] * sizes[place] for place in order]))
+    chosen = accumulate([sizes[place] for place in order])
     scores = [2 * hit / (size + true[-1]) for hit, size in zip(true, chosen, strict=True)]
     if not scores:
         return [], 0.0
@@ -160,8 +143,28 @@ def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple
     return sorted(order[: scores.index(best) + 1]), best
 
 
+class _Told(NamedTuple):
+    """The features that tell what blocks belong together; arrays of one entry a block."""
+
+    tag: array[float]
+    parent_tag: array[float]
+    link_density: array[float]
+    described: array[float]
+    after_heading: array[float]
+
+    @classmethod
+    def of(cls, features: Table) -> _Told:
+        return cls(*(features[place :: len(FEATURES)] for place in _TOLD))
+
+    def tags(self, place: int) -> set[float]:
+        return {self.tag[place], self.parent_tag[place]}
+
+
+_TOLD = [FEATURES.index(name) for name in _Told._fields]
+
+
 def with_companions(
-    features: Sequence[Sequence[float]], probabilities: Sequence[float], chosen: Sequence[int]
+    features: Table, probabilities: Sequence[float], chosen: Sequence[int]
 ) -> list[int]:
     """Return the places *chosen* with the short blocks that belong to them.
 
@@ -172,22 +175,22 @@ def with_companions(
     """
     if not chosen:
         return []
-    inside, earliest = set(chosen), min(chosen)
-    for first, end in _told_lists(features, probabilities, inside):
+    told, inside, earliest = _Told.of(features), set(chosen), min(chosen)
+    for first, end in _told_lists(told, probabilities, inside):
         inside.update(range(first, end))
     for place, probability in enumerate(probabilities):
         if probability >= IMPROBABLE and place not in inside:
-            follows = _follows_heading(features, place, earliest)
-            if follows or _is_between(features, place, inside):
+            follows = _follows_heading(told, place, earliest)
+            if follows or _is_between(told, place, inside):
                 inside.add(place)
     return sorted(inside)
 
 
-def _lists(features: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
+def _lists(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield the first place of each run of list items, and the one after the last."""
     place = 0
-    items = [one[_TAG] == ITEM or one[_PARENT_TAG] == ITEM for one in features]
-    for is_item, run in groupby(items):
+    tags = zip(told.tag, told.parent_tag, strict=True)
+    for is_item, run in groupby([ITEM in both for both in tags]):
         size = len(list(run))
         if is_item:
             yield place, place + size
@@ -195,18 +198,16 @@ def _lists(features: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
 
 
 def _told_lists(
-    features: Sequence[Sequence[float]], probabilities: Sequence[float], inside: AbstractSet[int]
+    told: _Told, probabilities: Sequence[float], inside: AbstractSet[int]
 ) -> list[tuple[int, int]]:
     """Return the lists that are text of the article: among chosen blocks, and not too improbable."""
     lists = [
         (first, end)
-        for first, end in _lists(features)
+        for first, end in _lists(told)
         if not inside.isdisjoint(range(first - _NEAR, first))
         and not inside.isdisjoint(range(end, end + _NEAR))
     ]
-    linked = {
-        one for one in lists if fmean(features[place][_LINKS] for place in range(*one)) >= LINKLESS
-    }
+    linked = {one for one in lists if fmean(told.link_density[slice(*one)]) >= LINKLESS}
     least = LIST if len(linked) < OFFERS else 0.0
     return [
         one
@@ -215,17 +216,17 @@ def _told_lists(
     ]
 
 
-def _is_between(features: Sequence[Sequence[float]], place: int, inside: AbstractSet[int]) -> bool:
+def _is_between(told: _Told, place: int, inside: AbstractSet[int]) -> bool:
     """Return whether *place* is a heading or a quote among those *inside*."""
     if place + 1 not in inside:
         return False
-    tags = {features[place][_TAG], features[place][_PARENT_TAG]}
+    tags = told.tags(place)
     if tags & HEADINGS:
         return not inside.isdisjoint(range(place - _NEAR, place))
     return QUOTE in tags and place - 1 in inside
 
 
-def _follows_heading(features: Sequence[Sequence[float]], place: int, first: int) -> bool:
+def _follows_heading(told: _Told, place: int, first: int) -> bool:
     """Return whether *place* is a standfirst: described, and close before the *first* chosen."""
-    own = features[place]
-    return place < first <= place + _NEAR and own[_DESCRIBED] == 1 and own[_AFTER] >= 0
+    close = place < first <= place + _NEAR
+    return close and told.described[place] == 1 and told.after_heading[place] >= 0

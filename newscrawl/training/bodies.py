@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.choice import FEATURES, FILE, best_subset, body_candidates
+from newscrawl.body.choice import FILE, best_subset, body_candidates
+from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.nce import find_region
 from newscrawl.evaluation.metrics import score_of
 from newscrawl.forest import LEAF, Forest, Model, Tree
@@ -87,7 +88,7 @@ def body_example(document: Document, body: str) -> BodyExample:
     held = sum(len(bags[place]) for place in candidates.places if labels[place])
     found = sum(len(bag) for bag, label in zip(bags, labels, strict=True) if label)
     return BodyExample(
-        candidates.features,
+        np.reshape(candidates.features, (-1, len(FEATURES))).tolist(),
         candidates.chars,
         [len(bags[place]) for place in candidates.places],
         [labels[place] for place in candidates.places],
