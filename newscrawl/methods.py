@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl.body.blocks import forest_of_blocks
@@ -150,6 +150,7 @@ class _DefaultModels(NamedTuple):
         return self.title.sites | self.body.sites
 
 
+@cache
 def _load_default_models(folder: Path | None) -> _DefaultModels:
     return _DefaultModels(load_title_model(folder), load_body_model(folder))
 

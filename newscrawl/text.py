@@ -25,6 +25,8 @@ _WIDE = re.compile(
 )
 # Of all below U+3000, Jamo alone are wide. The complement of two ranges is found in half the time.
 _MAYBE_WIDE = re.compile("[^\u0000-\u10ff\u2000-\u2fff]")
+# Digits of ASCII, and all where there are others: three are of Latin 1, and of U+2000 to U+2FFF some.
+_MAYBE_DIGIT = re.compile("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
 WIDE_WEIGHT = 2.5
 """Weight of a CJK, kana or Hangul character; the NCE thresholds count Latin characters.
 
@@ -64,6 +66,11 @@ def tokens(text: str) -> list[str]:
 def squeeze(text: str) -> str:
     """Return *text* with runs of white space as one space and none at the ends."""
     return " ".join(text.split())
+
+
+def count_digits(text: str) -> int:
+    """Return the number of digits in *text*, in every script."""
+    return 0 if _MAYBE_DIGIT.search(text) is None else sum(map(str.isdigit, text))
 
 
 def weighted_length(text: str) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from newscrawl.css import Stylesheets
 from newscrawl.document import Document, parse_document
 from newscrawl.fields.attributes import (
     ATTRIBUTES,
     DATE_FEATURES,
+    EDIT_WEIGHTS,
     FREE_DATE_FEATURES,
     TITLE_FEATURES,
     TextNodes,
@@ -127,6 +129,13 @@ def test_edit_distance(document: Document):
 )
 def test_weights(text: str, title: str, cost: int):
     """An insertion costs 1, a change 2, a deletion 4 (thesis, footnote 1)."""
+    assert title_edit_distance(text, title) == cost / len(title)
+
+
+@given(title=st.text("ab ", min_size=3, max_size=9), text=st.text("ab ", max_size=9))
+def test_distance_is_the_weighted_one(title: str, text: str):
+    """However the text begins."""
+    cost = Levenshtein.distance(text, title, weights=EDIT_WEIGHTS)
     assert title_edit_distance(text, title) == cost / len(title)
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.text import squeeze, tokens, weighted_length, words
+from newscrawl.text import count_digits, squeeze, tokens, weighted_length, words
 
 
 def test_words_of_spaced_scripts() -> None:
@@ -31,6 +31,13 @@ def test_tokens() -> None:
     assert tokens("The ferry, again.") == ["The", "ferry,", "again."]
     assert tokens("新しい灯台が金曜日に点灯する") == list("新しい灯台が金曜日に点灯する")
     assert tokens("") == []
+
+
+def test_digits_of_all_scripts() -> None:
+    """All that :meth:`str.isdigit` knows are counted, and nothing else."""
+    characters = [chr(code) for code in range(0x110000)]
+    assert [one for one in characters if count_digits(one)] == list(filter(str.isdigit, characters))
+    assert count_digits("1 of 24 m²") == 4
 
 
 def test_weighted_length() -> None:

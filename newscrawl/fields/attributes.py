@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from newscrawl.text import squeeze
+from newscrawl.text import count_digits, squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -139,13 +139,15 @@ def title_edit_distance(text: str, title: str) -> float:
     """
     if not title:
         return float(EDIT_WEIGHTS[1])
+    if title.startswith(text):  # as most headlines: all else is inserted
+        return (len(title) - len(text)) / len(title)
     if len(text) > _FAR * len(title):
         return EDIT_WEIGHTS[1] * (len(text) - len(title)) / len(title)
     return Levenshtein.distance(text, title, weights=EDIT_WEIGHTS) / len(title)
 
 
 def _text_attributes(text: str) -> tuple[int, int, float]:
-    digits = 0 if text.isalpha() else sum(map(str.isdigit, text))
+    digits = count_digits(text)
     return len(text), digits, 100 * digits / len(text)
 
 

@@ -101,10 +101,15 @@ def decide(
 
 
 def _choose(evidence: Sequence[DateEvidence]) -> DateEvidence | None:
-    strong = (one for one in evidence if one.kind not in _WEAK and one.kind != TEXT_SOURCE)
-    shown = [one for one in evidence if one.source == TEXT_SOURCE]
-    weak = (one for one in evidence if one.kind in _WEAK)
-    return next(strong, None) or _best_shown(shown) or next(weak, None)
+    shown, weak = [], []
+    for one in evidence:
+        if one.source == TEXT_SOURCE:
+            shown.append(one)
+        elif one.source in _WEAK:
+            weak.append(one)
+        else:
+            return one
+    return _best_shown(shown) or next(iter(weak), None)
 
 
 def _best_shown(shown: Sequence[DateEvidence]) -> DateEvidence | None:
@@ -143,15 +148,21 @@ def _in_local_zone(
     """Return *instant*, if it is in UTC, in the zone in which other evidence tells it."""
     if instant.utcoffset() != timedelta(0):
         return instant
-    updates = [one.value for one in modified[:_MOST_UPDATES] if _is_later(one.value, instant)]
     # Of the time elements the first alone is sure to be this story's.
     times = [one for one in evidence if one.source == "time"]
     for one in (*(one for one in evidence if one.source != "time"), *times[:1]):
         zone = _zone_of(instant, one)
-        # The clock shown may be the update's, a whole number of hours away.
-        if zone and not any(_zone_of(update, one) for update in updates):
+        if zone and not _is_clock_of_update(one, instant, modified):
             return instant.astimezone(zone)
     return instant
+
+
+def _is_clock_of_update(
+    one: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
+) -> bool:
+    """Return True if the clock shown may be the update's, a whole number of hours away."""
+    updates = [update.value for update in modified[:_MOST_UPDATES]]
+    return any(_is_later(update, instant) and _zone_of(update, one) for update in updates)
 
 
 def _zone_of(instant: Day | datetime, one: DateEvidence) -> timezone | None:

@@ -97,7 +97,7 @@ class Vocabulary:
     day_periods: dict[str, bool]
     #: up to three first characters of what follows the number -> longest first
     ago: dict[str, list[Ago]]
-    #: where nothing does, the last character of what precedes it -> longest first
+    #: where nothing does, the last word of what precedes it -> longest first
     ago_before: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
     days: dict[str, int]
@@ -171,8 +171,10 @@ def _by_neighbour(units: dict[str, str]) -> tuple[dict[str, list[Ago]], dict[str
         left, _, right = text.partition("#")
         one = Ago(left.strip(), right.strip(), unit)
         ranks.setdefault(one, len(ranks))
-        found, key = (behind, one.after[:_KEY]) if one.after else (before, one.before[-1:])
-        found.setdefault(key, []).append(one)
+        if one.after:
+            behind.setdefault(one.after[:_KEY], []).append(one)
+        else:
+            before.setdefault(one.before.rpartition(" ")[2], []).append(one)
     whole = {
         key: [one for length in range(1, len(key) + 1) for one in behind.get(key[:length], ())]
         for key in behind

@@ -12,7 +12,6 @@ dateutil, which gives a wrong one in 0.19: ``benchmarks/dates.py``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -21,10 +20,10 @@ from newscrawl.fields.calendars import full_year, make_day, persian_year
 from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import base_language, fold, number_order, vocabulary
 from newscrawl.fields.datetokens import Atom, may_hold_month, read_atoms
-from newscrawl.fields.reltime import has_relative_words, relative_dates
+from newscrawl.fields.reltime import has_relative_words, relative_dates, spoken_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime, time, tzinfo
 
     from newscrawl.fields.datenames import Vocabulary
@@ -34,6 +33,8 @@ _AHEAD = timedelta(days=2)
 _DIGIT = re.compile(r"\d")
 _MOST_BETWEEN = 6
 _MOST_CHARACTERS_BETWEEN = 14
+# What all dates in numbers have.
+_MARK = re.compile(r"\d\s?[./-]\s?\d")
 # What stands before a number is looked at behind its first digit: a pattern that begins with a
 # digit is not tried at every other character.
 _NUMERIC = re.compile(
@@ -45,8 +46,7 @@ _SHORT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DateText:
+class DateText(NamedTuple):
     """A date in a text."""
 
     day: Day
@@ -78,18 +78,17 @@ def read_dates(
     dates and those without a year are resolved against *now* (default: the clock's).
     """
     folded, words = fold(text), vocabulary(language)
-    if not _may_hold_date(folded, words):
+    spoken = spoken_words(folded)
+    if not _may_hold_date(folded, spoken, words):
         return []
     now = now or clock.now()
-    atoms = read_atoms(folded, words) if may_hold_month(folded, words) else []
-    found = [
-        *_month_dates(atoms, folded, language, now),
-        *_numeric_dates(folded, language, region, now),
-    ]
+    found = list(_numeric_dates(folded, language, region, now))
+    if may_hold_month(folded, spoken, words):
+        found = [*_month_dates(read_atoms(folded, words), folded, language, now), *found]
     absolute = [_with_clock(one, text, folded, words) for one in _apart(found)]
     relative = [
         DateText(*one[:5], text[one.start : one.end], "relative", False, True)  # noqa: FBT003
-        for one in relative_dates(text, folded, words, now)
+        for one in relative_dates(text, folded, spoken, words, now)
         if not any(other.start < one.end and one.start < other.end for other in absolute)
     ]
     return sorted(absolute + relative, key=lambda one: one.start)
@@ -97,11 +96,12 @@ def read_dates(
 
 def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
     """Return whether there may be a date in *texts*: to see it in all together costs less."""
-    return _may_hold_date(fold(" ".join(texts)), vocabulary(language))
+    folded = fold(" ".join(texts))
+    return _may_hold_date(folded, spoken_words(folded), vocabulary(language))
 
 
-def _may_hold_date(folded: str, words: Vocabulary) -> bool:
-    return _DIGIT.search(folded) is not None or has_relative_words(folded, words)
+def _may_hold_date(folded: str, spoken: Collection[str], words: Vocabulary) -> bool:
+    return _DIGIT.search(folded) is not None or has_relative_words(spoken, words)
 
 
 class _Found(NamedTuple):
@@ -263,6 +263,8 @@ def latest_day(month: int, day: int, now: datetime, *, persian: bool = False) ->
 def _numeric_dates(
     folded: str, language: str | None, region: str | None, now: datetime
 ) -> Iterator[_Found]:
+    if _MARK.search(folded) is None:
+        return
     order, certain = number_order(language, region)
     for match in _NUMERIC.finditer(folded):
         if found := _numeric(match, order, certain=certain, now=now):

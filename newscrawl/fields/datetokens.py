@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.fields.datenames import PUNCTUATION
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from newscrawl.fields.datenames import Vocabulary
 
 _UNITS = {"年": "y", "년": "y", "月": "m", "월": "m", "日": "d", "号": "d", "號": "d", "일": "d"}
@@ -15,7 +17,8 @@ _TOKEN = re.compile(
     rf"(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
     rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
 )
-_WORD = re.compile(rf"[^\s\d#{PUNCTUATION}年月日号號]+")
+# Words that are glued to these are several tokens.
+_GLUE = re.compile("[#年月월日号號]")
 _SOFT = frozenset(",.'-/()[]|º°،、॰׳")
 _CLOCK_AFTER = re.compile(r":\d")
 # A word that is glued to a number, as in "17th" and "20-án", is a suffix of it.
@@ -41,11 +44,12 @@ class Atom(NamedTuple):
         return self.end - self.start
 
 
-def may_hold_month(folded: str, words: Vocabulary) -> bool:
-    """Return whether one of the tokens of *folded* may be a month: reading them costs ten times this."""
-    if "月" in folded or "월" in folded:
-        return True
-    return not words.month_starts.isdisjoint(_WORD.findall(folded))
+def may_hold_month(folded: str, spoken: Collection[str], words: Vocabulary) -> bool:
+    """Return whether one of the tokens of *folded* may be a month: reading them costs ten times this.
+
+    *spoken* are its :func:`~newscrawl.fields.reltime.spoken_words`.
+    """
+    return not words.month_starts.isdisjoint(spoken) or _GLUE.search(folded) is not None
 
 
 def read_atoms(folded: str, words: Vocabulary) -> list[Atom]:

@@ -8,17 +8,17 @@ stays apart and never stands in for the publication.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from datetime import date, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from newscrawl.fields.datetext import DateText, any_may_hold_date, read_dates
 from newscrawl.fields.structured_date import day_of, is_plausible
+from newscrawl.rows import MOST_SHORT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document import Document
     from newscrawl.fields.metadata import Metadata, Stated
@@ -128,31 +128,36 @@ def region_of(url: str | None) -> str | None:
 
 def _rows(
     document: Document, forest: Sequence[int], title_row: int | None, language: str | None
-) -> Iterator[tuple[int, int, int]]:
-    """Yield place, distance to the title and row of text nodes that may hold a date."""
-    found = list(islice(_short_rows(document, forest, title_row), _MOST_NODES))
-    texts = [document.text[row] for _, _, row in found]
-    bare = [text for text in texts if _DIGIT.search(text) is None]
-    wordy = any_may_hold_date(bare, language)
-    for place, text in zip(found, texts, strict=True):
-        if wordy or _DIGIT.search(text):
-            yield place
-
-
-def _short_rows(
-    document: Document, forest: Sequence[int], title_row: int | None
-) -> Iterator[tuple[int, int, int]]:
-    rows = document.text_nodes()
+) -> list[tuple[int, int, int]]:
+    """Return place, distance to the title and row of text nodes that may hold a date."""
+    rows, text = document.text_nodes(), document.text
     title = 0 if title_row is None else bisect_left(rows, title_row)
     first, last = max(0, title - FARTHEST), title + FARTHEST + 1
     if title_row is None:
         end = max((document.end[root] for root in forest), default=len(document))
         first, last = 0, bisect_left(rows, end) + _NEAR
-    for place in range(first, min(last, len(rows))):
-        text, distance = document.text[rows[place]], place - title
-        wordy = abs(distance) <= _NEAR and len(text) <= _LONGEST_WORDS
-        if wordy or (len(text) <= LONGEST_NODE and _DIGIT.search(text)):
-            yield place, distance, rows[place]
+    with_digit = _numbered(document, rows[first:last])
+    found, numbered, bare = [], [], []
+    for place, row in enumerate(rows[first:last], first):
+        one, length = (place, place - title, row), len(text[row])
+        if row in with_digit or (MOST_SHORT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
+            found.append(one)
+            numbered.append(one)
+        elif length <= _LONGEST_WORDS and abs(place - title) <= _NEAR:
+            found.append(one)
+            bare.append(text[row])
+        if len(found) == _MOST_NODES:
+            break
+    return found if any_may_hold_date(bare, language) else numbered
+
+
+def _numbered(document: Document, rows: Sequence[int]) -> set[int]:
+    """Return those of *rows*, which follow one another, whose text is short and has a digit."""
+    if not rows:
+        return set()
+    numbered = document.numbered
+    first = bisect_left(numbered, rows[0])
+    return set(numbered[first : bisect_right(numbered, rows[-1], first)])
 
 
 def _value(found: DateText, known: Iterable[Day], now: datetime) -> Day | datetime | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
 JsonObject = dict[str, Any]
 
@@ -52,20 +53,35 @@ def parse_json_ld(text: str) -> list[Any]:
         return []
 
 
-def article_node(values: Iterable[Any], urls: set[str]) -> JsonObject | None:
-    """Return the object that describes the page's article, if there is one.
+def page_nodes(values: Iterable[Any]) -> list[JsonObject]:
+    """Return the objects of the page's own level in document order, :data:`MAX_NODES` at most."""
+    nodes = []
+    pending = list(values)[::-1]
+    for _ in range(MAX_NODES):
+        if not pending:
+            break
+        value = pending.pop()
+        if isinstance(value, list):
+            pending.extend(reversed(value))
+        elif isinstance(value, dict):
+            nodes.append(value)
+            pending.extend(value[name] for name in reversed(_CONTAINERS) if name in value)
+    return nodes
+
+
+def article_node(nodes: Iterable[JsonObject], urls: set[str]) -> JsonObject | None:
+    """Return that of a page's *nodes* which describes its article, if there is one.
 
     Of several, the one that names one of *urls*, then the first.
     """
-    articles = [node for node in _nodes(values) if ARTICLE_TYPES.intersection(types(node))]
+    articles = find_nodes(nodes, ARTICLE_TYPES)
     own = (node for node in articles if not urls.isdisjoint(_addresses(node)))
     return next(own, articles[0] if articles else None)
 
 
-def find_nodes(values: Iterable[Any], wanted: Iterable[str]) -> list[JsonObject]:
-    """Return the objects of any of the *wanted* types, in the order of the page."""
-    names = frozenset(wanted)
-    return [node for node in _nodes(values) if names.intersection(types(node))]
+def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[JsonObject]:
+    """Return the *nodes* of any of the *wanted* types."""
+    return [node for node in nodes if not wanted.isdisjoint(types(node))]
 
 
 def types(node: JsonObject) -> list[str]:
@@ -105,20 +121,6 @@ def _repair_part(match: re.Match[str]) -> str:
     if match[0] == ",":
         return ""
     return _BAD_ESCAPE.sub(lambda escape: escape[0] if escape[1] else "", match[0])
-
-
-def _nodes(values: Iterable[Any]) -> Iterator[JsonObject]:
-    """Give the objects of the page's own level in document order, :data:`MAX_NODES` at most."""
-    pending = list(values)[::-1]
-    for _ in range(MAX_NODES):
-        if not pending:
-            return
-        value = pending.pop()
-        if isinstance(value, list):
-            pending.extend(reversed(value))
-        elif isinstance(value, dict):
-            yield value
-            pending.extend(value[name] for name in reversed(_CONTAINERS) if name in value)
 
 
 def _addresses(node: JsonObject) -> Iterator[str]:

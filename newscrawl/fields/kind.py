@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import exp, log1p
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.compiled import compiled_module
 from newscrawl.fields.series import series_kind
@@ -66,8 +65,7 @@ _LIST_DATA = -1.0
 _CALIBRATION = ((0.5, 0.55), (0.65, 0.77), (0.8, 0.88), (0.92, 0.955), (1.0, 0.991))
 
 
-@dataclass(frozen=True, slots=True)
-class PageShape:
+class PageShape(NamedTuple):
     """The evidence for :func:`page_kind`, measured on a page."""
 
     #: weighted characters of the longest run of text: blocks side by side, outside of links

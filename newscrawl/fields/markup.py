@@ -12,12 +12,13 @@ from newscrawl.fields.jsonld import parse_json_ld
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
     from typing import Any
 
     from newscrawl.document import Document
     from newscrawl.rows import Statement
 
-_NAMES = ("property", "name", "itemprop", "http-equiv")
+_NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 # Nothing is left to resolve.
 _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
 # No page of the corpora has more that matter; hostile ones have a million.
@@ -61,13 +62,18 @@ class Markup:
         return absolute if parts.scheme in {"http", "https"} and parts.netloc else None
 
 
-def read_markup(document: Document, url: str | None = None) -> Markup:
-    """Return what *document*, a page fetched from *url*, says about itself."""
+def read_markup(
+    document: Document, url: str | None = None, names: Container[str] | None = None
+) -> Markup:
+    """Return what *document*, a page fetched from *url*, says about itself.
+
+    With *names*, in lower case, other meta elements are left out: most of a page's are.
+    """
     markup = Markup(base=url)
     items = 0
     for statement in document.statements:
         if statement.tag == "meta":  # most are
-            _read_meta(markup, statement)
+            _read_meta(markup.meta, statement.attributes, names)
             continue
         if reader := _READERS.get(statement.tag):
             reader(markup, statement, document)
@@ -85,12 +91,16 @@ def text_of(document: Document, statement: Statement) -> str:
     return squeeze(" ".join(islice(texts, _MOST_TEXTS)))
 
 
-def _read_meta(markup: Markup, meta: Statement) -> None:
-    get = meta.attributes.get
-    if content := (get("content") or get("value") or "").strip():
-        for name in map(get, _NAMES):
-            if name:
-                markup.meta.setdefault(name.strip().lower(), []).append(content)
+def _read_meta(
+    meta: dict[str, list[str]], attributes: Mapping[str, str], names: Container[str] | None
+) -> None:
+    for attribute, value in attributes.items():
+        if attribute in _NAMES and value:
+            name = value.strip().lower()
+            if names is None or name in names:
+                content = (attributes.get("content") or attributes.get("value") or "").strip()
+                if content:
+                    meta.setdefault(name, []).append(content)
 
 
 def _read_html(markup: Markup, html: Statement, document: Document) -> None:  # noqa: ARG001  # as all

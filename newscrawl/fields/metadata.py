@@ -16,13 +16,13 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from w3lib.html import remove_tags
 
-from newscrawl.fields.jsonld import JsonObject, article_node, as_list, find_nodes
+from newscrawl.fields.jsonld import JsonObject, article_node, as_list, find_nodes, page_nodes
 from newscrawl.fields.markup import Markup, read_markup, text_of
 from newscrawl.fields.people import clean_names
 from newscrawl.fields.structured_date import parse_date, parse_url_date
@@ -30,7 +30,7 @@ from newscrawl.items import Evidence
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from newscrawl.document import Document
@@ -80,14 +80,20 @@ _AUTHOR_META = (
     "cxenseparse:author",
 )  # fmt: skip
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
+_PUBLISHED_PLACES = {name: place for place, name in enumerate(PUBLISHED_META)}
+_MODIFIED_PLACES = {name: place for place, name in enumerate(MODIFIED_META)}
+_META = frozenset(
+    {*PUBLISHED_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META, "application-name",
+     "article:content_tier", "og:site_name", "og:title", "og:url", "twitter:title"}
+)  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
-_MODIFIED_MARK = re.compile(r"updat|modif|revis|edited", re.IGNORECASE)
+_MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
 # Bounds on what a hostile page may cost; real ones stay far below.
 _MOST = 50
 _MOST_INSIDE = 100
 _LONGEST_TITLE = 1000
-_PAGE_TYPES = ("WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery")
+_PAGE_TYPES = frozenset({"WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery"})
 
 
 class Title(NamedTuple):
@@ -134,9 +140,10 @@ class Metadata:
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return what the page *document*, fetched from *url* at *fetched_at* (aware), states."""
-    markup = read_markup(document, url)
+    markup = read_markup(document, url, _META)
     own = {address for address in (url, *markup.canonical) if address}
-    reader = _Reader(document, markup, article_node(markup.json_ld, own) or {}, fetched_at)
+    nodes = page_nodes(markup.json_ld)
+    reader = _Reader(document, markup, nodes, article_node(nodes, own) or {}, fetched_at)
     metadata = Metadata(
         site_names=list(dict.fromkeys(reader.site_names)),
         titles=list(reader.titles()),
@@ -157,10 +164,12 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     return metadata
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Reader:
     document: Document
     markup: Markup
+    #: of the page's JSON-LD
+    nodes: list[JsonObject]
     article: JsonObject
     fetched_at: datetime
     #: those read before, by text
@@ -186,10 +195,10 @@ class _Reader:
 
     def published(self, url: str | None) -> Iterator[Stated]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
-        yield from self._meta_dates(PUBLISHED_META)
+        yield from self._meta_dates(_PUBLISHED_PLACES)
         yield from self._item_dates("datepublished")
         yield from self._ld_dates(
-            find_nodes(self.markup.json_ld, _PAGE_TYPES), "json-ld:page", "datePublished"
+            find_nodes(self.nodes, _PAGE_TYPES), "json-ld:page", "datePublished"
         )
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
@@ -198,7 +207,7 @@ class _Reader:
 
     def modified(self) -> Iterator[Stated]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")
-        yield from self._meta_dates(MODIFIED_META)
+        yield from self._meta_dates(_MODIFIED_PLACES)
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
@@ -213,9 +222,9 @@ class _Reader:
         return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = [("link:canonical", address) for address in self.markup.canonical[:_MOST]]
-        metas = [("meta:og:url", address) for address in self.markup.meta.get("og:url", ())]
-        for source, address in links + metas:
+        links = (("link:canonical", address) for address in self.markup.canonical[:_MOST])
+        metas = (("meta:og:url", address) for address in self.markup.meta.get("og:url", ()))
+        for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
             # A story whose page calls the front page its own address is wrong about it.
             if absolute and not (_is_front_page(absolute) and url and not _is_front_page(url)):
@@ -223,10 +232,7 @@ class _Reader:
         return None
 
     def language(self) -> tuple[str, str] | None:
-        stated = [("html:lang", self.markup.lang)]
-        stated += [(f"meta:{name}", self._meta(name) or "") for name in _LANGUAGE_META]
-        stated += [("json-ld", str(tag)) for tag in as_list(self.article.get("inLanguage"))]
-        for source, tag in stated:
+        for source, tag in self._language_statements():
             if language := language_tag(tag):
                 return language, source
         return None
@@ -239,6 +245,13 @@ class _Reader:
         if tier in {"locked", "free"}:
             return tier == "locked", "meta:article:content_tier"
         return None
+
+    def _language_statements(self) -> Iterator[tuple[str, str]]:
+        yield "html:lang", self.markup.lang
+        for name in _LANGUAGE_META:
+            yield f"meta:{name}", self._meta(name) or ""
+        for tag in as_list(self.article.get("inLanguage")):
+            yield "json-ld", str(tag)
 
     def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
         yield (
@@ -280,8 +293,8 @@ class _Reader:
             for raw in as_list(node.get(name))[:_MOST]:
                 yield from self._stated(source, raw)
 
-    def _meta_dates(self, names: Iterable[str]) -> Iterator[Stated]:
-        for name in filter(self.markup.meta.__contains__, names):
+    def _meta_dates(self, places: Mapping[str, int]) -> Iterator[Stated]:
+        for name in sorted(places.keys() & self.markup.meta, key=places.__getitem__):
             for raw in self.markup.meta[name][:_MOST]:
                 yield from self._stated(f"meta:{name}", raw)
 
@@ -291,9 +304,13 @@ class _Reader:
             yield from self._stated("microdata", raw)
 
     def _times(self, *, modified: bool) -> Iterator[Stated]:
-        for time in self.markup.times:
-            if _is_modified(self.document, time) == modified:
+        for time, is_modified in zip(self.markup.times, self._modified_times, strict=True):
+            if is_modified == modified:
                 yield from self._stated("time", time.get("datetime"))
+
+    @cached_property
+    def _modified_times(self) -> list[bool]:
+        return [_is_modified(self.document, time) for time in self.markup.times]
 
 
 def stated_body(metadata: Metadata) -> str:
@@ -308,13 +325,15 @@ def plain_text(text: str) -> str:
     Control characters and halves of surrogate pairs, which JSON can spell, are left out: no feed
     can hold them.
     """
-    return squeeze(_NO_TEXT.sub("", html.unescape(text) if "&" in text else text))
+    if "&" in text:
+        text = html.unescape(text)
+    return squeeze(text if text.isprintable() else _NO_TEXT.sub("", text))
 
 
 def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
-    marks = (time.get("class"), time.get("itemprop"), time.get("id"), parent)
-    return any(mark and _MODIFIED_MARK.search(mark) for mark in marks)
+    marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
+    return _MODIFIED_MARK.search(marks.lower()) is not None
 
 
 def _name(value: Any) -> str | None:

@@ -12,12 +12,14 @@ from newscrawl.fields.clocktime import clock_after, clock_before
 from newscrawl.fields.datenames import PUNCTUATION, phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from newscrawl.fields.datenames import Ago, Vocabulary
     from newscrawl.items import Day
 
-_NUMBER = re.compile(r"\d(?<![\d.,:/-]\d)\d{0,2}(?![\d:]|[.,/-]\d)")
+_NUMBER = r"\d(?<![\d.,:/-]\d)\d{0,2}(?![\d:]|[.,/-]\d)"
+_ANY_NUMBER = re.compile(_NUMBER)
+_NUMBER_BEFORE_WORD = re.compile(rf"{_NUMBER}(?= ?[^\s{PUNCTUATION}])")
 _WORD = re.compile(rf"[^\s\d{PUNCTUATION}]+")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
 # Longer phrases than this stand on neither side of the number.
@@ -38,34 +40,47 @@ class Relative(NamedTuple):
     end: int
 
 
-def relative_dates(text: str, folded: str, words: Vocabulary, now: datetime) -> Iterator[Relative]:
-    """Yield the relative dates of *text* (*folded*: the same, folded), resolved against *now*."""
-    found = list(_WORD.finditer(folded)) if has_relative_words(folded, words) else []
-    ones = (word for word in found if word[0] in words.ones)
-    for number in (*_NUMBER.finditer(folded), *ones):
-        if relative := _ago(number, folded, words, now):
+def relative_dates(
+    text: str, folded: str, spoken: Collection[str], words: Vocabulary, now: datetime
+) -> Iterator[Relative]:
+    """Yield the relative dates of *text*, resolved against *now*.
+
+    *folded* is the text folded, *spoken* its :func:`spoken_words`.
+    """
+    found = list(_WORD.finditer(folded)) if has_relative_words(spoken, words) else []
+    any_number = not words.ago_before.keys().isdisjoint(spoken)
+    numbers = (_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded)
+    for number in (*numbers, *(word for word in found if word[0] in words.ones)):
+        if relative := _ago(number, words, now, any_number=any_number):
             yield relative
     yield from _days(found, text, words, now)
 
 
-def has_relative_words(folded: str, words: Vocabulary) -> bool:
+def spoken_words(folded: str) -> list[str]:
+    """Return what stands in a folded text between white space, punctuation and digits."""
+    return _WORD.findall(folded)
+
+
+def has_relative_words(spoken: Collection[str], words: Vocabulary) -> bool:
     """Return True if there is a word such as "yesterday", or "an" for the number of "an hour ago"."""
-    return not words.relative_words.isdisjoint(_WORD.findall(folded))
+    return not words.relative_words.isdisjoint(spoken)
 
 
-def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -> Relative | None:
-    place = number.end() + (folded[number.end() : number.end() + 1] == " ")
+def _ago(
+    number: re.Match[str], words: Vocabulary, now: datetime, *, any_number: bool
+) -> Relative | None:
+    """Return the date of a *number* and what stands around it, nothing behind it with *any_number*."""
+    folded = number.string
+    start, end = number.span()
+    place = end + (folded[end : end + 1] == " ")
     after = phrase(folded[place : place + _SIDE])
     entries = words.ago_with(after) if after[:1] == folded[place : place + 1] else []
-    if not (entries or words.ago_before):
+    entries = [one for one in entries if after.startswith(one.after) and _is_whole(after, one)]
+    if not (entries or any_number):
         return None
-    before = phrase(folded[max(0, number.start() - _SIDE) : number.start()])
-    for entry in (*entries, *words.ago_before.get(before[-1:], ())):
-        if (
-            after.startswith(entry.after)
-            and _ends(before, entry.before)
-            and _is_whole(after, entry)
-        ):
+    before = phrase(folded[max(0, start - _SIDE) : start])
+    for entry in (*entries, *words.ago_before.get(before.rpartition(" ")[2], ())):
+        if _ends(before, entry.before):
             count = int(number[0]) if number[0].isdecimal() else 1
             moment = now - relativedelta(**{f"{entry.unit}s": count})  # type: ignore[arg-type]
             exact = entry.unit in _EXACT
@@ -74,7 +89,7 @@ def _ago(number: re.Match[str], folded: str, words: Vocabulary, now: datetime) -
                 moment.date(),
                 clock.replace(tzinfo=None) if clock else None,
                 now.tzinfo if exact else None,
-                number.start() - len(entry.before) - bool(entry.before),
+                start - len(entry.before) - bool(entry.before),
                 place + len(entry.after),
             )
     return None

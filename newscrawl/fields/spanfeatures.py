@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -18,7 +19,7 @@ from rapidfuzz.fuzz import ratio
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.spans import LEVELS, Span, find_spans
 from newscrawl.fields.title import Site, links_home
-from newscrawl.text import weighted_length, words
+from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -115,7 +116,8 @@ def find_candidates(
     The site's name is none. The text nodes *unseen* are taken for hidden.
     """
     site = Site(metadata.site_names, url)
-    stated = {one.source: text for one in metadata.titles if (text := site.strip(one.text))}
+    titles = {text: site.strip(text) for text in {one.text for one in metadata.titles}}
+    stated = {one.source: titles[one.text] for one in metadata.titles if titles[one.text]}
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
@@ -141,6 +143,8 @@ def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> 
 
 def _slug(url: str) -> frozenset[str]:
     """Return the words of the part of the path that has most; none where they are too few."""
+    if not url:
+        return frozenset()
     match = _PATH.match(url)
     path = unquote(match[1]) if match else ""
     parts = (words(part) for part in path.replace("_", " ").split("/"))
@@ -188,7 +192,7 @@ class _Place(NamedTuple):
     in_content: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Page:
     document: Document
     #: of all shown text nodes
@@ -202,7 +206,8 @@ class _Page:
 
     def table(self, spans: Sequence[Span]) -> list[Row]:
         """Return the features of each of *spans*."""
-        texts = [_Words.of(span.text) for span in spans]
+        known = self.stated_words
+        texts = [known.get(span.text) or _Words.of(span.text) for span in spans]
         told = [self._told(text) for text in texts]
         places = [self._place(span) for span in spans]
         home = [self._links_home(span) for span in spans]
@@ -224,10 +229,9 @@ class _Page:
         ]  # fmt: skip
 
     def _text_features(self, span: Span, text: _Words, told: _Told) -> Row:
-        digits = sum(map(str.isdigit, span.text))
         common = len(self.slug.intersection(text.bag))
         return (
-            weighted_length(span.text), 100 * digits / len(span.text),
+            weighted_length(span.text), 100 * count_digits(span.text) / len(span.text),
             title_edit_distance(span.text, self.document.title),
             told.by_source.get("json-ld", -1), told.by_source.get("og:title", -1),
             told.by_source.get("title", -1), told.ratio, told.likeness, told.share, told.votes,
@@ -236,21 +240,21 @@ class _Page:
         )  # fmt: skip
 
     def _told(self, text: _Words) -> _Told:
-        ratios = {title: ratio(text.normal, it.normal) for title, it in self.stated_words.items()}
-        by_source = {source: ratios[title] for source, title in self.stated.items()}
-        if not ratios:
+        if not self.stated_words:
             return _Told({}, -1, -1, 0, 0, -1)
-        length, titles = len(text.normal), self.stated_words.values()
-        return _Told(
-            by_source,
-            max(ratios.values()),
-            max(map(text.likeness, titles)),
-            max(
-                length / max(len(it.normal), 1) if text.normal in it.normal else 0 for it in titles
-            ),
-            sum(one >= _SAME for one in by_source.values()),
-            min(abs(length - len(it.normal)) / max(len(it.normal), 1) for it in titles),
-        )
+        length = len(text.normal)
+        ratios: dict[str, float] = {}
+        likeness, share, gap = 0.0, 0.0, inf
+        for title, it in self.stated_words.items():
+            size = len(it.normal) or 1
+            ratios[title] = ratio(text.normal, it.normal)
+            likeness = max(likeness, text.likeness(it))
+            if text.normal in it.normal:
+                share = max(share, length / size)
+            gap = min(gap, abs(length - len(it.normal)) / size)
+        by_source = {source: ratios[title] for source, title in self.stated.items()}
+        votes = sum(one >= _SAME for one in by_source.values())
+        return _Told(by_source, max(ratios.values()), likeness, share, votes, gap)
 
     def _place(self, span: Span) -> _Place:
         tags = [self.document.tag[row] for row in self.document.ancestors(span.rows[0])]

@@ -36,7 +36,7 @@ _LONGEST_DAY = len("2026-11-22")
 _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
-    r"(?<![0-9])((?:19|20)\d\d)"
+    r"((?:19|20)(?<![0-9]..)\d\d)"
     r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d)"
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
     re.IGNORECASE,
@@ -96,21 +96,26 @@ def day_of(value: Day | datetime) -> Day:
 
 
 def _parse(text: str) -> Day | datetime | None:
-    if _EPOCH.fullmatch(text):
+    if text.isdecimal() and _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
     if len(text) <= _LONGEST_DAY:
         try:
             return date.fromisoformat(text)
         except ValueError:
             pass
-    if match := _MAIL.fullmatch(text):
-        day, month, year, clock, zone = match.groups()
-        number = _MONTHS.index(month.lower()) + 1
-        return datetime.fromisoformat(f"{year}-{number:02}-{int(day):02}T{clock}{zone}")
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        return _parse_tolerantly(_REMARK.sub("", text))
+        return _parse_mail(text) or _parse_tolerantly(_REMARK.sub("", text))
+
+
+def _parse_mail(text: str) -> datetime | None:
+    match = _MAIL.fullmatch(text)
+    if match is None:
+        return None
+    day, month, year, clock, zone = match.groups()
+    number = _MONTHS.index(month.lower()) + 1
+    return datetime.fromisoformat(f"{year}-{number:02}-{int(day):02}T{clock}{zone}")
 
 
 def _parse_tolerantly(text: str) -> Day | datetime | None:

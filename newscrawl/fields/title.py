@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,11 +32,12 @@ where a site rewrites its headline for search engines, a third of the words are 
 """
 
 _SEPARATOR = re.compile(r"\s+[|\-‐–—·•»«:/]+\s+|\s*[|｜ㅣ：]\s*")
-_ANY_SEPARATOR = re.compile(r"[|\-‐–—·•»«:/｜ㅣ：]")
+# Where one stands: a pattern that begins with the mark itself is found in a tenth of the time.
+_ANY_SEPARATOR = re.compile(r"[|｜ㅣ：\-‐–—·•»«:/](?:(?<=[|｜ㅣ：])|(?<=\s.)[|\-‐–—·•»«:/]*\s)")
 _CLOSE = 0.8
 # Of weighted characters: no headline is shorter, most names of sites and sections are.
 _LEAST_LENGTH = 15
-_HEADINGS = frozenset({"h1", "h2"})
+_HEADINGS = ("h1", "h2")
 _HOST = re.compile(r"(?:[^/?#]*//)?([^/?#]*)")
 _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
 _MOST_SITE_WORDS = 6
@@ -87,14 +89,13 @@ def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
 
 def title_rows(document: Document, forest: Iterable[int], title: Headline) -> frozenset[int]:
     """Return the rows in *forest* of the element that shows *title* and of headings that repeat it."""
-    wanted = _normal(title.text)
+    wanted, end = _normal(title.text), document.end
+    headings = sorted(row for tag in _HEADINGS for row in document.rows_of(tag))
     rows = {
         row
         for root in forest
-        for row in range(root, document.end[root])
-        if document.tag[row] in _HEADINGS
-        and _is_heading(document, row)
-        and _normal(document.subtree_text(row)) == wanted
+        for row in headings[bisect_left(headings, root) : bisect_left(headings, end[root])]
+        if _is_heading(document, row) and _normal(document.subtree_text(row)) == wanted
     }
     return frozenset(rows if title.row is None else rows | {title.row})
 
@@ -158,8 +159,13 @@ def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata)
 
 def links_home(document: Document, row: int) -> bool:
     """Return True if the element *row* is in a link to the front page, or holds one."""
-    rows = (document.parent[row], *range(row, document.end[row]))
-    addresses = (document.element(link).get("href") for link in rows if document.tag[link] == "a")
+    links, parent = document.rows_of("a"), document.parent[row]
+    first, last = bisect_left(links, row), bisect_left(links, document.end[row])
+    if first == last and document.tag[parent] != "a":
+        return False
+    # Elements of other tags are not made.
+    elements = islice(zip(links, document.root.iter("a"), strict=True), last)
+    addresses = (element.get("href") for link, element in elements if link >= row or link == parent)
     return any(address and _HOME.fullmatch(address) for address in addresses)
 
 
