@@ -11,7 +11,8 @@ import sys
 from setuptools import Extension, find_packages, setup
 
 COMPILED = (
-    "_blocks", "_body", "_features", "_trees", "css._links", "css._scan", "neardup._sketch",
+    "_blocks", "_body", "_bytes", "_features", "_trees", "css._links", "css._scan",
+    "neardup._sketch",
 )  # fmt: skip
 """Modules in Cython, but for the one that needs lxml's headers."""
 

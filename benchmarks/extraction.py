@@ -24,7 +24,7 @@ from unittest.mock import patch
 
 import lxml.html
 
-from newscrawl import document, forest, rows
+from newscrawl import document, encoding, forest, guard, rows
 from newscrawl.body import blockfeatures, blocks, choice, comments, coreex, econ, render
 from newscrawl.body.nce import nce
 from newscrawl.crawl.worker import settle
@@ -52,6 +52,9 @@ STEPS: dict[str, Callable[[bytes], object]] = {
 }
 IN_PYTHON = ", in Python"
 COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
+    (encoding, "utf8_length", encoding.utf8_length_in_python),
+    (guard, "is_suspicious", guard.suspicious_in_python),
+    (guard, "is_harmless", guard.harmless_in_python),
     (document, "flatten", rows.flatten),
     (forest, "walk", forest.walk_in_python),
     (coreex, "count_rows", coreex.count_in_python),

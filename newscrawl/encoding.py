@@ -9,7 +9,7 @@ valid UTF-8 of any length is no accident.
 from __future__ import annotations
 
 import codecs
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from charset_normalizer import from_bytes
 from w3lib.encoding import (
@@ -17,6 +17,11 @@ from w3lib.encoding import (
     http_content_type_encoding,
     resolve_encoding,
 )
+
+from newscrawl.compiled import compiled_module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -70,7 +75,7 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
                 return Decoded(text.encode(), encoding, repaired=False)
     if (wide := _unmarked_utf16(data)) is not None:
         return _read(data, wide)
-    valid = _valid_utf8(data)
+    valid = utf8_length(data)
     if valid is None:
         return _legacy(data, charset)
     return Decoded(data[:valid], "utf-8", repaired=valid < len(data))
@@ -84,7 +89,7 @@ def is_binary(data: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL)) > len(head) // 20
 
 
-def _valid_utf8(data: bytes) -> int | None:
+def utf8_length_in_python(data: bytes) -> int | None:
     """Return how much of *data* is UTF-8: all, or all but a last character cut off; else None.
 
     In chunks, whose text stays in the cache: a third of the time of decoding at once.
@@ -100,6 +105,12 @@ def _valid_utf8(data: bytes) -> int | None:
             break
         position += used
     return position
+
+
+_compiled = compiled_module("newscrawl._bytes")
+utf8_length: Callable[[bytes], int | None] = (
+    _compiled.utf8_length if _compiled else utf8_length_in_python
+)
 
 
 def _unmarked_utf16(data: bytes) -> str | None:

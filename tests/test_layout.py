@@ -24,6 +24,7 @@ FLOORS = {
     "guard": 0,
     "compiled": 0,
     "sqlite": 0,
+    "_bytes": 0,
     "rows": 0,
     "_rows": 0,
     "_trees": 1,
