@@ -3,7 +3,8 @@
 On pages known to carry comments: those of the samples (``newscrawl.samples.commented``) and of the
 corpora (``comments.json``: page id -> XPath of the comments). *Removed* is the share of the words
 of the comments' text nodes that the body does not hold; *loss* what the body of the same method
-loses of the labelled one's words when comments are removed, *kept* what it holds of them then.
+loses of the labelled one when comments are removed, in trigrams of words: single words of it are
+in comments, too. *Kept* is what it holds of its words then.
 
 On all labelled pages of the corpora: the share of body that ``comment_rows`` takes for comments.
 
@@ -104,14 +105,20 @@ def score(page: Commented, method: str) -> Found:
         for on in (False, True)
     ]
     gold = words(page.body)
-    recall = [bag_score(body, gold).recall for body in bodies]
+    said = [bag_score(trigrams(body), trigrams(gold)).recall for body in bodies]
+    kept = bag_score(bodies[1], gold)
     return Found(
         page,
         1 - share_held(bodies[1], page.comments),
-        max(0.0, recall[0] - recall[1]),
-        recall[1],
-        bag_score(bodies[1], gold).f1,
+        max(0.0, said[0] - said[1]),
+        kept.recall,
+        kept.f1,
     )
+
+
+def trigrams(text: Sequence[str]) -> list[str]:
+    """Return the runs of three words of *text*, joined."""
+    return [" ".join(three) for three in zip(text, text[1:], text[2:], strict=False)]
 
 
 def share_held(body: Sequence[str], comments: str) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.parts import rows_left_out, with_captions
+from newscrawl.body.parts import rows_left_out, with_parts_between
 from newscrawl.body.render import render
 from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
@@ -139,8 +139,8 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
         first = min(skipped, default=None if body.region is None or title is None else title.row)
         chosen = body.region is not None
         skipped |= boilerplate(document, body.forest, first, captions=captions, chosen=chosen)
-    skipped |= rows_left_out(document, body.forest, options.parts)
-    if captions:
-        start = title.row if title is not None else None
-        body = body._replace(forest=with_captions(document, body.forest, start))
-    _fill_body(article, document, body, skipped)
+    if not body.whole:
+        skipped |= rows_left_out(document, body.forest, options.parts)
+    start = title.row if title is not None else None
+    forest = with_parts_between(document, body.forest, start, options.parts)
+    _fill_body(article, document, body._replace(forest=forest), skipped)

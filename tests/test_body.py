@@ -29,7 +29,7 @@ from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.nce import find_region, nce
-from newscrawl.body.regions import heading_row, outside_regions, reveal
+from newscrawl.body.regions import end_of_article, heading_row, outside_regions, reveal
 from newscrawl.document import Document, parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
 from newscrawl.evaluation.metrics import mean
@@ -177,6 +177,48 @@ def test_second_article():
     )
     assert not set(PROSE) & set(kept(page(after=beside, story=STORY * 2)))
     assert set(PROSE) <= set(kept(page(inside=beside, story=STORY * 2)))
+
+
+OFFERS = "".join(
+    f"<div class=offer><h2><a href=/shop/{n}>Storm lantern {n}</a></h2><div class=text>"
+    f"<h3>Why we like it</h3><p>{n} of them are on board. {PROSE[0]} {PROSE[1]}</p>"
+    f"<p>{PROSE[1]} It is number {n}, which we lit in the rain. {PROSE[0]}</p></div>"
+    f"<h3>Buying options</h3><a href=/shop/{n}>See details</a></div>"
+    for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_offers_behind_the_article(*, above: bool):
+    """A story ends where its element does, whatever is longer behind it, its heading in it or above."""
+    html = page(after=f"<section>{OFFERS}</section>", story=STORY * 2)
+    if above:
+        heading = html[html.index("<h1>") : html.index("</h1>") + len("</h1>")]
+        html = html.replace(heading, "").replace(
+            "<article>", f"<header>{heading}</header><article>"
+        )
+    body = extract(html).body
+    assert all(text in body for text in STORY)
+    assert not any(text in body for text in PROSE)
+    document = parse_document(html)
+    end = end_of_article(document, heading_row(document))
+    assert document.tag[end] == "section"
+
+
+def test_no_end_of_an_article():
+    """Nothing ends with a short element, nor with one of many: the entries of a live page."""
+    heading = "<body><h1>Harbour bridge, live</h1>"
+    story = "".join(f"<p>{one}" for one in STORY * 2)
+    entries = [
+        f"<article><h3>9:0{n}</h3><p>{text}</article>" for n, text in enumerate(STORY + PROSE)
+    ]
+    for html in (
+        f"{heading}<article><p>{STORY[0]}</article><div>{story}</div>",
+        f"{heading}<article>{story}</article>{''.join(entries * 2)}",
+        f"<article>{story}</article><p>{PROSE[0]}",
+    ):
+        document = parse_document(html)
+        assert end_of_article(document, heading_row(document)) == len(document)
 
 
 @pytest.mark.parametrize("tag", ["aside", "div class=newsletter", "section id=subscribe"])

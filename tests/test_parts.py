@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.body.parts import DEFAULT_PARTS, PARTS, Part, UnknownPartError, parse_parts
+from newscrawl.body.parts import (
+    DEFAULT_PARTS,
+    PARTS,
+    Part,
+    UnknownPartError,
+    is_data_table,
+    parse_parts,
+)
 from newscrawl.crawl.tasks import extract_page
+from newscrawl.document import parse_document
 from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.samples.commented import commented_pages
 from tests.test_command_extract import scrapy_extract
@@ -55,7 +63,7 @@ def test_part_is_kept_or_left_out(part: Part):
 
 
 def test_default_is_the_text():
-    """headings, lists, quotes and tables; no captions"""
+    """headings, lists and quotes; no captions, no tables"""
     body = extract(PAGE, method="nce").body
     assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
 
@@ -72,6 +80,43 @@ def test_default_method_obeys():
     assert WORDS["captions"] not in body_of(html, "lists", method=DEFAULT_METHOD)
     for paragraph in page.body.split("\n\n"):
         assert paragraph in without
+
+
+STANDINGS = "".join(
+    f"<tr><td>{place}<td>{team}<td>{points}"
+    for place, team, points in [(1, "Harbour", 41), (2, "Old Mill", 38), (3, "Eastern Shore", 30)]
+)
+
+
+def test_tables_of_the_default_method():
+    """A table among the paragraphs is left out, or put back whole."""
+    page = next(page for page in commented_pages() if page.page == "coral.en.html")
+    first, _, rest = page.html.decode().partition("</p>\n<p>")
+    table = f"<table><tr><th>Place<th>Team<th>Points{STANDINGS}</table>"
+    html = f"{first}</p>{table}<p>{rest}"
+    assert extract(html, options=ExtractOptions(parts=DEFAULT_PARTS)).body == page.body
+    body = body_of(html, "tables", method=DEFAULT_METHOD)
+    assert "Place Team Points\n\n1 Harbour 41\n\n2 Old Mill 38\n\n3 Eastern Shore 30" in body
+    assert all(paragraph in body for paragraph in page.body.split("\n\n"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "tells"),
+    [
+        (STANDINGS, True),
+        ("<tr><th>Length<td>212 m<tr><th>Piers<td>nine<tr><th>Opened<td>1871", True),
+        ("<tr><th colspan=3>Final standings" + STANDINGS, True),
+        (f"<tr><td><a href=/>Home</a><td>{STORY}<tr><td>Contact<td>{STORY}", False),
+        (f"<tr><td>{SENTENCE}<tr><td>{SENTENCE}", False),
+        ("<tr><td>Menu<td>Council does nothing<tr><td><td>By our reporter", False),
+        (f"<tr><td>Menu<td><table>{STANDINGS}</table><tr><td>Imprint<td>Contact", False),
+        ("", False),
+    ],
+)
+def test_data_tables(rows: str, *, tells: bool):
+    """Rows and columns of short texts; not what a page is laid out with"""
+    document = parse_document(f"<table>{rows}</table>")
+    assert is_data_table(document, document.rows_of("table")[0]) == tells
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,12 @@ split_text: Callable[[Document], tuple[list[int], list[list[int]]]] = (
 )
 
 
+def markup(document: Document, row: int) -> tuple[str | None, ...]:
+    """Return the tags and classes of the element *row* and of its parent."""
+    parent, classes = document.parent[row], document.attributes["class"]
+    return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
+
+
 def mask(document: Document, forest: Iterable[int]) -> bytearray:
     """Return 1 for each row in the subtrees of *forest*, 0 for the others."""
     inside = bytearray(len(document))

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
-from newscrawl.body.blocks import cast_votes, find_blocks
+from newscrawl.body.blocks import cast_votes, find_blocks, markup
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.featurenames import FEATURES
@@ -93,19 +93,13 @@ def _with_prose_between(
             start -= 1
     known, last, prose = set(taken), taken[-1], prose_places(document, blocks, start)
     between = [place for place in range(start, last + 1) if place in known or place in prose]
-    markups = {_markup(document, blocks.owner[place]) for place in known & prose}
+    markups = {markup(document, blocks.owner[place]) for place in known & prose}
     after = (
         place
         for place in range(last + 1, len(blocks))
-        if place in prose and _markup(document, blocks.owner[place]) in markups
+        if place in prose and markup(document, blocks.owner[place]) in markups
     )
     return [*between, *after]
-
-
-def _markup(document: Document, row: int) -> tuple[str | None, ...]:
-    """Return the tags and classes of the element *row* and of its parent."""
-    parent, classes = document.parent[row], document.attributes["class"]
-    return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
 class Choice(NamedTuple):
