@@ -75,6 +75,8 @@ class Ago(NamedTuple):
     before: str
     after: str
     unit: str
+    #: place among all, the longest first
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> whether it makes the hour one after noon
     day_periods: dict[str, bool]
-    #: up to three first characters of what follows the number -> longest first
-    ago: dict[str, list[Ago]]
+    #: up to three first characters of what follows the number -> all that follows it
+    ago: dict[str, dict[str, list[Ago]]]
     #: where nothing does, the last word of what precedes it -> longest first
     ago_before: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
@@ -106,12 +108,12 @@ class Vocabulary:
     #: first words of ``days``, and ``ones``
     relative_words: frozenset[str]
 
-    def ago_with(self, after: str) -> list[Ago]:
-        """Return the phrases that may stand around a number with *after* behind it, longest first."""
+    def ago_with(self, after: str) -> dict[str, list[Ago]]:
+        """Return the phrases that *after*, which follows a number, may begin with."""
         for length in range(_KEY, 0, -1):
             if found := self.ago.get(after[:length]):
                 return found
-        return []
+        return {}
 
 
 @cache
@@ -162,24 +164,25 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
-def _by_neighbour(units: dict[str, str]) -> tuple[dict[str, list[Ago]], dict[str, list[Ago]]]:
+def _by_neighbour(
+    units: dict[str, str],
+) -> tuple[dict[str, dict[str, list[Ago]]], dict[str, list[Ago]]]:
     """Return the phrases by what begins behind the number, and the others by what ends before it."""
-    behind: dict[str, list[Ago]] = {}
+    behind: dict[str, dict[str, list[Ago]]] = {}
     before: dict[str, list[Ago]] = {}
-    ranks: dict[Ago, int] = {}
-    for text, unit in sorted(units.items(), key=lambda item: -len(item[0])):
+    longest_first = sorted(units.items(), key=lambda item: -len(item[0]))
+    for rank, (text, unit) in enumerate(longest_first):
         left, _, right = text.partition("#")
-        one = Ago(left.strip(), right.strip(), unit)
-        ranks.setdefault(one, len(ranks))
+        one = Ago(left.strip(), right.strip(), unit, rank)
         if one.after:
-            behind.setdefault(one.after[:_KEY], []).append(one)
+            behind.setdefault(one.after[:_KEY], {}).setdefault(one.after, []).append(one)
         else:
             before.setdefault(one.before.rpartition(" ")[2], []).append(one)
-    whole = {
-        key: [one for length in range(1, len(key) + 1) for one in behind.get(key[:length], ())]
-        for key in behind
-    }
-    return {key: sorted(ones, key=ranks.__getitem__) for key, ones in whole.items()}, before
+    whole: dict[str, dict[str, list[Ago]]] = {key: {} for key in behind}
+    for key, phrases in whole.items():
+        for length in range(1, len(key) + 1):
+            phrases.update(behind.get(key[:length], {}))
+    return whole, before
 
 
 def base_language(language: str | None) -> str | None:

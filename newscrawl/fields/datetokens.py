@@ -20,7 +20,6 @@ _TOKEN = re.compile(
 # Words that are glued to these are several tokens.
 _GLUE = re.compile("[#年月월日号號]")
 _SOFT = frozenset(",.'-/()[]|º°،、॰׳")
-_CLOCK_AFTER = re.compile(r":\d")
 # A word that is glued to a number, as in "17th" and "20-án", is a suffix of it.
 _LONGEST_SUFFIX = 4
 _LONGEST_NAME = 4
@@ -74,7 +73,7 @@ def read_atoms(folded: str, words: Vocabulary) -> list[Atom]:
 def _number(tokens: list[re.Match[str]], place: int, folded: str, atoms: list[Atom]) -> int:
     """Append the number at *place*, and return how many tokens it takes."""
     start, end = tokens[place].span()
-    if end - start > 4 or _CLOCK_AFTER.match(folded, end) or _follows_clock(folded, start):
+    if end - start > 4 or _is_of_clock(folded, start, end):
         atoms.append(Atom("x", 0, start, end))
         return 1
     value = int(tokens[place][0])
@@ -88,7 +87,9 @@ def _number(tokens: list[re.Match[str]], place: int, folded: str, atoms: list[At
     return 1
 
 
-def _follows_clock(folded: str, start: int) -> bool:
+def _is_of_clock(folded: str, start: int, end: int) -> bool:
+    if folded[end : end + 1] == ":" and folded[end + 1 : end + 2].isdecimal():
+        return True
     return start >= 2 and folded[start - 1] == ":" and folded[start - 2].isdigit()
 
 

@@ -74,8 +74,7 @@ def _ago(
     start, end = number.span()
     place = end + (folded[end : end + 1] == " ")
     after = phrase(folded[place : place + _SIDE])
-    entries = words.ago_with(after) if after[:1] == folded[place : place + 1] else []
-    entries = [one for one in entries if after.startswith(one.after) and _is_whole(after, one)]
+    entries = _entries(after, words) if after[:1] == folded[place : place + 1] else []
     if not (entries or any_number):
         return None
     before = phrase(folded[max(0, start - _SIDE) : start])
@@ -95,10 +94,21 @@ def _ago(
     return None
 
 
-def _is_whole(after: str, entry: Ago) -> bool:
-    """Return True if no word goes on where the phrase ends."""
-    rest = after[len(entry.after) : len(entry.after) + 1]
-    return not entry.after or not rest.isalpha() or _SPACELESS.match(rest) is not None
+def _entries(after: str, words: Vocabulary) -> list[Ago]:
+    """Return the phrases around a number that *after* follows, longest first."""
+    entries = [
+        entry
+        for text, entries in words.ago_with(after).items()
+        if after.startswith(text) and _is_whole(after, len(text))
+        for entry in entries
+    ]
+    return sorted(entries, key=lambda entry: entry.rank) if len(entries) > 1 else entries
+
+
+def _is_whole(text: str, end: int) -> bool:
+    """Return True if no word goes on at *end*."""
+    rest = text[end : end + 1]
+    return not rest.isalpha() or _SPACELESS.match(rest) is not None
 
 
 def _ends(text: str, part: str) -> bool:
