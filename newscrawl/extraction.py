@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
 
+_DEFAULT_OPTIONS = ExtractOptions()
+
 
 def extract(
     html: bytes | str,
@@ -61,7 +63,7 @@ def extract(
     :class:`UnknownMethodError`.
     """
     find_body = method_of(method)
-    options = options or ExtractOptions()
+    options = options or _DEFAULT_OPTIONS
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)

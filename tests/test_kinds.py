@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.document import parse_document
 from newscrawl.extraction import extract
+from newscrawl.fields import paywall
 from newscrawl.fields.kind import calibrated, page_kind
 from newscrawl.fields.paywall import shows_paywall
 from newscrawl.fields.series import series_kind
@@ -106,6 +107,12 @@ def test_paywall_is_seen(box: str):
     assert evidence.source == "shown"
     whole = f"<article>{f'<p>{SENTENCE * 4}</p>' * 10}<div><p>{box}</p></div></article>"
     assert extract(whole).paywalled is None
+
+
+@given(st.from_regex(paywall._WORDS, fullmatch=True))
+def test_parts_of_words_of_paywalls(text: str):
+    """whatever the pattern finds holds one of the parts that are looked for before"""
+    assert any(part in text for part in paywall._PARTS)
 
 
 def test_structured_data_decides_about_paywalls():

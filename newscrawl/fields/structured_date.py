@@ -27,7 +27,7 @@ ZONE_HOURS = {
 }  # fmt: skip
 """Hours from UTC of what has one meaning in news: "IST" has three, "BST" two."""
 
-_SLASHED = re.compile(r"\d{1,2}[/-]\d{1,2}[/-]\d{4}")
+_SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}")
 _DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
 # "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as POSIX does, one hour behind.
@@ -121,9 +121,11 @@ def _parse_mail(text: str) -> datetime | None:
 def _parse_tolerantly(text: str) -> Day | datetime | None:
     if _YEAR.search(text) is None:
         return None
-    if _SLASHED.search(text):
-        american, european = (_parse_complete(text, day_first=order) for order in (False, True))
-        return american if american == european else None
+    if match := _SLASHED.search(text):
+        first, second = map(int, match.groups())
+        # Where one of them is no month, or they are the same, the order makes no difference.
+        ambiguous = first != second and max(first, second) <= 12
+        return None if ambiguous else _parse_complete(text, day_first=False)
     # Where dots stand between the numbers the day comes first, in every country that writes so.
     return _parse_complete(text, day_first=_DOTTED.search(text) is not None)
 
