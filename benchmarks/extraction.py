@@ -63,6 +63,8 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (econ, "find_text_node_sets", econ.sets_in_python),
     (comments, "find_named_rows", comments.named_in_python),
     (blocks, "split_text", blocks.split_in_python),
+    (blocks, "find_roots", blocks.roots_in_python),
+    (blockfeatures, "find_prose", blockfeatures.prose_in_python),
     (blockfeatures, "feature_table", blockfeatures.table_in_python),
     (choice, "cast_votes", blocks.votes_in_python),
     (render, "write_tree", render.write_in_python),

@@ -45,6 +45,51 @@ cdef bint _ends_block(list tags, Py_ssize_t first, Py_ssize_t end, frozenset bou
     return breaks > 1
 
 
+def find_prose(document, list rows not None, Py_ssize_t first, *, double least, double few_links):
+    """Return the places: see :func:`newscrawl.body.blockfeatures.prose_in_python`."""
+    cdef list before = document.chars_before, links = document.link_chars_before, mine
+    cdef set places = set()
+    cdef Py_ssize_t place, start, end
+    cdef double size
+    for place in range(first, len(rows)):
+        mine = rows[place]
+        start, end = mine[0], <Py_ssize_t> mine[len(mine) - 1] + 1
+        size = <double> before[end] - <double> before[start]
+        if size >= least and <double> links[end] - <double> links[start] < few_links * size:
+            places.add(place)
+    return places
+
+
+def find_roots(document, list rows not None):
+    """Return the roots: see :func:`newscrawl.body.blocks.roots_in_python`."""
+    cdef list before = document.chars_before, ends = document.end, parents = document.parent
+    cdef list forest = []
+    cdef array.array kept_before = array.clone(_DOUBLES, len(before), zero=False)
+    cdef double* kept = kept_before.data.as_doubles
+    cdef Py_ssize_t row, root, above, end, done = 0
+    cdef double total = 0
+    for row in rows:
+        while done <= row:
+            kept[done] = total
+            done += 1
+        total += <double> before[row + 1] - <double> before[row]
+    while done < len(before):
+        kept[done] = total
+        done += 1
+    end = 0
+    for row in rows:
+        if row < end:
+            continue
+        root, above, end = row, parents[row], row + 1
+        while above >= 0:
+            done = ends[above]
+            if kept[done] - kept[above] != <double> before[done] - <double> before[above]:
+                break
+            root, above, end = above, parents[above], done
+        forest.append(root)
+    return forest
+
+
 def longest_run(document, *, frozenset inline not None, double least, double alone):
     """Return the weighted characters: see :func:`newscrawl.fields.kind.longest_in_python`."""
     cdef list tags = document.tag, parents = document.parent

@@ -158,8 +158,9 @@ class Document:
 
     def link_density(self, row: int) -> float:
         """Return linkdensity(T_u), in 0..1; 0 where there is no text."""
-        chars = self.chars(row)
-        return self.link_chars(row) / chars if chars else 0.0
+        end, links = self.end[row], self.link_chars_before
+        chars = self.chars_before[end] - self.chars_before[row]
+        return (links[end] - links[row]) / chars if chars else 0.0
 
     def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""

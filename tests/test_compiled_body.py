@@ -48,6 +48,8 @@ def assert_same(document: Document) -> None:
             document, least
         )
     assert blocks.split_text(document) == blocks.split_in_python(document)
+    for kept in (document.shown[::2], document.shown[3:], document.shown[:7], document.shown):
+        assert blocks.find_roots(document, kept) == blocks.roots_in_python(document, kept)
     assert kind.longest_run(document) == kind.longest_in_python(document)
     assert_same_table(document)
     if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
@@ -72,6 +74,9 @@ def assert_same_table(document: Document) -> None:
     forests = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
     votes = blocks.votes_in_python(document.end, forests)
     assert blocks.cast_votes(document.end, forests) == votes
+    for first in (0, len(found) // 2, len(found)):
+        prose = blockfeatures.prose_in_python(document, found.rows, first)
+        assert blockfeatures.find_prose(document, found.rows, first) == prose
     texts = blocktexts.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, said in (

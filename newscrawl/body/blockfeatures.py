@@ -87,13 +87,26 @@ class Context(NamedTuple):
 
 def prose_places(document: Document, blocks: Blocks, first: int) -> set[int]:
     """Return the places from *first* on of the *blocks* that are long and linkless."""
+    return find_prose(document, blocks.rows, first)
+
+
+def prose_in_python(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
+    """Return the places: see :func:`prose_places`."""
     before, links = document.chars_before, document.link_chars_before
     return {
         place
-        for place, rows in enumerate(islice(blocks.rows, first, None), first)
-        if (size := before[rows[-1] + 1] - before[rows[0]]) >= LONG
-        and links[rows[-1] + 1] - links[rows[0]] < FEW_LINKS * size
+        for place, mine in enumerate(islice(rows, first, None), first)
+        if (size := before[mine[-1] + 1] - before[mine[0]]) >= LONG
+        and links[mine[-1] + 1] - links[mine[0]] < FEW_LINKS * size
     }
+
+
+_compiled_blocks = compiled_module("newscrawl._blocks")
+find_prose: Callable[[Document, Sequence[Sequence[int]], int], set[int]] = (
+    partial(_compiled_blocks.find_prose, least=LONG, few_links=FEW_LINKS)
+    if _compiled_blocks
+    else prose_in_python
+)
 
 
 def block_features(

@@ -119,6 +119,11 @@ def forest_of_blocks(document: Document, rows: Sequence[int]) -> list[int]:
 
     In document order, as are *rows*.
     """
+    return find_roots(document, rows)
+
+
+def roots_in_python(document: Document, rows: Sequence[int]) -> list[int]:
+    """Return the roots: see :func:`forest_of_blocks`."""
     kept = _kept_before(document, rows)
     before, end, parent = document.chars_before, document.end, document.parent
     forest: list[int] = []
@@ -146,3 +151,8 @@ def _kept_before(document: Document, rows: Iterable[int]) -> list[float]:
         last = row + 1
     kept[last:] = [total] * (len(document) + 1 - last)
     return kept
+
+
+find_roots: Callable[[Document, Sequence[int]], list[int]] = (
+    _compiled.find_roots if _compiled else roots_in_python
+)

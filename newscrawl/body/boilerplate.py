@@ -10,7 +10,7 @@ news212 0.878 and 0.898 (half ``tune``), 0.867 and 0.890 (``test``); fundus 0.88
 from __future__ import annotations
 
 import re
-from itertools import chain, takewhile
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import CAPTION_TAGS
@@ -61,40 +61,47 @@ def boilerplate(
     rows: set[int] = set()
     looked_at = (_BLOCKS - _LISTS if chosen else _BLOCKS) | beside | {"time"}
     most = _CHOSEN_DENSITY if chosen else _LINK_DENSITY
-    for row in _rows(document, forest):
-        tag = document.tag[row]
-        if tag not in looked_at:
-            continue
-        if tag == "time":
-            line = _line(document, row)
-            if document.tag[document.parent[line]] not in _FLOWING:
-                rows.add(line)
-        elif tag in beside or _is_apart(document, row, most):
-            rows.add(row)
+    ends = document.end
+    for root in forest:
+        for row, tag in enumerate(document.tag[root : ends[root]], root):
+            if tag not in looked_at:
+                continue
+            if tag == "time":
+                line = _line(document, row)
+                if document.tag[document.parent[line]] not in _FLOWING:
+                    rows.add(line)
+            elif tag in beside or _is_apart(document, row, most):
+                rows.add(row)
     if title is not None and _share_before(document, forest, title) <= _MOST_BEFORE:
-        end = _end_of_head(document, forest, title)
-        before = takewhile(end.__gt__, _rows(document, forest))
-        rows |= {row for row in before if _in_head(document, row, title, end)}
+        rows.update(_head(document, forest, title))
     return frozenset(rows)
 
 
 def _share_before(document: Document, forest: Iterable[int], title: int) -> float:
     """Return the share of the text of *forest* that stands before the row *title*."""
-    before, end = document.chars_before, document.end
-    sizes = [
-        (before[max(tree, min(title, end[tree]))] - before[tree], document.chars(tree))
-        for tree in forest
+    before, ends = document.chars_before, document.end
+    whole = earlier = 0.0
+    for root in forest:
+        whole += before[ends[root]] - before[root]
+        earlier += before[max(root, min(title, ends[root]))] - before[root]
+    return earlier / (whole or 1)
+
+
+def _head(document: Document, forest: Iterable[int], title: int) -> list[int]:
+    """Return the rows in *forest* of what ends before *title*, or between it and the date line."""
+    ends, last = document.end, _end_of_head(document, forest, title)
+    return [
+        row
+        for root in forest
+        for row in range(root, min(ends[root], last))
+        if ends[row] <= title or title < row < ends[row] <= last
     ]
-    return sum(size for size, _ in sizes) / (sum(size for _, size in sizes) or 1)
-
-
-def _in_head(document: Document, row: int, title: int, end: int) -> bool:
-    return document.end[row] <= title or title < row < document.end[row] <= end
 
 
 def _is_apart(document: Document, row: int, most: float) -> bool:
-    role = document.attributes["role"].get(row, "").lower()
-    return role in _ROLES or document.link_density(row) > most
+    role = document.attributes["role"].get(row)
+    is_beside = role is not None and role.lower() in _ROLES
+    return is_beside or document.link_density(row) > most
 
 
 def _rows(document: Document, forest: Iterable[int]) -> Iterator[int]:

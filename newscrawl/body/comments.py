@@ -243,10 +243,12 @@ def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     text, parent, hidden = document.text, document.parent, document.hidden
     shown = document.text_nodes()
     rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= _SHORT]
+    tells: Callable[[str], object] = _tells_date
     if not _AGO.search("\n".join([text[row] for row in rows])):  # on most pages
         rows = [row for row in document.numbered if not hidden[row] and len(text[row]) <= _SHORT]
+        tells = _DATE.search
     for row in rows:
-        if start <= row < stop and _tells_date(text[row]):
+        if start <= row < stop and tells(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * _SHORT:
                 yield row

@@ -20,7 +20,7 @@ from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from newscrawl.document import Document
 
@@ -85,10 +85,11 @@ def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -
     paras, pruned = joint_para(document, marks_before, fathers, parameters)
     if not paras:
         return []
-    sizes = [_chars(document, first, end) for first, end in paras]
+    before = document.chars_before
+    sizes = [before[end] - before[first] for first, end in paras]
     snippet, _ = paras[sizes.index(max(sizes))]  # the first of the longest
     summary = _summary_node(document, snippet, marks_before, parameters)
-    return list(_without(document, summary, pruned))
+    return _without(document, summary, pruned)
 
 
 def read_in_python(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
@@ -198,28 +199,21 @@ def _summary_node(
     return node
 
 
-def _without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> Iterator[int]:
-    """Yield the highest subtrees with text of *node* that hold nothing pruned."""
-    row, last = node, document.end[node]
-    for first, end in pruned:
-        if row <= first < last:
-            yield from _subtrees(document, row, first)
-            row = end
-    yield from _subtrees(document, row, last)
-
-
-def _subtrees(document: Document, row: int, last: int) -> Iterator[int]:
-    """Yield the highest subtrees with text of the rows from *row* on, before *last*."""
+def _without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> list[int]:
+    """Return the highest subtrees with text of *node* that hold nothing pruned."""
     ends, before = document.end, document.chars_before
-    while row < last:
-        end = ends[row]
-        if end > last:
-            row += 1
+    forest: list[int] = []
+    row, last = node, ends[node]
+    for first, stop in (*pruned, (last, last)):
+        if not row <= first <= last:
             continue
-        if before[end] != before[row]:
-            yield row
-        row = end
-
-
-def _chars(document: Document, first: int, end: int) -> float:
-    return document.chars_before[end] - document.chars_before[first]
+        while row < first:
+            end = ends[row]
+            if end > first:
+                row += 1
+                continue
+            if before[end] != before[row]:
+                forest.append(row)
+            row = end
+        row = stop
+    return forest
