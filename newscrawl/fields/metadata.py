@@ -15,7 +15,7 @@ import html
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ from newscrawl.items import Evidence
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from newscrawl.document import Document
@@ -144,8 +144,9 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     own = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
     reader = _Reader(document, markup, nodes, article_node(nodes, own) or {}, fetched_at)
+    site_names = list(dict.fromkeys(reader.site_names()))
     metadata = Metadata(
-        site_names=list(dict.fromkeys(reader.site_names)),
+        site_names=site_names,
         titles=list(reader.titles()),
         modified=list(reader.modified()),
         article_body=reader.article_body(),
@@ -153,7 +154,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
         ("language", reader.language()),
-        ("authors", reader.authors()),
+        ("authors", reader.authors(site_names)),
         ("paywalled", reader.paywalled()),
     ):
         if found is not None:
@@ -164,7 +165,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     return metadata
 
 
-@dataclass
+@dataclass(slots=True)
 class _Reader:
     document: Document
     markup: Markup
@@ -187,7 +188,6 @@ class _Reader:
             if isinstance(text, str) and (clean := plain_text(text[:_LONGEST_TITLE])):
                 yield Title(source, clean)
 
-    @cached_property
     def site_names(self) -> list[str]:
         names = [self._meta("og:site_name"), self._meta("application-name")]
         names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
@@ -211,9 +211,9 @@ class _Reader:
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
-    def authors(self) -> tuple[list[str], str] | None:
+    def authors(self, site_names: Collection[str]) -> tuple[list[str], str] | None:
         for source, names in self._author_statements():
-            if authors := clean_names(map(plain_text, names), self.site_names):
+            if authors := clean_names(map(plain_text, names), site_names):
                 return authors, source
         return None
 
@@ -227,7 +227,7 @@ class _Reader:
         for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
             # A story whose page calls the front page its own address is wrong about it.
-            if absolute and not (_is_front_page(absolute) and url and not _is_front_page(url)):
+            if absolute and not (url and _is_front_page(absolute) and not _is_front_page(url)):
                 return absolute, source
         return None
 
@@ -304,13 +304,9 @@ class _Reader:
             yield from self._stated("microdata", raw)
 
     def _times(self, *, modified: bool) -> Iterator[Stated]:
-        for time, is_modified in zip(self.markup.times, self._modified_times, strict=True):
-            if is_modified == modified:
+        for time in self.markup.times:
+            if _is_modified(self.document, time) == modified:
                 yield from self._stated("time", time.get("datetime"))
-
-    @cached_property
-    def _modified_times(self) -> list[bool]:
-        return [_is_modified(self.document, time) for time in self.markup.times]
 
 
 def stated_body(metadata: Metadata) -> str:
@@ -348,6 +344,7 @@ def _is_front_page(url: str) -> bool:
     return parts.path in {"", "/"} and not parts.query
 
 
+@lru_cache(maxsize=256)
 def language_tag(text: str) -> str | None:
     """Return *text* (``pt_br``, ``zh-hans-CN``) as a BCP 47 tag, or None if it is none."""
     match = _LANGUAGE.fullmatch(text.strip())
