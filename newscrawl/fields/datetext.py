@@ -82,16 +82,16 @@ def read_dates(
     if not _may_hold_date(folded, spoken, words):
         return []
     now = now or clock.now()
-    found = list(_numeric_dates(folded, language, region, now))
+    found = _numeric_dates(folded, language, region, now)
     if may_hold_month(folded, spoken, words):
         found = [*_month_dates(read_atoms(folded, words), folded, language, now), *found]
-    absolute = [_with_clock(one, text, folded, words) for one in _apart(found)]
-    relative = [
+    dates = [_with_clock(one, text, folded, words) for one in _apart(found)]
+    dates += [
         DateText(*one[:5], text[one.start : one.end], "relative", False, True)  # noqa: FBT003
         for one in relative_dates(text, folded, spoken, words, now)
-        if not any(other.start < one.end and one.start < other.end for other in absolute)
+        if not any(other.start < one.end and one.start < other.end for other in dates)
     ]
-    return sorted(absolute + relative, key=lambda one: one.start)
+    return sorted(dates, key=lambda one: one.start) if len(dates) > 1 else dates
 
 
 def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
@@ -112,14 +112,18 @@ class _Found(NamedTuple):
     ambiguous: bool = False
 
 
-def _apart(found: Iterable[_Found]) -> Iterator[_Found]:
-    """Yield the dates that do not overlap; those with a year count before others."""
+def _apart(found: list[_Found]) -> list[_Found]:
+    """Return the dates that do not overlap; those with a year count before others."""
+    if len(found) < 2:
+        return found
+    apart = []
     taken: set[int] = set()
     for one in sorted(found, key=lambda one: (not one.has_year, one.start)):
         span = range(one.start, one.end)
         if taken.isdisjoint(span):
             taken.update(span)
-            yield one
+            apart.append(one)
+    return apart
 
 
 def _with_clock(one: _Found, text: str, folded: str, words: Vocabulary) -> DateText:
@@ -152,32 +156,31 @@ class _Around:
     ) -> None:
         self._atoms, self._folded, self._now, self._buddhist = atoms, folded, now, buddhist
         self._month = atoms[place]
-        self._left, at_left = self._number(place, -1)
-        self._before, _ = self._number(at_left, -1)
-        self._right, at_right = self._number(place, 1)
-        self._after, _ = self._number(at_right, 1)
+        self._left, self._at_left = self._number(place, -1)
+        self._right, self._at_right = self._number(place, 1)
 
     def read(self) -> _Found | None:
         """Return the date: year month day, month day year, day month year, year day month."""
         left, right = self._left, self._right
         if left and right and _is_year(left) and _is_day(right):
             return self._found(left, right)
-        if right and _is_day(right) and self._after and _is_year(self._after):
-            return self._found(self._after, right)
+        after = self._number(self._at_right, 1)[0] if right and _is_day(right) else None
+        if right and after and _is_year(after):
+            return self._found(after, right)
         if left and _is_day(left):
             return self._day_first(left)
-        return self._month_first(right) if right and _is_day(right) else None
+        return self._month_first(right, after) if right and _is_day(right) else None
 
     def _day_first(self, day: Atom) -> _Found | None:
-        year, before = self._right, self._before
+        year = self._right
         if year and (_is_year(year) or self._is_short_year(year)):
             return self._found(year, day)
+        before, _ = self._number(self._at_left, -1)
         if before and _is_year(before):
             return self._found(before, day)
         return self._without_year(day)
 
-    def _month_first(self, day: Atom) -> _Found | None:
-        year = self._after
+    def _month_first(self, day: Atom, year: Atom | None) -> _Found | None:
         if year and year.digits == 2 and self._folded[year.start - 1] == "'":
             return self._found(year, day)
         return self._without_year(day)
@@ -262,16 +265,13 @@ def latest_day(month: int, day: int, now: datetime, *, persian: bool = False) ->
 
 def _numeric_dates(
     folded: str, language: str | None, region: str | None, now: datetime
-) -> Iterator[_Found]:
+) -> list[_Found]:
     if _MARK.search(folded) is None:
-        return
+        return []
     order, certain = number_order(language, region)
-    for match in _NUMERIC.finditer(folded):
-        if found := _numeric(match, order, certain=certain, now=now):
-            yield found
-    for match in _SHORT.finditer(folded):
-        if found := _short(match, order, certain=certain, now=now):
-            yield found
+    found = [_numeric(one, order, certain=certain, now=now) for one in _NUMERIC.finditer(folded)]
+    found += [_short(one, order, certain=certain, now=now) for one in _SHORT.finditer(folded)]
+    return list(filter(None, found))
 
 
 def _short(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _Found | None:

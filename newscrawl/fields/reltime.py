@@ -42,18 +42,20 @@ class Relative(NamedTuple):
 
 def relative_dates(
     text: str, folded: str, spoken: Collection[str], words: Vocabulary, now: datetime
-) -> Iterator[Relative]:
-    """Yield the relative dates of *text*, resolved against *now*.
+) -> list[Relative]:
+    """Return the relative dates of *text*, resolved against *now*.
 
     *folded* is the text folded, *spoken* its :func:`spoken_words`.
     """
-    found = list(_WORD.finditer(folded)) if has_relative_words(spoken, words) else []
     any_number = not words.ago_before.keys().isdisjoint(spoken)
-    numbers = (_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded)
-    for number in (*numbers, *(word for word in found if word[0] in words.ones)):
-        if relative := _ago(number, words, now, any_number=any_number):
-            yield relative
-    yield from _days(found, text, words, now)
+    numbers = list((_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded))
+    days: list[Relative] = []
+    if has_relative_words(spoken, words):
+        found = list(_WORD.finditer(folded))
+        numbers += [word for word in found if word[0] in words.ones]
+        days += _days(found, text, words, now)
+    told = [_ago(number, words, now, any_number=any_number) for number in numbers]
+    return [*filter(None, told), *days]
 
 
 def spoken_words(folded: str) -> list[str]:
