@@ -4,59 +4,85 @@
 Each is the double of the Python function that it is named after, and gives the same.
 """
 
+from cpython.unicode cimport PyUnicode_DATA
+
 from newscrawl.rows import TEXT
 from newscrawl.text import tokens
 
 cdef str TEXT_NODE = TEXT
 
+cdef enum:
+    LINK = 1
+    FORM = 2
+
 
 def count_terminals(document, bytearray skipped, frozenset forms not None, double largest):
     """Return the columns of counts: see :func:`newscrawl.body.coreex.count_in_python`."""
-    cdef list tags = document.tag, ends = document.end, texts = document.text
-    cdef list chars_before = document.chars_before
+    cdef list ends = document.end, texts = document.text, chars_before = document.chars_before
+    cdef bytearray told = _told(document, forms)
     cdef list words = [0], links = [0]
     cdef Py_ssize_t row, end, after = 0, words_now = 0, links_now = 0, longest = 0, size
     cdef object words_before = 0, links_before = 0
-    cdef str tag
-    cdef bint is_link
-    for row in range(len(tags)):
-        tag = tags[row]
+    cdef str text
+    for row in range(len(ends)):
         size = 0
-        is_link = False
         if row >= after and not skipped[row]:
-            if tag == TEXT_NODE:
-                size = _count_tokens(texts[row])
+            text = texts[row]
+            if len(text):
+                size = _count_tokens(text)
                 longest = max(longest, size)
-            elif tag == "a":
+            elif told[row] == LINK:
                 after = ends[row]
-                is_link = after > row + 1
-                size = is_link
-            elif tag in forms:
+                size = after > row + 1
+                if size:
+                    links_now += 1
+                    links_before = links_now
+            elif told[row] == FORM:
                 end = ends[row]
                 if <double> chars_before[end] - <double> chars_before[row] <= largest:
                     after = end
         if size:
             words_now += size
             words_before = words_now
-        if is_link:
-            links_now += 1
-            links_before = links_now
         words.append(words_before)
         links.append(links_before)
     return words, links, longest
 
 
+cdef bytearray _told(document, frozenset forms):
+    """Return which rows are links and forms."""
+    cdef bytearray told = bytearray(len(document.tag))
+    cdef Py_ssize_t row
+    for tag in forms:
+        for row in document.rows_of(tag):
+            told[row] = FORM
+    for row in document.rows_of("a"):
+        told[row] = LINK
+    return told
+
+
 cdef Py_ssize_t _count_tokens(str text) except -1:
     """Return the number of :func:`~newscrawl.text.tokens`."""
-    cdef Py_ssize_t count = 0
+    cdef Py_ssize_t count = 0, place
     cdef bint inside = False
     cdef Py_UCS4 character
-    for character in text:
-        if character.isspace():
-            inside = False
-        elif not inside:
-            inside = True
-            count += 1
+    cdef const unsigned char* byte
+    if text.isascii():
+        byte = <const unsigned char*> PyUnicode_DATA(text)
+        for place in range(len(text)):
+            # All white space of ASCII is below the first letter, and so is little else.
+            if byte[place] <= 32 and (byte[place] == 32 or (<Py_UCS4> byte[place]).isspace()):
+                inside = False
+            elif not inside:
+                inside = True
+                count += 1
+    else:
+        for character in text:
+            if character.isspace():
+                inside = False
+            elif not inside:
+                inside = True
+                count += 1
     return count if len(text) <= 12 * count else len(tokens(text))
 
 

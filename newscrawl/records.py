@@ -29,7 +29,8 @@ def marked_lists(
         row = mark
         while row not in seen and document.parent[row] >= 0:
             seen.add(row)
-            parent = document.parent[row]
-            lists.setdefault((parent, document.tag[row]), []).append(row)
+            parent, tag = document.parent[row], document.tag[row]
+            if tag in tags:
+                lists.setdefault((parent, tag), []).append(row)
             row = parent
-    return sorted(rows for (_, tag), rows in lists.items() if len(rows) > 1 and tag in tags)
+    return sorted(rows for rows in lists.values() if len(rows) > 1)

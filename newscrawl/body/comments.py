@@ -206,6 +206,16 @@ class _Record(NamedTuple):
     longest: float
 
 
+class _Signs(NamedTuple):
+    """What a list of records shows: the less is said, the more it must."""
+
+    records: int
+    #: by different authors
+    signed: bool
+    #: the same words to click on are in most
+    clickable: bool
+
+
 def _record_regions(
     document: Document, hinted: set[int], known: Sequence[range]
 ) -> Iterator[range]:
@@ -216,9 +226,12 @@ def _record_regions(
         first, last = rows[0], document.end[rows[-1]]
         if first < stop or any(first in region for region in known):
             continue
+        signs = _signs(document, rows)
+        if not (signs.signed or signs.clickable):
+            continue
         heading = _heading(document, first)
         hint = any(row in hinted for row in [rows[0], *list(document.ancestors(rows[0]))[:3]])
-        if _are_comments(document, rows, heading=heading is not None, hint=hint):
+        if heading is not None or (signs.signed and signs.clickable and signs.records > 2 - hint):
             region = _around(document, first, last, heading)
             stop = region.stop
             yield region
@@ -258,19 +271,19 @@ def _tells_date(text: str) -> bool:
     return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
 
 
-def _are_comments(document: Document, rows: Sequence[int], *, heading: bool, hint: bool) -> bool:
-    """Return whether *rows* are a list of comments: the less is said, the more it must show."""
+def _signs(document: Document, rows: Sequence[int]) -> _Signs:
+    """Return what says that *rows* are a list of comments; nothing does where too few are records."""
     records = [record for row in rows if (record := _record(document, row))]
     needed = max(2, _SHARE * len(rows))
     if len(records) < needed:
-        return False
+        return _Signs(len(records), signed=False, clickable=False)
     authors = {record.author for record in records if record.author}
-    signed = len(authors) >= max(2, len(rows) / 2)
     counts = Counter(label for record in records for label in record.labels)
-    clickable = any(count >= needed for count in counts.values())
-    if heading:
-        return signed or clickable
-    return signed and clickable and len(records) > 2 - hint
+    return _Signs(
+        len(records),
+        signed=len(authors) >= max(2, len(rows) / 2),
+        clickable=any(count >= needed for count in counts.values()),
+    )
 
 
 def _record(document: Document, row: int) -> _Record | None:

@@ -129,9 +129,9 @@ def _article_below(document: Document, heading: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)  # pages of a site share their names
-def _most_of(names: str) -> float | None:
-    """Return the share that an element of these names may hold as a region; None where it is none."""
-    found = _NAME.search(names.lower())
+def _most_of(own: str | None, identity: str | None) -> float | None:
+    """Return the share that an element of this class and id may hold; None where it is no region."""
+    found = _NAME.search(f"{own or ''} {identity or ''}".lower())
     if found is None:
         return None
     return MOST_CONSENT if _CONSENT.search(found.group()) else MOST
@@ -170,8 +170,7 @@ class _Regions:
         if tag == "table" and is_data_table(document, row):
             most = MOST_DATA
         if most is None:
-            own, identity = self._classes.get(row), self._ids.get(row)
-            most = _most_of(f"{own or ''} {identity or ''}") if own or identity else None
+            most = _most_of(self._classes.get(row), self._ids.get(row))
         if most is None:
             return False
         return prose(document, row, document.end[row]) / (self._plain or 1) <= most
