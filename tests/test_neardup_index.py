@@ -154,9 +154,10 @@ KNOWN = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in ra
 """Pages that tell what their site repeats: nothing."""
 
 
-def test_two_pages_that_end_alike_stay_apart():
+@pytest.mark.parametrize("length", [200, 400, 1500])
+def test_two_pages_that_end_alike_stay_apart(length: int):
     """The rest of another story below two stories of a site joins neither them nor their copies."""
-    rest = words(400, seed=5)
+    rest = words(length, seed=5)
     pages = [story(f"https://a.test/{n}", words(100, seed=n) + rest) for n in range(2)]
     copies = [
         story(f"https://b{n}.test/", words(100, seed=n) + words(20, seed=9)) for n in range(2)
@@ -171,13 +172,14 @@ def test_two_pages_that_end_alike_stay_apart():
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
-@pytest.mark.parametrize("edit", ["trimmed", "updated", "in a digest"])
+@pytest.mark.parametrize("edit", ["trimmed", "updated", "begun anew", "in a digest"])
 def test_two_pages_that_tell_one_story_join(edit: str, is_reversed: bool):
     """The beginning of a story is in its trimmed copy, its update and a digest: one is near."""
     text = words(300)
     edited = {
         "trimmed": text[:110],
         "updated": words(200, seed=1) + text,
+        "begun anew": words(40, seed=1) + text[40:],
         "in a digest": words(300, seed=1) + text + words(300, seed=2),
     }[edit]
     pages = [story("https://a.test/1", text), story("https://a.test/2", edited)]

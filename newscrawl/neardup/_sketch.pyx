@@ -27,7 +27,7 @@ cdef uint64_t RANGE = <uint64_t> 1 << 32
 cdef enum:
     NUMBERS = 48
     ANCHORS = 8
-    OPENING = 80
+    OPENING = 128
     # What a character is, if not what it becomes: see newscrawl.neardup.shingles.plain_characters.
     SEPARATOR = 0
     INVISIBLE = 1

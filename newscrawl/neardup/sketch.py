@@ -34,11 +34,14 @@ if TYPE_CHECKING:
 
     from newscrawl.neardup.options import Options
 
+NOTHING: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
+"""No hashes."""
+
 NUMBERS: Final = 48
 """Numbers that are kept of a text."""
 
-OPENING: Final = 80
-"""Shingles that a text begins with: some three sentences."""
+OPENING: Final = 128
+"""Shingles that a text begins with: an update that rewrites half of them is a version still."""
 
 ANCHORS: Final = 8
 """Anchors of a sketch: one of them at least is shared by 99.6 % of pairs with a Jaccard of 0.5."""
@@ -186,13 +189,15 @@ def _match(one: Sketch, other: Sketch, options: Options) -> Found | None:
 def versions(one: Sketch, other: Sketch, options: Options) -> bool:
     """Return True for two pages of one site that are versions of one story.
 
-    One of them has little that the other has not: pages that share a frame have each its own text.
+    One of them has little that the other has not: pages that share a frame have each its own text,
+    and where that is short, each its own beginning.
     """
     found = compare(one, other)
     return (
         found.containment >= options.version_containment
         and found.jaccard >= options.version_jaccard
         and numbers_agree(one, other, options)
+        and begin_alike(one, other)
     )
 
 
@@ -207,13 +212,16 @@ def framed(one: Sketch, other: Sketch, repeated: NDArray[np.uint32], options: Op
     return (
         found.shared >= options.least_shared
         and found.containment >= options.site_shared
-        and not _has_opening(one, other, repeated)
-        and not _has_opening(other, one, repeated)
+        and not begin_alike(one, other, repeated)
     )
 
 
+def begin_alike(one: Sketch, other: Sketch, repeated: NDArray[np.uint32] = NOTHING) -> bool:
+    """Return True if half of what one of two texts begins with, but *repeated*, is in the other."""
+    return _has_opening(one, other, repeated) or _has_opening(other, one, repeated)
+
+
 def _has_opening(one: Sketch, other: Sketch, repeated: NDArray[np.uint32]) -> bool:
-    """Return True if half of what is left of the opening of *other* is in *one*."""
     opening = other.opening
     if opening.size and repeated.size:
         opening = _without(opening, repeated)
