@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,17 +87,23 @@ def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
     return _first_stated({title.source: site.strip(title.text) for title in metadata.titles})
 
 
-def title_rows(document: Document, forest: Iterable[int], title: Headline) -> frozenset[int]:
+def title_rows(document: Document, forest: Sequence[int], title: Headline) -> frozenset[int]:
     """Return the rows in *forest* of the element that shows *title* and of headings that repeat it."""
-    wanted, end = _normal(title.text), document.end
-    headings = sorted(row for tag in _HEADINGS for row in document.rows_of(tag))
+    wanted = _normal(title.text)
     rows = {
         row
-        for root in forest
-        for row in headings[bisect_left(headings, root) : bisect_left(headings, end[root])]
-        if _is_heading(document, row) and _normal(document.subtree_text(row)) == wanted
+        for tag in _HEADINGS
+        for row in document.rows_of(tag)
+        if _is_in(document, forest, row)
+        and _is_heading(document, row)
+        and _normal(document.subtree_text(row)) == wanted
     }
     return frozenset(rows if title.row is None else rows | {title.row})
+
+
+def _is_in(document: Document, forest: Sequence[int], row: int) -> bool:
+    tree = bisect_right(forest, row) - 1
+    return tree >= 0 and row < document.end[forest[tree]]
 
 
 def likeness(first: str, second: str) -> float:
