@@ -337,6 +337,19 @@ def test_prose_after_a_long_box_is_a_candidate():
     assert found[-6:] == [*STORY, PROSE[0]]
 
 
+@pytest.mark.parametrize(("times", "taken"), [(2, True), (3, False)])
+def test_what_is_said_often(times: int, *, taken: bool):
+    """A long text that stands where embedded posts will is no candidate, a short refrain is one."""
+    notice = f"{PROSE[0]} Posts are shown once you have agreed to it, here and on all other pages."
+    story = [f"<p>{one}</p><div class=embed><p>{notice}</p></div><p>Why?</p>" for one in STORY]
+    document = parse_document(page(story=(*story[:times], *STORY)))
+    region = find_region(document).forest
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found.count(notice) == times * taken
+    assert found.count("Why?") == times
+    assert set(STORY) <= set(found)
+
+
 @pytest.mark.parametrize(("lists", "taken"), [(1, False), (4, False), (5, True)])
 def test_lists_of_links(lists: int, *, taken: bool):
     """One or two among paragraphs tell of related stories, many are the offers that a page is about."""

@@ -26,6 +26,7 @@ _DESCRIPTIONS = frozenset({"description", "og:description"})
 MOST_DESCRIBED = 600
 BEGINNING, LEAST_DESCRIBED = 50, 20
 _FEW = 4
+_LONG, _OFTEN = 160, 3
 
 
 def texts_of(document: Document, rows: Iterable[Sequence[int]]) -> list[str]:
@@ -80,3 +81,21 @@ def description_of(document: Document) -> str:
             if name and name.lower() in _DESCRIPTIONS:
                 found.append(squeeze(attributes.get("content", "")[:MOST_DESCRIBED]))
     return "\n".join(found[:_FEW])
+
+
+def said_often(
+    document: Document, rows: Sequence[Sequence[int]], chars: Sequence[float]
+) -> set[int]:
+    """Return the positions of the long texts that are there three times and more.
+
+    No article says so: it is what stands in for each embedded post until a reader consents. *rows*
+    are those of the texts' nodes, *chars* their weighted characters.
+    """
+    sizes = Counter([size for size in chars if size >= _LONG])
+    often = {size for size, number in sizes.items() if number >= _OFTEN}
+    if not often:
+        return set()
+    places = [place for place, size in enumerate(chars) if size in often]
+    texts = texts_of(document, [rows[place] for place in places])
+    seen = Counter(texts)
+    return {place for place, text in zip(places, texts, strict=True) if seen[text] >= _OFTEN}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
 from newscrawl.body.blocks import cast_votes, find_blocks, markup
+from newscrawl.body.blocktexts import said_often
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.featurenames import FEATURES
@@ -70,10 +71,14 @@ def body_candidates(document: Document, nce_forest: Sequence[int]) -> Candidates
     heading = heading_row(document)
     taken = _with_prose_between(document, blocks, taken, heading)
     places = outside_regions(document, blocks, taken, heading)
+    chars = blocks.chars(document, places)
+    if often := said_often(document, [blocks.rows[place] for place in places], chars):
+        places = [place for position, place in enumerate(places) if position not in often]
+        chars = blocks.chars(document, places)
     if not places:
         return Candidates(blocks, [], array("d"), [])
     features = block_features(document, blocks, places, votes, heading)
-    return Candidates(blocks, places, features, blocks.chars(document, places))
+    return Candidates(blocks, places, features, chars)
 
 
 def _with_prose_between(
