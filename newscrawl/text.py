@@ -13,8 +13,9 @@ _SPACELESS = (
 _ANY_SPACELESS = re.compile(f"[{_SPACELESS}]")
 _SPACED_WORD = re.compile(r"\w+")
 # Letters of ASCII in lower case, and all but letters, digits and "_" as a space.
-_ASCII_WORDS = str.maketrans(
-    {code: chr(code).lower() if re.match(r"\w", chr(code)) else " " for code in range(128)}
+_ASCII_WORDS = bytes(
+    code if chr(code).isalnum() or chr(code) == "_" else ord(" ")
+    for code in bytes(range(256)).lower()
 )
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -38,7 +39,7 @@ languages and takes nothing elsewhere.
 def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
     if text.isascii():
-        return text.translate(_ASCII_WORDS).split()
+        return text.encode().translate(_ASCII_WORDS).decode().split()
     return folded_words(folded(text))
 
 
