@@ -43,6 +43,8 @@ _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
 _MOST_SITE_WORDS = 6
 # Shorter names stand in too many words: "AP", "ET".
 _LEAST_LETTERS = 3
+# Before the heading: of more, the elements are made once, with all others.
+_FEW_LINKS = 1000
 # What is larger is no heading, whatever its tag: a page may nest them without end.
 _MOST_HEADINGS = 50
 _MOST_ROWS = 100
@@ -167,12 +169,15 @@ def links_home(document: Document, row: int) -> bool:
     """Return True if the element *row* is in a link to the front page, or holds one."""
     links, parent = document.rows_of("a"), document.parent[row]
     first, last = bisect_left(links, row), bisect_left(links, document.end[row])
-    if first == last and document.tag[parent] != "a":
+    wanted = [link for link in (parent, *links[first:last]) if document.tag[link] == "a"]
+    if not wanted:
         return False
-    # Elements of other tags are not made.
-    elements = islice(zip(links, document.root.iter("a"), strict=True), last)
-    addresses = (element.get("href") for link, element in elements if link >= row or link == parent)
-    return any(address and _HOME.fullmatch(address) for address in addresses)
+    if last <= _FEW_LINKS:  # elements of other tags are not made
+        elements = dict(zip(links[:last], document.root.iter("a"), strict=False))
+        found = [elements[link] for link in wanted]
+    else:
+        found = [document.element(link) for link in wanted]
+    return any(_HOME.fullmatch(address) for one in found if (address := one.get("href")))
 
 
 class Site:
