@@ -167,7 +167,7 @@ def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata)
 
 def links_home(document: Document, row: int) -> bool:
     """Return True if the element *row* is in a link to the front page, or holds one."""
-    links, parent = document.rows_of("a"), document.parent[row]
+    links, parent = document.rows_of("a"), max(document.parent[row], 0)
     first, last = bisect_left(links, row), bisect_left(links, document.end[row])
     wanted = [link for link in (parent, *links[first:last]) if document.tag[link] == "a"]
     if not wanted:
