@@ -153,13 +153,33 @@ def find_main_content_node(document, counts, parameters):
     return best if best >= 0 else None
 
 
-def write_tree(
-    flow, document, Py_ssize_t root, skip, *, dict breaks not None
+def write_forest(
+    flow, document, forest, skip, *, dict breaks not None, frozenset block_level not None
 ):
-    """Write a tree without preformatted text: see :func:`newscrawl.body.render.write_in_python`."""
-    cdef list tags = document.tag, ends = document.end, texts = document.text
-    cdef list pieces = flow.pieces, open_rows = []
+    """Write subtrees of no preformatted text: see :func:`newscrawl.body.render.forest_in_python`."""
+    cdef list tags = document.tag, ends = document.end, parents = document.parent
+    cdef list pieces = flow.pieces, texts = document.text
     cdef bytearray hidden = document.hidden, space = document.space
+    cdef Py_ssize_t root, last = -1
+    cdef str tag
+    for root in forest:
+        if last < 0 or ends[last] != root or parents[last] != parents[root]:
+            _mark(pieces, PARAGRAPH)
+        last = root
+        tag = tags[root]
+        if tag != TEXT_NODE:
+            _write_tree(pieces, tags, ends, texts, hidden, space, root, skip, breaks)
+            if space[root] & TRAILING and tag not in block_level:
+                _write_space(pieces)
+        elif not hidden[root] and root not in skip:
+            _write_text(pieces, texts[root], space[root])
+
+
+cdef int _write_tree(
+    list pieces, list tags, list ends, list texts, bytearray hidden, bytearray space,
+    Py_ssize_t root, skip, dict breaks,
+) except -1:
+    cdef list open_rows = []
     cdef Py_ssize_t row = root, last = ends[root], closed
     cdef str tag
     while row < last:
@@ -185,6 +205,7 @@ def write_tree(
             _mark(pieces, breaks.get(tag))
             if closed != root:
                 _write_tail(pieces, tag, space[closed], breaks)
+    return 0
 
 
 cdef int _write_text(list pieces, str text, int space) except -1:

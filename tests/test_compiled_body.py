@@ -58,11 +58,13 @@ def assert_same(document: Document) -> None:
 
 def assert_same_pieces(document: Document) -> None:
     """The text is written alike, whatever is left out."""
-    for root in {0, len(document) // 2} - set(document.text_rows):
+    forests = [[0], [len(document) // 2], document.shown, [*document.children(0)]]
+    forests += [sorted((*document.rows_of("a"), *document.rows_of("p")))]
+    for forest in forests:
         for skipped in (frozenset[int](), frozenset(range(1, len(document), 7))):
             mine, reference = render.Flow(), render.Flow()
-            render.write_tree(mine, document, root, skipped)
-            render.write_in_python(reference, document, root, skipped)
+            render.write_forest(mine, document, forest, skipped)
+            render.forest_in_python(reference, document, forest, skipped)
             assert mine.pieces == reference.pieces
 
 

@@ -187,6 +187,8 @@ def with_companions(
 
 def _lists(told: _Told) -> Iterator[tuple[int, int]]:
     """Yield the first place of each run of list items, and the one after the last."""
+    if ITEM not in told.tag and ITEM not in told.parent_tag:
+        return
     place = 0
     tags = zip(told.tag, told.parent_tag, strict=True)
     for is_item, run in groupby([ITEM in both for both in tags]):

@@ -43,6 +43,14 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
     """
     flow = Flow()
     plain = not any(map(document.rows_of, _PREFORMATTED))
+    (write_forest if plain else forest_in_python)(flow, document, forest, skip)
+    return flow.text()
+
+
+def forest_in_python(
+    flow: Flow, document: Document, forest: Iterable[int], skip: AbstractSet[int]
+) -> None:
+    """Write the subtrees in *forest*: see :func:`render`."""
     last = -1
     for root in forest:
         if last < 0 or document.end[last] != root or document.parent[last] != document.parent[root]:
@@ -50,12 +58,11 @@ def render(document: Document, forest: Iterable[int], skip: AbstractSet[int] = f
         last = root
         tag = document.tag[root]
         if tag != TEXT:
-            (write_tree if plain else write_in_python)(flow, document, root, skip)
+            _write_tree(flow, document, root, skip)
             if tag not in BLOCK_LEVEL and document.space[root] & TRAILING:
                 flow.write(" ")
         elif not document.hidden[root] and root not in skip:
             _write_text(flow, document, root)
-    return flow.text()
 
 
 class Flow:
@@ -92,7 +99,7 @@ def _cleaned(line: str) -> str:
     return squeeze(_NO_TEXT.sub("", line))
 
 
-def write_in_python(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+def _write_tree(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
     """Write the subtree of *root*, an element; without its tail."""
     tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
     open_rows: list[int] = []
@@ -123,8 +130,10 @@ def write_in_python(flow: Flow, document: Document, root: int, skip: AbstractSet
 
 _compiled = compiled_module("newscrawl._blocks")
 # Where nothing is preformatted.
-write_tree: Callable[[Flow, Document, int, AbstractSet[int]], None] = (
-    partial(_compiled.write_tree, breaks=_BREAKS) if _compiled else write_in_python
+write_forest: Callable[[Flow, Document, Iterable[int], AbstractSet[int]], None] = (
+    partial(_compiled.write_forest, breaks=_BREAKS, block_level=BLOCK_LEVEL)
+    if _compiled
+    else forest_in_python
 )
 
 
