@@ -136,15 +136,16 @@ def _rows(
     if title_row is None:
         end = max((document.end[root] for root in forest), default=len(document))
         first, last = 0, bisect_left(rows, end) + _NEAR
-    with_digit = _numbered(document, rows[first:last])
+    rows = rows[first:last]
+    with_digit = _numbered(document, rows)
     found, numbered, bare = [], [], []
-    for place, row in enumerate(rows[first:last], first):
-        one, length = (place, place - title, row), len(text[row])
+    for place, row in enumerate(rows, first):
+        length = len(text[row])
         if row in with_digit or (MOST_SHORT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
-            found.append(one)
-            numbered.append(one)
+            found.append((place, place - title, row))
+            numbered.append(found[-1])
         elif length <= _LONGEST_WORDS and abs(place - title) <= _NEAR:
-            found.append(one)
+            found.append((place, place - title, row))
             bare.append(text[row])
         if len(found) == _MOST_NODES:
             break

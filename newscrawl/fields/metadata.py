@@ -280,23 +280,23 @@ class _Reader:
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
 
-    def _stated(self, source: str, raw: Any) -> Iterator[Stated]:
-        if isinstance(raw, (str, int)) and not isinstance(raw, bool):
-            text = str(raw)
-            if text not in self.dates:  # most are told several times
-                self.dates[text] = parse_date(text, self.fetched_at)
-            if (value := self.dates[text]) is not None:
-                yield Stated(source, text.strip(), value)
+    def _stated(self, source: str, *raws: Any) -> Iterator[Stated]:
+        for raw in raws[:_MOST]:
+            if isinstance(raw, (str, int)) and not isinstance(raw, bool):
+                text = str(raw)
+                if text not in self.dates:  # most are told several times
+                    self.dates[text] = parse_date(text, self.fetched_at)
+                if (value := self.dates[text]) is not None:
+                    yield Stated(source, text.strip(), value)
 
     def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
         for node in islice(nodes, _MOST):
-            for raw in as_list(node.get(name))[:_MOST]:
-                yield from self._stated(source, raw)
+            if name in node:
+                yield from self._stated(source, *as_list(node[name]))
 
     def _meta_dates(self, places: Mapping[str, int]) -> Iterator[Stated]:
         for name in sorted(places.keys() & self.markup.meta, key=places.__getitem__):
-            for raw in self.markup.meta[name][:_MOST]:
-                yield from self._stated(f"meta:{name}", raw)
+            yield from self._stated(f"meta:{name}", *self.markup.meta[name])
 
     def _item_dates(self, name: str) -> Iterator[Stated]:
         for item in self.markup.items.get(name, [])[:_MOST]:

@@ -33,9 +33,13 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            if name and len(name) <= _LONGEST and key not in excluded and not _NO_NAME.search(name):
+            if name and len(name) <= _LONGEST and key not in excluded and _is_name(name):
                 names.setdefault(key, name)
     return list(islice(names.values(), _MOST))
+
+
+def _is_name(text: str) -> bool:
+    return text.replace(" ", "").isalpha() or _NO_NAME.search(text) is None
 
 
 def _names(text: str) -> Iterator[str]:
