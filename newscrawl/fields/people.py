@@ -51,5 +51,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _split_at_commas(text: str) -> list[str]:
+    if "," not in text:
+        return [text]
     parts = text.strip(" ,").split(",")
     return parts if all(2 <= len(part.split()) <= 4 for part in parts) else [text]
