@@ -13,12 +13,15 @@ def utf8_length(bytes data not None):
     """Return how much is UTF-8: see :func:`newscrawl.encoding.utf8_length_in_python`."""
     cdef const unsigned char* byte = data
     cdef const unsigned char* end = byte + len(data)
-    cdef unsigned long long eight
+    cdef unsigned long long next[4]
     cdef int size
     while byte < end:
-        if end - byte >= 8:
-            memcpy(&eight, byte, 8)
-            if not eight & NOT_ASCII:
+        if end - byte >= 32:
+            memcpy(next, byte, 32)
+            if not (next[0] | next[1] | next[2] | next[3]) & NOT_ASCII:
+                byte += 32
+                continue
+            if not next[0] & NOT_ASCII:
                 byte += 8
                 continue
         size = _character(byte, end)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
@@ -152,7 +152,11 @@ def table_in_python(  # noqa: PLR0917  # all that is asked of a block
         | _neighbour_columns(context)
         | texts_in_python(texts, description)
     )
-    return array("d", chain.from_iterable(zip(*map(columns.__getitem__, FEATURES), strict=True)))
+    width = len(FEATURES)
+    table = array("d", bytes(8 * width * len(rows)))
+    for place, name in enumerate(FEATURES):
+        table[place::width] = array("d", columns[name])
+    return table
 
 
 _compiled = compiled_module("newscrawl._features")

@@ -273,10 +273,13 @@ def _tells_date(text: str) -> bool:
 
 def _signs(document: Document, rows: Sequence[int]) -> _Signs:
     """Return what says that *rows* are a list of comments; nothing does where too few are records."""
-    records = [record for row in rows if (record := _record(document, row))]
+    records: list[_Record] = []
     needed = max(2, _SHARE * len(rows))
-    if len(records) < needed:
-        return _Signs(len(records), signed=False, clickable=False)
+    for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+        if record := _record(document, row):
+            records.append(record)
+        if len(records) + left < needed:
+            return _Signs(len(records), signed=False, clickable=False)
     authors = {record.author for record in records if record.author}
     counts = Counter(label for record in records for label in record.labels)
     return _Signs(
@@ -288,12 +291,14 @@ def _signs(document: Document, rows: Sequence[int]) -> _Signs:
 
 def _record(document: Document, row: int) -> _Record | None:
     """Return what the subtree of *row* holds; None where it is no comment."""
+    if document.link_density(row) > 0.5:
+        return None
     texts = [
         (place, document.text[place], weighted_length(document.text[place]))
         for place in document.text_nodes(row)
     ]
     own = [place for place, text, size in texts if size >= _LEAST and not _is_link(document, place)]
-    if not own or document.link_density(row) > 0.5 or _has_headline(document, row):
+    if not own or _has_headline(document, row):
         return None
     if any(size <= _SHORT and _PRICE.search(text) for _, text, size in texts):
         return None
