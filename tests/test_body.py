@@ -339,7 +339,7 @@ def test_prose_after_a_long_box_is_a_candidate():
 
 @pytest.mark.parametrize(("times", "taken"), [(2, True), (3, False)])
 def test_what_is_said_often(times: int, *, taken: bool):
-    """A long text that stands where embedded posts will is no candidate, a short refrain is one."""
+    """What stands for embedded posts is no candidate, but for where it is all; a short refrain is one."""
     notice = f"{PROSE[0]} Posts are shown once you have agreed to it, here and on all other pages."
     story = [f"<p>{one}</p><div class=embed><p>{notice}</p></div><p>Why?</p>" for one in STORY]
     document = parse_document(page(story=(*story[:times], *STORY)))
@@ -348,6 +348,7 @@ def test_what_is_said_often(times: int, *, taken: bool):
     assert found.count(notice) == times * taken
     assert found.count("Why?") == times
     assert set(STORY) <= set(found)
+    assert extract(f"<article>{f'<p>{notice}</p>' * times}</article>").body.count(notice) == times
 
 
 @pytest.mark.parametrize(("lists", "taken"), [(1, False), (4, False), (5, True)])

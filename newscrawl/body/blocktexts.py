@@ -88,14 +88,15 @@ def said_often(
 ) -> set[int]:
     """Return the positions of the long texts that are there three times and more.
 
-    No article says so: it is what stands in for each embedded post until a reader consents. *rows*
-    are those of the texts' nodes, *chars* their weighted characters.
+    No article says so: it is what stands in for each embedded post until a reader consents. Where
+    no other long text is, there are none. *rows* are those of the texts' nodes, *chars* their
+    weighted characters.
     """
     sizes = Counter([size for size in chars if size >= _LONG])
-    often = {size for size, number in sizes.items() if number >= _OFTEN}
-    if not often:
+    if max(sizes.values(), default=0) < _OFTEN:
         return set()
-    places = [place for place, size in enumerate(chars) if size in often]
-    texts = texts_of(document, [rows[place] for place in places])
+    long = [place for place, size in enumerate(chars) if size >= _LONG]
+    texts = texts_of(document, [rows[place] for place in long])
     seen = Counter(texts)
-    return {place for place, text in zip(places, texts, strict=True) if seen[text] >= _OFTEN}
+    often = {place for place, text in zip(long, texts, strict=True) if seen[text] >= _OFTEN}
+    return often if len(often) < len(long) else set()
