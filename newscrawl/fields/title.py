@@ -205,9 +205,10 @@ class Site:
         return title.strip()
 
     def _signs(self, part: str) -> bool:
-        letters = _letters(part)
-        if len(words(part)) > _MOST_SITE_WORDS:
+        found = words(part)
+        if len(found) > _MOST_SITE_WORDS:
             return False
+        letters = "".join(found)
         if not letters or letters in self._names:
             return True
         if len(letters) < _LEAST_LETTERS:
