@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _ENTRY_TAGS = frozenset({"article", "dd", "div", "li", "section", "tr"})
 _SLIDE_TAGS = _ENTRY_TAGS | {"figure"}
-# "18:53", "18.53 Uhr", "6h05", "午後6時05分"; 12 letters more at most.
-_TIME = re.compile(r"^\D{0,12}(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$")
-_COUNTER = re.compile(
-    r"^\D{0,8}(\d{1,3})\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?(\d{1,3})\D{0,4}$"
+# "18:53", "18.53 Uhr", "6h05", "午後6時05分", with 12 letters more at most; and "3 / 12".
+_MARK = re.compile(
+    r"(?P<time>\D{0,12}(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$)"
+    r"|\D{0,8}\d{1,3}\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?\d{1,3}\D{0,4}$"
 )
 
 _LONGEST = 28
@@ -41,14 +41,24 @@ def series_kind(document: Document) -> Literal["live", "gallery"] | None:
     page = prose(document, 0, len(document))
     if not page:
         return None
-    numbered = _numbered(document)
-    if _is_gallery(document, numbered, page):
+    times, counters = _marks(document)
+    if _is_gallery(document, counters, page):
         return "gallery"
-    return "live" if _is_live(document, numbered, page) else None
+    return "live" if _is_live(document, times, page) else None
 
 
-def _is_live(document: Document, numbered: Sequence[int], page: float) -> bool:
-    times = [row for row in numbered if _TIME.match(document.text[row])]
+def _marks(document: Document) -> tuple[list[int], list[int]]:
+    """Return the rows of short shown texts that are a time of day, and of those that count."""
+    text, hidden = document.text, document.hidden
+    times: list[int] = []
+    counters: list[int] = []
+    for row in document.numbered:
+        if not hidden[row] and len(text[row]) <= _LONGEST and (mark := _MARK.match(text[row])):
+            (counters if mark["time"] is None else times).append(row)
+    return times, counters
+
+
+def _is_live(document: Document, times: Sequence[int], page: float) -> bool:
     if len(times) < LEAST_ENTRIES:
         return False
     for rows in marked_lists(document, times, _ENTRY_TAGS):
@@ -65,15 +75,15 @@ def _is_live(document: Document, numbered: Sequence[int], page: float) -> bool:
 def _begins_with_time(document: Document, row: int) -> bool:
     """Return whether *row* begins with a time, and goes on with no link, as teasers do."""
     texts = list(islice(document.text_nodes(row), 2))
-    if len(texts) < 2 or not _TIME.match(document.text[texts[0]]):
+    mark = _MARK.match(document.text[texts[0]]) if len(texts) > 1 else None
+    if mark is None or mark["time"] is None:
         return False
     return document.link_chars(texts[0]) == document.link_chars(texts[1]) == 0
 
 
-def _is_gallery(document: Document, numbered: Sequence[int], page: float) -> bool:
+def _is_gallery(document: Document, counters: Sequence[int], page: float) -> bool:
     if _are_most(document, document.rows_of("figcaption"), page):
         return True
-    counters = [row for row in numbered if _COUNTER.match(document.text[row])]
     if len({document.text[row] for row in counters}) < LEAST_SLIDES:
         return False
     return any(
@@ -84,9 +94,3 @@ def _is_gallery(document: Document, numbered: Sequence[int], page: float) -> boo
 def _are_most(document: Document, rows: Sequence[int], page: float) -> bool:
     own = sum(prose(document, row, document.end[row]) for row in rows)
     return len(rows) >= LEAST_SLIDES and own >= _SHARE * page
-
-
-def _numbered(document: Document) -> list[int]:
-    """Return the rows of short shown texts with a number."""
-    text, hidden = document.text, document.hidden
-    return [row for row in document.numbered if not hidden[row] and len(text[row]) <= _LONGEST]
