@@ -3,9 +3,8 @@
 On pages known to carry comments: those of the samples (``newscrawl.samples.commented``) and of the
 corpora (``comments.json``: page id -> XPath of the comments). *Removed* is the share of the words
 of the comments' text nodes that the body does not hold; *loss* what the body of the same method
-loses of the labelled one when comments are removed, in trigrams of words; *in words* the same in
-single words, which counts those of a table that is left out and that comments happen to hold.
-*Kept* is what it holds of its words then.
+loses of the labelled one when comments are removed, in trigrams of words; *in words* the largest in
+single words, of which comments hold some by chance. *Kept* is what it holds of its words then.
 
 On all labelled pages of the corpora: the share of body that ``comment_rows`` takes for comments.
 
