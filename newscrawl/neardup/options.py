@@ -66,7 +66,14 @@ class Options:
         for name in ("shingle", "short", "least_shared"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        shares = ("containment", "jaccard", "numbers", "site_shared", "site_containment", "majority")
+        shares = (
+            "containment",
+            "jaccard",
+            "numbers",
+            "site_shared",
+            "site_containment",
+            "majority",
+        )
         for name in shares:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
