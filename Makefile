@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+BUILD := pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
 
@@ -42,13 +43,13 @@ faults: $(VENV)/installed
 peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(ARGS)
 
-.venv-peers/installed: pyproject.toml
+.venv-peers/installed: $(BUILD)
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
 	.venv-peers/bin/python -m pip install --quiet --editable '.[peers]'
 	touch $@
 
-$(VENV)/installed: pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
+$(VENV)/installed: $(BUILD)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(EXTRAS)]'

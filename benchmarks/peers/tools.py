@@ -314,7 +314,8 @@ OURS = DEFAULT_METHOD
 """The method that the others are compared with."""
 
 TOOLS: dict[str, Tool] = {
-    **{name: _ours(name) for name in METHODS},
+    # Variants have the pages of their papers.
+    **{name: _ours(name) for name in METHODS if ":" not in name},
     "trafilatura": Tool(
         FIELDS,
         _trafilatura(),
