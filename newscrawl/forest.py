@@ -153,16 +153,18 @@ class Forest:
     def predict(self, rows: Sequence[Sequence[float]] | array[float]) -> list[float]:
         """Return the probability of class 1 for each of *rows*, by all trees and the link.
 
-        A row holds one finite number a feature; an array holds one row after the other. The same as ``predict_proba(rows)[:, 1]`` of the
-        scikit-learn ensemble that the trees were taken from, but for rounding (1e-6).
+        A row holds one finite number a feature; an array holds one row after the other. The same
+        as ``predict_proba(rows)[:, 1]`` of the scikit-learn ensemble that the trees were taken
+        from, but for rounding (1e-6).
         """
         width = len(self.feature_names)
         if isinstance(rows, array):
-            table = rows
-        elif any(len(row) != width for row in rows):
-            raise ValueError(f"rows of {width} features expected")
+            table, fits = rows, len(rows) % width == 0
         else:
             table = array("d", chain.from_iterable(rows))
+            fits = all(len(row) == width for row in rows)
+        if not fits:
+            raise ValueError(f"rows of {width} features expected")
         if walk is not walk_in_python or len(table) <= FEW * width:
             return self._linked(walk(tree_arrays(self), table, width))
         leaves = self._leaves(np.array(table, dtype=np.float32).reshape(-1, width))
@@ -173,9 +175,8 @@ class Forest:
         """Return the probabilities that the *totals* of the leaves' values stand for."""
         if self.link == "mean":
             return [total / self.trees for total in totals]
-        base, least = self.base, -_MOST_ODDS
-        odds = [base + total for total in totals]
-        return [1 / (1 + exp(-one if one > least else -least)) for one in odds]
+        odds = (self.base + total for total in totals)
+        return [1 / (1 + exp(-one if one > -_MOST_ODDS else _MOST_ODDS)) for one in odds]
 
     def calibrated(self, probability: float) -> float:
         """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""

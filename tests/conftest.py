@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
@@ -31,6 +35,14 @@ def run_python(code: str, **environment: str) -> str:
         check=True,
     )
     return done.stdout
+
+
+def pages_of(corpus: Path) -> Iterator[bytes]:
+    """Yield the bytes of every page of a corpus, which has some."""
+    paths = sorted((corpus / "pages").glob("*.html.gz"))
+    assert paths
+    for path in paths:
+        yield gzip.decompress(path.read_bytes())
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from itertools import product, starmap
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from newscrawl.body.blocks import find_blocks
 from newscrawl.document import Document, parse_document
 from newscrawl.fields import kind
 from newscrawl.text import squeeze
+from tests.conftest import pages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +128,5 @@ def test_pages_of_any_markup(page: str) -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora."""
-    pages = sorted((corpus_dir / corpus / "pages").glob("*.html.gz"))
-    assert pages
-    for path in pages:
-        assert_same(parse_document(gzip.decompress(path.read_bytes())))
+    for page in pages_of(corpus_dir / corpus):
+        assert_same(parse_document(page))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl import encoding, guard
+from tests.conftest import pages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,5 @@ def test_characters(lead: int) -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora."""
-    pages = sorted((corpus_dir / corpus / "pages").glob("*.html.gz"))
-    assert pages
-    for path in pages:
-        assert_same(gzip.decompress(path.read_bytes()))
+    for page in pages_of(corpus_dir / corpus):
+        assert_same(page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from lxml import etree
 
 from newscrawl import rows
 from newscrawl.document import DocumentError, parse_document
-from tests.conftest import run_python
+from tests.conftest import pages_of, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,7 +191,5 @@ def test_module_of_another_version_is_refused() -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora has the same rows in both."""
-    pages = sorted((corpus_dir / corpus / "pages").glob("*.html.gz"))
-    assert pages
-    for path in pages:
-        assert_same_rows(parse_document(gzip.decompress(path.read_bytes())).root)
+    for page in pages_of(corpus_dir / corpus):
+        assert_same_rows(parse_document(page).root)

@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from newscrawl.body.blocks import mask
+from newscrawl.body.blocks import votes_in_python
 from newscrawl.body.blocktexts import (
     BEGINNING,
     LEAST_DESCRIBED,
@@ -205,7 +205,7 @@ def _size_columns(context: Context) -> Columns:
 
 def _markup_columns(context: Context) -> Columns:
     document, tag = context.document, context.document.tag
-    inside = mask(document, document.rows_of("article"))
+    inside = votes_in_python(document.end, [document.rows_of("article")])
     return {
         "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
         "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],

@@ -77,19 +77,19 @@ split_text: Callable[[Document], tuple[list[int], list[list[int]]]] = (
 )
 
 
-def markup(document: Document, row: int) -> tuple[str | None, ...]:
+def marked_up_alike(
+    document: Document, blocks: Blocks, story: Iterable[int], places: Iterable[int]
+) -> list[int]:
+    """Return those of *places* in *blocks* that are marked up as one of the *story*'s is."""
+    owner = blocks.owner
+    markups = {_markup(document, owner[place]) for place in story}
+    return [place for place in places if _markup(document, owner[place]) in markups]
+
+
+def _markup(document: Document, row: int) -> tuple[str | None, ...]:
     """Return the tags and classes of the element *row* and of its parent."""
     parent, classes = document.parent[row], document.attributes["class"]
     return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
-
-
-def mask(document: Document, forest: Iterable[int]) -> bytearray:
-    """Return 1 for each row in the subtrees of *forest*, 0 for the others."""
-    inside = bytearray(len(document))
-    for root in forest:
-        size = document.end[root] - root
-        inside[root : root + size] = b"\1" * size
-    return inside
 
 
 _MOST_VOTERS = 3

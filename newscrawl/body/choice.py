@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
-from newscrawl.body.blocks import cast_votes, find_blocks, markup
+from newscrawl.body.blocks import cast_votes, find_blocks, marked_up_alike
 from newscrawl.body.blocktexts import said_often
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
@@ -98,13 +98,8 @@ def _with_prose_between(
             start -= 1
     known, last, prose = set(taken), taken[-1], prose_places(document, blocks, start)
     between = [place for place in range(start, last + 1) if place in known or place in prose]
-    markups = {markup(document, blocks.owner[place]) for place in known & prose}
-    after = (
-        place
-        for place in range(last + 1, len(blocks))
-        if place in prose and markup(document, blocks.owner[place]) in markups
-    )
-    return [*between, *after]
+    after = (place for place in range(last + 1, len(blocks)) if place in prose)
+    return [*between, *marked_up_alike(document, blocks, known & prose, after)]
 
 
 class Choice(NamedTuple):

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, get_args
 
-from newscrawl.body.blocks import mask
+from newscrawl.body.blocks import cast_votes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -102,5 +102,5 @@ def with_parts_between(
         put_back += [row for row in tables if is_data_table(document, row)]
     if not put_back:
         return list(forest)
-    inside = mask(document, forest)
+    inside = cast_votes(document.end, [forest])
     return sorted([*forest, *(row for row in put_back if not inside[row])])

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from newscrawl.body.blockfeatures import prose_places
-from newscrawl.body.blocks import markup
+from newscrawl.body.blocks import marked_up_alike
 from newscrawl.body.parts import is_data_table
 from newscrawl.document import INVISIBLE, Document
 from newscrawl.records import prose
@@ -89,13 +89,11 @@ def _up_to_end(
     """Return those of *places* before the row *end*, and prose behind it that is marked up as theirs."""
     size = bisect_left(places, end, key=lambda place: blocks.rows[place][0])
     before, behind = places[:size], places[size:]
-    prose = prose_places(document, blocks, behind[0]).intersection(behind) if behind else ()
-    if not prose or not before:
+    if not (before and behind):
         return before
-    story = prose_places(document, blocks, before[0]).intersection(before)
-    markups = {markup(document, blocks.owner[place]) for place in story}
-    more = (place for place in prose if markup(document, blocks.owner[place]) in markups)
-    return [*before, *sorted(more)]
+    linkless = prose_places(document, blocks, before[0])
+    more = (place for place in behind if place in linkless)
+    return [*before, *marked_up_alike(document, blocks, linkless.intersection(before), more)]
 
 
 def end_of_article(document: Document, heading: int | None) -> int:
