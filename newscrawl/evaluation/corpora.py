@@ -34,7 +34,8 @@ class LabelledPage:
     id: str
     #: the file that holds the page's bytes, gzipped
     path: Path
-    url: str
+    #: address, where known
+    url: str | None
     #: whom the page counts for in averages over sites: ``publisher`` if given, else ``site``
     site: str
     #: ``tune`` pages may fit constants, ``test`` pages only report
@@ -164,7 +165,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         corpus=corpus,
         id=row["id"],
         path=path,
-        url=row["url"],
+        url=row.get("url") or None,
         site=row.get("publisher") or row["site"],
         half=half_of(row["site"]),
         title=_text(row, "title"),

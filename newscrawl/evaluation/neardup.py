@@ -149,10 +149,10 @@ def stories(
     start = datetime(2026, 1, 1, tzinfo=UTC)
     return [
         Story(
-            url=member.page.url,
+            url=member.page.url or "",
             text=_text(member, outcome.value, source),
             when=start + timedelta(minutes=minute),
-            site=registered_domain(urlsplit(member.page.url).hostname or ""),
+            site=registered_domain(urlsplit(member.page.url or "").hostname or ""),
         )
         for member, outcome, minute in zip(members, outcomes, minutes, strict=True)
     ]

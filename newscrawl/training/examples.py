@@ -117,7 +117,7 @@ def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
 def example(document: Document, page: LabelledPage) -> Example:
     """Return what is learned from *document*, styled with the sheets of the page's corpus."""
     sheets = corpus_sheets(page.path.parent.parent)
-    styles = Stylesheets(document, sheets, base_url=page.url)
+    styles = Stylesheets(document, sheets, base_url=page.url or "")
     forest = nce(document).forest
     rows = evaluated_rows(document, forest)
     labels = align(document, page)

@@ -26,7 +26,7 @@ def folds(pages: Sequence[LabelledPage], kind: Kind) -> list[int]:
 
 def site_names(page: LabelledPage) -> tuple[str, str]:
     """Return the names by which the site of *page* is known: site or publisher, and domain."""
-    return page.site, registered_domain(urlsplit(page.url).hostname or page.site)
+    return page.site, registered_domain(urlsplit(page.url or "").hostname or page.site)
 
 
 def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
