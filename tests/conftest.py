@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
+
+# On a busy machine an example takes as long as it takes; pytest-timeout ends real hangs.
+settings.register_profile("newscrawl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("newscrawl")
 
 
 def skip_missing(reason: str) -> NoReturn:

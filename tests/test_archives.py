@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import brotli
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -184,7 +184,6 @@ def test_no_http(head: bytes):
         page_of(Record("response", headers, head))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     url=st.sampled_from([URL, "http://[", "http://a b/\0", "https:", "http://a.test:x/"])
     | st.text().map(lambda text: f"http://{text}"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl import methods
@@ -103,7 +103,6 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(TREES, st.data())
 def test_forest_holds_the_blocks_chosen(html: str, data: st.DataObject):
     """The trees of a choice hold its text nodes and no others, each once, in order."""
@@ -113,7 +112,6 @@ def test_forest_holds_the_blocks_chosen(html: str, data: st.DataObject):
     assert [row for root in forest for row in document.text_nodes(root)] == sorted(chosen)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(1, 500)), max_size=7),
 )
@@ -445,6 +443,7 @@ def labelled_pages(count: int) -> list[Labelled]:
     return found
 
 
+@pytest.mark.slow
 def test_training(tmp_path: Path):
     """The same pages give the same bytes; the model says which sites it has seen."""
     pages = labelled_pages(12)

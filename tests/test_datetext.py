@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from babel import Locale
 from babel.dates import format_date, format_skeleton
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.fields.datenames import fold
@@ -98,7 +98,6 @@ def read(text: str, language: str | None = None, region: str | None = None) -> D
     return found
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(LOCALES),
     st.dates(date(1995, 1, 1), date(2024, 5, 30)),
@@ -110,7 +109,6 @@ def test_every_locale_s_patterns_are_read(locale: str, day: date, pattern: str):
     assert read(text, locale.replace("_", "-")).day == day
 
 
-@settings(deadline=None)
 @given(st.sampled_from(LOCALES), st.dates(date(2023, 7, 1), date(2024, 5, 30)))
 def test_without_a_year_the_latest_is_taken(locale: str, day: date):
     """A month's name and a day are a date of the last twelve months."""
@@ -118,7 +116,6 @@ def test_without_a_year_the_latest_is_taken(locale: str, day: date):
     assert (found.day, found.has_year) == (day, False)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([name for name in LOCALES if "_" in name]),
     st.dates(date(1995, 1, 1), date(2024, 5, 30)),
@@ -286,7 +283,6 @@ def test_several_dates_keep_their_places():
     assert second.zone == UTC
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text: str):
     """Places lie within the text, and days within the years that are read."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -142,7 +142,6 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | 
 values = scalars | st.dates() | st.datetimes() | st.lists(scalars, max_size=3)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), values), max_size=8))
 def test_no_item_is_lost(items: list[dict[str, Any]]) -> None:
     """Whatever items hold, each is a row, and each value is somewhere in it."""

@@ -151,7 +151,7 @@ def test_impossible_trees(forest: Forest, tmp_path: Path, changed: dict[str, Any
         Forest.load(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_damaged_byte(forest: Forest, tmp_path: Path, data: st.DataObject):
     """A file with a byte changed is refused, or predicts the same."""
@@ -168,7 +168,7 @@ def test_damaged_byte(forest: Forest, tmp_path: Path, data: st.DataObject):
     assert loaded.predict(rows) == forest.predict(rows)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(length=st.integers(0))
 def test_truncated(forest: Forest, tmp_path: Path, length: int):
     """Half a file is refused."""
@@ -188,7 +188,7 @@ def test_no_members(tmp_path: Path):
         Forest.load(path)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**16),
     trees=st.integers(1, 20),

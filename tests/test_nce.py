@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.body.nce import (
@@ -242,7 +242,6 @@ class TestTitle:
         max_size=8,
     ).map("".join)
 )  # fmt: skip
-@settings(deadline=None)
 def test_the_forest_is_a_forest(page: str) -> None:
     """Whatever the page: trees are disjoint, in order, and without the comments."""
     document = parse_document("<body>" + page)

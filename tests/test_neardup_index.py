@@ -338,7 +338,7 @@ def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
     assert parts == whole
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_batches_change_nothing(seed: int, cuts: list[int]):
     """One by one, in batches, or in a replay: the same verdicts, and repeated ones are stored."""
@@ -358,7 +358,7 @@ def test_batches_change_nothing(seed: int, cuts: list[int]):
     assert single == batches == replay(reversed(everything), OPTIONS)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), order=st.randoms(use_true_random=False))
 def test_two_passes_know_no_order(seed: int, order: random.Random):
     """The two-pass clusters depend on the stories alone, and sizes on the whole clusters."""

@@ -61,7 +61,7 @@ def posted_keys_of(values: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(stories=st.lists(HASHES, min_size=1, max_size=30), settled=st.integers(1, 3))
 def test_candidates(stories: list[list[int]], settled: int):
     """Wherever they are, the stories are found that share three hashes, or an anchor."""
@@ -159,7 +159,7 @@ def test_recent_stories_come_and_go():
     new=HASHES,
     least=st.integers(1, 4),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_a_site_repeats(pages: list[tuple[list[int], int]], new: list[int], least: int):
     """A hash is repeated that enough of the last pages have, versions of one story once."""
     site = Pages()
@@ -178,7 +178,7 @@ def test_what_a_site_repeats(pages: list[tuple[list[int], int]], new: list[int],
     lineage=st.integers(0, 4),
     least=st.integers(1, 4),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_pages_that_share_with_a_new_one(
     pages: list[tuple[list[int], int]], new: list[int], lineage: int, least: int
 ):

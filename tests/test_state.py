@@ -510,7 +510,7 @@ events = st.one_of(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @example(
     [
         ("list", "0"),

@@ -308,7 +308,7 @@ def member_ends(archive: bytes) -> list[int]:
     return ends
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 @pytest.mark.parametrize("packed", [True, False])
 def test_cut_anywhere(whole: bytes, scratch: Path, packed: bool, data: st.DataObject):
@@ -332,7 +332,7 @@ def test_cut_anywhere(whole: bytes, scratch: Path, packed: bool, data: st.DataOb
     assert all(isinstance(one, Record) for one in found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_damaged_anywhere(whole: bytes, scratch: Path, data: st.DataObject):
     """One record is lost, and told; those around it come as they are."""
