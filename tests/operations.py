@@ -1,0 +1,287 @@
+"""Operations counted instead of seconds: the same on every machine, whatever else it does.
+
+:func:`count_operations` counts the calls of a module's functions and methods and the steps of its
+regular expressions, by wrappers. Compiled code counts as one call.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+from collections import deque
+from contextlib import contextmanager
+from re import _compiler, _parser  # type: ignore[attr-defined]  # as the standard library parses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
+
+_SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
+_REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
+_MAX_DEPTH = 20_000
+_MAX_STEPS = 20_000_000
+
+
+class Operations:
+    """A count of calls and of steps of regular expressions."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.steps = 0
+
+    def step(self) -> None:
+        """Count a step; too many are an error, so that a test of what never ends does."""
+        self.steps += 1
+        assert self.steps < _MAX_STEPS
+
+    @property
+    def total(self) -> int:
+        """The sum of both."""
+        return self.calls + self.steps
+
+
+class CountingPattern:
+    """A compiled pattern that adds the steps of a backtracking matcher to *operations*.
+
+    The results are those of the pattern itself.
+    """
+
+    def __init__(self, pattern: re.Pattern[Any], operations: Operations) -> None:
+        self._pattern = pattern
+        self._operations = operations
+        self._tree = _parser.parse(pattern.pattern, pattern.flags)
+        self._single: dict[tuple[int, int], re.Pattern[Any]] = {}
+        self._groups: dict[int, tuple[int, int]] = {}
+        self._text: Any = ""
+        self._end = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pattern, name)
+
+    def match(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
+        """Match at *pos*."""
+        end = self._end_of(text, pos, endpos)
+        return _checked(self._pattern.match(text, pos, endpos), pos, end)
+
+    def fullmatch(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
+        """Match from *pos* to *endpos*."""
+        end = self._end_of(text, pos, endpos, full=True)
+        return _checked(self._pattern.fullmatch(text, pos, endpos), pos, end)
+
+    def search(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
+        """Match at the first place from *pos* on."""
+        for start in range(pos, min(endpos, len(text)) + 1):
+            if (end := self._end_of(text, start, endpos)) >= 0:
+                return _checked(self._pattern.search(text, pos, endpos), start, end)
+        return _checked(self._pattern.search(text, pos, endpos), pos, -1)
+
+    def finditer(
+        self, text: Any, pos: int = 0, endpos: int = sys.maxsize
+    ) -> Iterator[re.Match[Any]]:
+        """Yield all matches."""
+        while pos <= len(text) and (found := self.search(text, pos, endpos)):
+            yield found
+            pos = found.end() + (found.end() == found.start())
+
+    def findall(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> list[Any]:
+        """Return all matches or their groups."""
+        deque(self.finditer(text, pos, endpos), maxlen=0)
+        return self._pattern.findall(text, pos, endpos)
+
+    def sub(self, replacement: Any, text: Any, count: int = 0) -> Any:
+        """Replace the matches."""
+        deque(self.finditer(text), maxlen=0)
+        return self._pattern.sub(replacement, text, count)
+
+    def split(self, text: Any, maxsplit: int = 0) -> list[Any]:
+        """Split *text* at the matches."""
+        deque(self.finditer(text), maxlen=0)
+        return self._pattern.split(text, maxsplit)
+
+    def _end_of(self, text: Any, pos: int, endpos: int, *, full: bool = False) -> int:
+        """Return where the match at *pos* ends, -1 if there is none."""
+        self._text, self._end = text, min(endpos, len(text))
+        self._groups.clear()
+        ends = self._sequence(self._tree.data, pos, self._pattern.flags)
+        return next((end for end in ends if not full or end == self._end), -1)
+
+    def _sequence(self, nodes: Sequence[Any], place: int, flags: int) -> Iterator[int]:
+        """Yield where *nodes* may end, in the order in which they are tried."""
+        if not nodes:
+            yield place
+            return
+        (code, argument), rest = nodes[0], nodes[1:]
+        for end in self._node(str(code), argument, nodes[0], place, flags):
+            yield from self._sequence(rest, end, flags)
+
+    def _node(self, code: str, argument: Any, node: Any, place: int, flags: int) -> Iterable[int]:
+        self._operations.step()
+        if code in _SINGLE:
+            end = self._character(node, place, flags)
+            return (end,) if end >= 0 else ()
+        if code in _REPEATS:
+            return self._repeat(code, argument, place, flags)
+        if code in {"ASSERT", "ASSERT_NOT"}:
+            return (place,) if self._asserted(argument, place, flags) == (code == "ASSERT") else ()
+        others: dict[str, Callable[[Any, int, int], Iterable[int]]] = {
+            "BRANCH": self._branches,
+            "SUBPATTERN": self._group,
+            "ATOMIC_GROUP": self._first,
+            "GROUPREF": self._reference,
+        }
+        return others[code](argument, place, flags)
+
+    def _branches(self, argument: Any, place: int, flags: int) -> Iterator[int]:
+        for branch in argument[1]:
+            yield from self._sequence(branch.data, place, flags)
+
+    def _group(self, argument: Any, place: int, flags: int) -> Iterator[int]:
+        number, added, removed, inner = argument
+        for end in self._sequence(inner.data, place, (flags | added) & ~removed):
+            if number is not None:
+                self._groups[number] = place, end
+            yield end
+
+    def _first(self, nodes: Sequence[Any], place: int, flags: int) -> Sequence[int]:
+        end = next(iter(self._sequence(nodes, place, flags)), None)
+        return () if end is None else (end,)
+
+    def _reference(self, group: int, place: int, _flags: int) -> Sequence[int]:
+        start, end = self._groups[group]
+        part = self._text[start:end]
+        return (place + len(part),) if self._text.startswith(part, place) else ()
+
+    def _asserted(self, argument: Any, place: int, flags: int) -> bool:
+        direction, inner = argument
+        if direction > 0:
+            return bool(self._first(inner.data, place, flags))
+        start = place - inner.getwidth()[0]
+        return start >= 0 and place in self._sequence(inner.data, start, flags)
+
+    def _character(self, node: Any, place: int, flags: int) -> int:
+        """Return where the single character, or assertion, *node* ends, -1 if it does not match."""
+        key = id(node), flags
+        if key not in self._single:
+            tree = _parser.SubPattern(self._tree.state, [node])
+            self._single[key] = _compiler.compile(tree, flags)
+        found = self._single[key].match(self._text, place, self._end)
+        return -1 if found is None else found.end()
+
+    def _repeat(self, code: str, argument: Any, place: int, flags: int) -> Iterable[int]:
+        least, most, inner = argument
+        nodes = inner.data
+        if code == "MIN_REPEAT":
+            return self._lazily(nodes, least, most, place, flags)
+        single = len(nodes) == 1 and str(nodes[0][0]) in _SINGLE
+        if code == "POSSESSIVE_REPEAT":
+            ends = self._run(nodes, place, most, flags)
+            return ends[-1:] if len(ends) > least else ()
+        if single:
+            return reversed(self._run(nodes, place, most, flags)[least:])
+        return self._greedily(nodes, least, most, place, flags)
+
+    def _run(self, nodes: Sequence[Any], place: int, most: int, flags: int) -> list[int]:
+        """Return the ends of up to *most* matches in a row, *place* first."""
+        ends = [place]
+        while len(ends) <= most and (found := self._first(nodes, ends[-1], flags)):
+            ends += found
+            if ends[-1] == ends[-2]:
+                break
+        return ends
+
+    def _greedily(
+        self, nodes: Sequence[Any], least: int, most: int, place: int, flags: int
+    ) -> Iterator[int]:
+        if most:
+            for end in self._sequence(nodes, place, flags):
+                if end > place:
+                    yield from self._greedily(nodes, max(0, least - 1), most - 1, end, flags)
+                elif least:
+                    yield end
+        if not least:
+            yield place
+
+    def _lazily(
+        self, nodes: Sequence[Any], least: int, most: int, place: int, flags: int
+    ) -> Iterator[int]:
+        if not least:
+            yield place
+        if most:
+            for end in self._sequence(nodes, place, flags):
+                if end > place:
+                    yield from self._lazily(nodes, max(0, least - 1), most - 1, end, flags)
+
+
+@contextmanager
+def count_operations(*modules: ModuleType) -> Iterator[Operations]:
+    """Count what functions, methods and patterns of *modules* do; their caches are emptied."""
+    operations = Operations()
+    wrap = functools.cache(functools.partial(_wrapped, operations))
+    depth = sys.getrecursionlimit()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                if inspect.isclass(value) and value.__module__ == module.__name__:
+                    _wrap_methods(patch, value, wrap)
+                elif isinstance(value, dict) and not name.startswith("__"):
+                    for key, inner in list(value.items()):
+                        if isinstance(inner, re.Pattern):
+                            patch.setitem(value, key, wrap(inner))
+                elif _countable(value):
+                    patch.setattr(module, name, wrap(value))
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+        sys.setrecursionlimit(_MAX_DEPTH)
+        try:
+            yield operations
+        finally:
+            sys.setrecursionlimit(depth)
+
+
+def growth(work: Callable[[int], object], size: int, *modules: ModuleType) -> float:
+    """Return by how much the operations of *work* grow from *size* to twice *size*: linear is 2."""
+    counts = []
+    for number in (size, 2 * size):
+        with count_operations(*modules) as operations:
+            work(number)
+        counts.append(operations.total)
+    assert counts[0]
+    return counts[1] / counts[0]
+
+
+def _checked(found: re.Match[Any] | None, start: int, end: int) -> re.Match[Any] | None:
+    """Return *found*, which the steps have found, too."""
+    assert (found.span() if found else (start, -1)) == (start, end)
+    return found
+
+
+def _countable(value: Any) -> bool:
+    own = getattr(value, "__module__", "") or ""
+    return isinstance(value, re.Pattern) or (
+        own.startswith("newscrawl") and (inspect.isfunction(value) or hasattr(value, "cache_clear"))
+    )
+
+
+def _wrapped(operations: Operations, value: Any) -> Any:
+    if isinstance(value, re.Pattern):
+        return CountingPattern(value, operations)
+    if hasattr(value, "cache_clear"):
+        value = functools.lru_cache(value.cache_parameters()["maxsize"])(value.__wrapped__)
+
+    @functools.wraps(value)
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        operations.calls += 1
+        return value(*args, **kwargs)
+
+    return counted
+
+
+def _wrap_methods(patch: pytest.MonkeyPatch, owner: type, wrap: Callable[[Any], Any]) -> None:
+    for name, value in list(vars(owner).items()):
+        if inspect.isfunction(value) and not name.startswith("__"):
+            patch.setattr(owner, name, wrap(value))
