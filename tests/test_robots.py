@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,13 +45,12 @@ def test_own_groups_say_the_same(lines: list[str]):
 
 
 def test_many_names_over_many_rules():
-    """What would take a parser seconds takes it none when it is cut down."""
+    """A parser, which keeps each rule once for each name, gets each of them once."""
     names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
     rules = "".join(f"Disallow: /a{n}\n" for n in range(8000))
-    start = time.process_time()
     cut = own_groups(f"{names}User-agent: *\n{rules}", AGENT)
+    assert (cut.count("User-agent:"), cut.count("Disallow:")) == (1, 8000)
     rules_kept = Protego.parse(cut)
-    assert time.process_time() - start < 1
     assert not rules_kept.can_fetch("https://a.example/a7999", AGENT)
 
 

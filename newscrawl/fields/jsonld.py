@@ -31,7 +31,7 @@ ARTICLE_TYPES = frozenset(
 # Where a page's own article stands; what hangs on other properties is about something else.
 _CONTAINERS = ("@graph", "mainEntity", "mainEntityOfPage")
 # A script may be wrapped in an HTML comment or a CDATA section, with or without "//" before them.
-_WRAPPING = re.compile(r"(?://|/\*)?\s*(?:<!--|-->|<!\[CDATA\[|\]\]>)\s*(?:\*/)?")
+_WRAPPING = re.compile(r"(?:(?://|/\*)\s*+)?+(?:<!--|-->|<!\[CDATA\[|\]\]>)\s*+(?:\*/)?")
 # Strings are matched first, so that commas inside them are left alone.
 _STRING_OR_COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)|,(?=\s*+[}\]])', re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
