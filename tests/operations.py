@@ -217,6 +217,18 @@ class CountingPattern:
                     yield from self._lazily(nodes, max(0, least - 1), most - 1, end, flags)
 
 
+class CountingList(list[Any]):
+    """A list that counts how often its values are read one by one."""
+
+    def __init__(self, values: Iterable[Any], operations: Operations) -> None:
+        super().__init__(values)
+        self._operations = operations
+
+    def __getitem__(self, place: Any) -> Any:
+        self._operations.step()
+        return super().__getitem__(place)
+
+
 @contextmanager
 def count_operations(*modules: ModuleType) -> Iterator[Operations]:
     """Count what functions, methods and patterns of *modules* do; their caches are emptied."""
