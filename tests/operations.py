@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 _SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 _MAX_DEPTH = 20_000
-_MAX_STEPS = 20_000_000
 
 
 class Operations:
     """A count of calls and of steps of regular expressions."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_steps: int = 20_000_000) -> None:
         self.calls = 0
         self.steps = 0
+        self._max_steps = max_steps
 
     def step(self) -> None:
         """Count a step; too many are an error, so that a test of what never ends does."""
         self.steps += 1
-        assert self.steps < _MAX_STEPS
+        assert self.steps <= self._max_steps
 
     @property
     def total(self) -> int:
@@ -227,6 +227,23 @@ class CountingList(list[Any]):
     def __getitem__(self, place: Any) -> Any:
         self._operations.step()
         return super().__getitem__(place)
+
+
+class CountingDict(dict[int, Any]):
+    """A dictionary of what *compute* gives for a key, which counts how often it is read."""
+
+    def __init__(self, compute: Callable[[int], Any], operations: Operations) -> None:
+        super().__init__()
+        self._compute = compute
+        self._operations = operations
+
+    def __getitem__(self, key: int) -> Any:
+        self._operations.step()
+        return super().__getitem__(key)
+
+    def __missing__(self, key: int) -> Any:
+        value = self[key] = self._compute(key)
+        return value
 
 
 @contextmanager
