@@ -408,11 +408,12 @@ HOSTILE = {
     "nested rules": "a,b{&,c &{color:red}d{",
     "stray braces": "}a{color:red}",
     "supports": "@supports not (a:b) and ",
+    "letters": "a",
 }
 
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("start", ["", "a{", "a{color:", "@media ", "a,b,c{"])
+@pytest.mark.parametrize("start", ["", "a{", "a{color:", "@media ", "a,b,c{", "a{color:("])
 def test_hostile_sheets_are_bounded(start: str, unit: str):
     """A tenth of a megabyte of anything takes no more memory than a few sheets."""
     sheet = parse_sheet(start + unit * (SIZE // len(unit)))
@@ -420,7 +421,7 @@ def test_hostile_sheets_are_bounded(start: str, unit: str):
 
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("start", ["", "a{", "a{color:", "@media ", "a,b,c{"])
+@pytest.mark.parametrize("start", ["", "a{", "a{color:", "@media ", "a,b,c{", "a{color:("])
 def test_hostile_sheets_take_linear_time(start: str, unit: str, monkeypatch: pytest.MonkeyPatch):
     """Twice the sheet takes twice the operations of the loops in Python."""
     monkeypatch.setattr(scanner, "separated", tokens.separated)
