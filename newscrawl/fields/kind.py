@@ -45,7 +45,7 @@ are undated in this sense; 11 have no stated date and do not call themselves art
 SERIES_CONFIDENCE = 0.9
 """How far a page is believed to be a live blog or a gallery by its structure."""
 
-_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w+)"')
+_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
 _ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report"})
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
