@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.servers.faultcases import Case
 
+#: seconds of CPU time of the event loop's thread without a pause
+STALL = 0.5
 HEAD = (
     "| case | what is wrong | exit | outcome | stall, s | crawl, MB | worker, MB | healthy "
     "| requests | inside |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|"
@@ -51,6 +53,9 @@ def run_case(name: str) -> tuple[str, list[str]]:
         run = crawl_cases(Path(folder), {name: case})
         row = judge(name, case, run)
         problems = [*troubles_of_run(run), *row.problems]
+        stall, place = (run.crawl.stats[f"reactor/stall{end}"] for end in ("", "_place"))
+        if stall > STALL:
+            problems.append(f"stall {stall:.2f} s in {place}")
         if problems:
             keep = Path(tempfile.gettempdir(), f"fault-{name}.log")
             keep.write_text(run.crawl.output, encoding="utf-8")

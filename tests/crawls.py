@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import re
 import subprocess
 import sys
-import time
+import threading
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ import psutil
 from scrapy import signals
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.asyncio import create_looping_call
+from twisted.web._newclient import HTTPClientParser
 
 from newscrawl.settings import base
 from tests.conftest import REPOSITORY
@@ -35,38 +38,89 @@ class FileStatsCollector(MemoryStatsCollector):
         Path(path).write_text(json.dumps(stats, default=str), encoding="utf-8")
 
 
-class StallMeter:
-    """Records the longest time that the event loop's thread was busy without a pause, and memory.
+READERS = (
+    "newscrawl.crawl.feeds:read_feed",
+    "newscrawl.crawl.robots:own_groups",
+    "newscrawl.crawl.sitemaps:read_sitemap",
+    "newscrawl.crawl.worker:run_task",
+    "newscrawl.css.sheet:parse_sheet",
+    "newscrawl.document:parse_document",
+    "newscrawl.neardup.sketch:sketch",
+    "parsel.selector:create_root_node",
+    "protego:Protego.parse",
+)
+"""Functions whose time depends on downloaded bytes: pages, sheets, feeds, rules."""
 
-    CPU time of the thread, since on a busy machine the clock on the wall measures the others.
+MAX_READ = 16 * 1024
+"""Bytes that one of them may read on the event loop's thread: rules of a usual size."""
+
+
+class ReactorMeter:
+    """Records what is read on the event loop's thread, the headers of a response, and memory.
+
+    Stats: ``reactor/read`` is the largest text that one of :data:`READERS` got there,
+    ``thread/read`` the largest on another thread of the process.
     """
 
     _TICK = 0.05
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
-        self._before = time.thread_time()
         self._process = psutil.Process()
         self._loop = create_looping_call(self._tick)
         crawler.signals.connect(self._start, signals.spider_opened)
         crawler.signals.connect(self._stop, signals.spider_closed)
+        for stat in ("reactor/read", "thread/read"):
+            self._stats.set_value(stat, 0)
+        for reader in READERS:
+            self._watch_reader(*reader.split(":"))
+        self._watch_headers()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the extension."""
         return cls(crawler)
 
+    def _watch_reader(self, module: str, name: str) -> None:
+        """Put a counting wrapper in the place of a function, wherever it was imported to."""
+        owner: Any = importlib.import_module(module)
+        *classes, name = name.split(".")
+        for part in classes:
+            owner = getattr(owner, part)
+        read = getattr(owner, name)
+
+        @functools.wraps(read)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            texts = [
+                value for value in (*args, *kwargs.values()) if isinstance(value, (bytes, str))
+            ]
+            on_reactor = threading.current_thread() is threading.main_thread()
+            thread = "reactor" if on_reactor else "thread"
+            self._stats.max_value(f"{thread}/read", max(map(len, texts), default=0))
+            return read(*args, **kwargs)
+
+        setattr(owner, name, watched)
+        for other in list(sys.modules.values()):
+            if getattr(other, name, None) is read:
+                setattr(other, name, watched)
+
+    def _watch_headers(self) -> None:
+        receive = HTTPClientParser.headerReceived
+
+        def received(parser: Any, name: bytes, value: bytes) -> None:
+            parser.received_headers = getattr(parser, "received_headers", 0) + 1
+            self._stats.max_value("reactor/headers", parser.received_headers)
+            receive(parser, name, value)
+
+        HTTPClientParser.headerReceived = received
+
     def _start(self) -> None:
-        self._before = time.thread_time()
         self._loop.start(self._TICK, now=False)
 
     def _stop(self) -> None:
         self._loop.stop()
 
     def _tick(self) -> None:
-        now = time.thread_time()
-        self._stats.max_value("reactor/stall", now - self._before)
-        self._before = now
         # Not memusage/max: that begins with the size of the process that started this one.
         self._stats.max_value("process/memory", self._process.memory_info().rss)
 
@@ -131,7 +185,7 @@ def run_scrapy(
     given = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
-        "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.StallMeter": 0}),
+        "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.ReactorMeter": 0}),
         "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
         "NEWSCRAWL_STATE": folder / "state.sqlite",
         # The servers of the tests are on this machine.

@@ -24,7 +24,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_crawl_ends_well(run: Run):
-    """Exit 0, no stall, memory within bounds, nothing inside, one outcome for each request."""
+    """Exit 0, nothing large read on the event loop's thread, memory within bounds, nothing inside, one outcome for each request."""
     assert troubles_of_run(run) == [], run.crawl.output[-5000:]
 
 

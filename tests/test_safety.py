@@ -219,5 +219,5 @@ def test_headers_without_end(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     seen = crawl_urls(tmp_path, web, inner, *urls)
     assert seen.refused("headers") == 1
     assert web.times()["many.example/"] == 1
-    assert seen.crawl.stats["reactor/stall"] < 0.5
+    assert 100 < seen.crawl.stats["reactor/headers"] <= 1000
     assert seen.crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1
