@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOW = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
-WAIT = 2
+WAIT = 6
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_whole_domain_waits(tmp_path: Path, web: DirectWeb, status: int):
     later = [web.times_of(page)[0] for page in (*pages[2:], "busy.example/4")]
     assert min(later) - refused >= WAIT
     # They were not held up by what waited.
-    assert max(web.times_of(page)[0] for page in others) - refused < WAIT
+    assert max(web.times_of(page)[0] for page in others) < again
     first, second = web.times_of("date.example/1")
     assert second - first >= WAIT
     assert crawl.stats["downloader/response_status_count/200"] == 5 + len(others)
@@ -161,23 +161,23 @@ def test_those_who_wait_hold_nobody_up(tmp_path: Path, web: DirectWeb):
     """More domains wait than there may be requests; the others go on meanwhile."""
     waiting = [f"busy-{n}.example/{page}" for n in range(4) for page in range(2)]
     for page in waiting:
-        web.put(page, busy("7"), html("x"))
+        web.put(page, busy("8"), html("x"))
     others = [f"other-{n}.example/" for n in range(20)]
     for page in others:
         web.put(page, html("x"))
     crawl = crawl_all(tmp_path, web, *waiting, *others, CONCURRENT_REQUESTS=4)
-    first = min(at for _, at in web.at)
-    assert max(web.times_of(page)[0] for page in others) - first < 6
+    again = min(web.times_of(page)[1] for page in waiting)
+    assert max(web.times_of(page)[0] for page in others) < again
     assert crawl.stats["downloader/response_status_count/200"] == 28
 
 
 @pytest.mark.slow
 def test_switched_off(tmp_path: Path, web: DirectWeb):
     """Without it Retry-After is not heard, and each host is asked for itself."""
-    web.put("busy.example/1", busy("60"), html("x"))
+    web.put("busy.example/1", busy("86400"), html("x"))
     crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
     assert web.times() == {"busy.example/1": 2}
-    assert crawl.stats["elapsed_time_seconds"] < 30
+    assert not [name for name in crawl.stats if name.startswith("newscrawl/politeness/")]
 
 
 @pytest.mark.slow
@@ -201,7 +201,6 @@ def test_who_never_answers_is_given_up(tmp_path: Path, web: DirectWeb):
     asked = web.times()
     assert sum(asked.values()) <= 2 * REFUSALS
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    assert crawl.stats["elapsed_time_seconds"] < 30
 
 
 @pytest.mark.slow

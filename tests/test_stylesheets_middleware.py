@@ -316,7 +316,37 @@ def test_a_sheet_that_hangs_holds_nothing_up(tmp_path: Path):
     found = record(tmp_path, answers | pages, *pages, CONCURRENT_REQUESTS=1, ROBOTSTXT_OBEY=False)
     assert [item["style_complete"] for item in found.crawl.items] == [False] * 9
     assert found.counts()["failed_count/timeout"] == 3
-    assert found.crawl.stats["elapsed_time_seconds"] < TIMEOUT + 2
+
+
+class BarrierWeb(StyledWeb):
+    """Answers for sheets once all of them were asked for."""
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        super().__init__(answers)
+        self._missing = {url for url in answers if url.endswith(".css")}
+        self._all_asked = asyncio.Event()
+
+    async def answer(self, request: Any, writer: asyncio.StreamWriter) -> bool:
+        """Send what there is for the URL."""
+        self._missing.discard(f"{request.host}{request.target}")
+        if not self._missing:
+            self._all_asked.set()
+        if request.target.endswith(".css"):
+            await self._all_asked.wait()
+        return await super().answer(request, writer)
+
+
+def test_sheets_are_fetched_side_by_side(tmp_path: Path):
+    """Even where Scrapy does one request at a time, no sheet waits for another."""
+    answers = {f"css{n}.example/0.css": Answer() for n in range(3)}
+    sheets = [link(f"http://{url}") for url in answers]
+    pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
+    with BarrierWeb(answers | pages) as web:
+        urls = [f"http://{url}" for url in pages]
+        given = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "NEWSCRAWL_CSS_TIMEOUT": 30}
+        crawl = crawl_pages(tmp_path, urls, web.proxy_environment(), **given)
+    assert [item["style_complete"] for item in crawl.items] == [True] * 9
+    assert crawl.stats["newscrawl/css/requested_count"] == 3
 
 
 def test_a_crawl_that_is_closed_leaves_sheets_behind(tmp_path: Path):
@@ -329,7 +359,7 @@ def test_a_crawl_that_is_closed_leaves_sheets_behind(tmp_path: Path):
         tmp_path, answers | pages, *pages, CLOSESPIDER_ITEMCOUNT=2, NEWSCRAWL_CSS_HOST_FAILURES=0
     )
     assert found.crawl.stats["finish_reason"] == "closespider_itemcount"
-    assert found.crawl.stats["elapsed_time_seconds"] < 3 * TIMEOUT + 3
+    assert found.counts().get("failed_count/timeout", 0) < 30
 
 
 def test_meta_holds_urls_only():
