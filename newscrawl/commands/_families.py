@@ -73,7 +73,11 @@ def _load(folder: Path, opts: argparse.Namespace) -> tuple[list[LabelledPage], l
     from newscrawl.evaluation.families import FAMILY_OF, MAY_TRAIN  # noqa: PLC0415
 
     names = [*FAMILY_OF, *sorted(MAY_TRAIN - FAMILY_OF.keys())]
-    if missing := [name for name in names if not (folder / name).is_dir()]:
+    missing = [name for name in names if not (folder / name).is_dir()]
+    if missing == names:
+        message = f"no corpus in {folder}; there may be: {', '.join(names)}"
+        raise UsageError(message, print_help=False)
+    if missing:
         sys.stderr.write(f"not in {folder}, left out: {', '.join(missing)}\n")
     present = [str(folder / name) for name in names if name not in missing]
     pages = [page for corpus in load_corpora(present) for page in corpus.pages[: opts.limit]]
