@@ -123,7 +123,7 @@ def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
     [
         ("{broken", r"line 2: not JSON"),
         ("[1]", r"line 2: not a JSON object"),
-        ('{"id": "right"}', r"line 2: no 'url'"),
+        ('{"id": "right"}', r"line 2: no 'site'"),
         ('{"id": "right", "url": "u", "site": "s", "date": "5 March"}', r"line 2: .*isoformat"),
         (
             '{"id": "right", "url": "u", "site": "s", "title": 7}',

@@ -330,6 +330,15 @@ def test_the_command_says_what_is_wrong(arguments: list[str], message: str):
 
 
 @pytest.mark.corpus
+def test_shipped_models_know_sites_of_training_corpora_only(corpus_dir: Path):
+    """The models in the package were fitted on no corpus that is for measuring."""
+    pages = [page for name in MAY_TRAIN for page in load_corpus(corpus_dir / name).pages]
+    known = {name for page in pages for name in site_names(page)}
+    for method, load in LEARNED.items():
+        assert load(None).sites <= known, method
+
+
+@pytest.mark.corpus
 @pytest.mark.slow
 def test_families_of_real_pages(corpus_dir: Path, tmp_path: Path):
     """Each family has figures, on a few pages of each corpus."""
