@@ -48,7 +48,8 @@ class Command(ScrapyCommand):
         """Return what the command does."""
         return (
             "Extract the labelled pages of each CORPUS, a folder with truth.jsonl and pages/, and "
-            "print precision, recall and F1 of relevant content, body, title and date."
+            "print precision, recall and F1 of relevant content, body, title and date. With --task "
+            "families CORPUS is the folder that holds all corpora."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -116,8 +117,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--cache",
             metavar="DIR",
-            help="families: folder of trafilatura's bodies (default: newscrawl/peers in the user's "
-            "cache folder)",
+            help="families: keep trafilatura's bodies in DIR, not in the user's cache folder",
         )
         parser.add_argument(
             "--json",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.evaluation.bootstrap import compare
@@ -122,11 +122,12 @@ def with_peers(
     """Return *results* with the F1 of the peer's *bodies* of *pages*, by mode."""
     found = []
     for number, (result, page) in enumerate(zip(results, pages, strict=True)):
-        gold = words(page.body) if page.body is not None else None
-        if gold is not None:
-            for mode, texts in bodies.items():
-                result.peers[mode] = bag_score(words(texts[number]), gold).f1
-        found.append(result)
+        if page.body is None:
+            found.append(result)
+            continue
+        gold = words(page.body)
+        f1 = {mode: bag_score(words(texts[number]), gold).f1 for mode, texts in bodies.items()}
+        found.append(replace(result, peers=f1))
     return found
 
 
@@ -168,7 +169,7 @@ def build_report(
         "peer": peer,
         "groups": {name: _figures(members) for name, members in groups(pages)},
         "changes": [] if baseline is None else changes(pages, baseline),
-        "failures": [page.id for page in pages if page.error is not None],
+        "failures": [f"{page.corpus}/{page.id}" for page in pages if page.error is not None],
         "pages": [asdict(page) for page in pages],
     }
 
