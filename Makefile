@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 BUILD := pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
+# The labelled pages.
+CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-lowest lint docs bench faults peers clean
+.PHONY: demo test test-lowest lint docs bench faults peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -42,6 +44,11 @@ faults: $(VENV)/installed
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
 peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(ARGS)
+
+# The families of corpora next to trafilatura: `make families ARGS='--baseline before.json'`.
+# One thread a fit: on a busy machine those of scikit-learn wait actively for each other.
+families: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m scrapy evaluate --task families $(CORPORA) $(ARGS)
 
 .venv-peers/installed: $(BUILD)
 	$(PYTHON) -m venv .venv-peers

@@ -174,7 +174,7 @@ def test_every_tool_answers_on_sample_pages(corpus: Path, repository: Path):
 
 
 def _answers(lines: str) -> Sequence[Answer]:
-    return [Answer.from_plain(json.loads(line)) for line in lines.splitlines()]
+    return [Answer.from_plain(json.loads(line)["value"]) for line in lines.splitlines()]
 
 
 def test_a_page_that_a_tool_cannot_read_fails_alone(corpus: Path):

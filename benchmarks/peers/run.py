@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,12 +14,13 @@ from benchmarks.peers.tools import TOOLS, Given, Output
 from newscrawl.document import parse_document
 from newscrawl.evaluation.corpora import LabelledPage
 from newscrawl.evaluation.learned import map_folds
+from newscrawl.evaluation.resultcache import ResultCache, page_key
 from newscrawl.evaluation.run import Outcome, map_pages
 from newscrawl.text import squeeze
 from newscrawl.training.labels import align
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _warm: set[str] = set()
@@ -139,10 +139,12 @@ def answers(
         )
     if cache_dir is None or tool.package is None:
         return _merge(_run(name, pages, workers))
-    kept = _Kept(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
-    missing = [page for page in pages if _key(page) not in kept.answers]
-    kept.add(zip(missing, _merge(_run(name, missing, workers)), strict=True))
-    return [kept.answers[_key(page)] for page in pages]
+    kept = ResultCache(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
+    keys = [page_key(page) for page in pages]
+    missing = {key: page for key, page in zip(keys, pages, strict=True) if key not in kept}
+    found = _merge(_run(name, list(missing.values()), workers))
+    kept.add((key, answer.to_plain()) for key, answer in zip(missing, found, strict=True))
+    return [Answer.from_plain(kept[key]) for key in keys]
 
 
 def _run(
@@ -161,26 +163,3 @@ def _run(
 
 def _merge(outcomes: Sequence[Outcome[Answer]]) -> list[Answer]:
     return [replace(one.value, error=one.error) for one in outcomes]
-
-
-def _key(page: LabelledPage) -> tuple[str, str]:
-    return page.corpus, page.id
-
-
-class _Kept:
-    """Answers of one version of one tool, in a file of JSON lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
-        rows = map(json.loads, lines)
-        self.answers = {(row["corpus"], row["id"]): Answer.from_plain(row) for row in rows}
-
-    def add(self, found: Iterable[tuple[LabelledPage, Answer]]) -> None:
-        """Keep *found*."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as lines:
-            for page, answer in found:
-                self.answers[_key(page)] = answer
-                row = {"corpus": page.corpus, "id": page.id, **answer.to_plain()}
-                lines.write(json.dumps(row) + "\n")

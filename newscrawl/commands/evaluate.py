@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands._corpora import load_corpora, progress, require, save_text
+from newscrawl.commands._families import evaluate_families
 from newscrawl.commands._near_duplicates import evaluate_near_duplicates
 from newscrawl.methods import DEFAULT_METHOD, LEARNED, METHODS
 
@@ -47,7 +48,8 @@ class Command(ScrapyCommand):
         """Return what the command does."""
         return (
             "Extract the labelled pages of each CORPUS, a folder with truth.jsonl and pages/, and "
-            "print precision, recall and F1 of relevant content, body, title and date."
+            "print precision, recall and F1 of relevant content, body, title and date. With --task "
+            "families CORPUS is the folder that holds all corpora."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -55,10 +57,11 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument(
             "--task",
-            choices=("articles", "near-duplicates"),
+            choices=("articles", "families", "near-duplicates"),
             default="articles",
-            help="what to score: fields of articles, or clusters of them, found in whole pages, "
-            "in the bodies extracted and in those labelled (default: %(default)s)",
+            help="what to score: fields of articles; the same for each family of the corpora in one "
+            "folder, next to trafilatura; or clusters of articles, found in whole pages, in the "
+            "bodies extracted and in those labelled (default: %(default)s)",
         )
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="method to score (default: %(default)s)"
@@ -106,6 +109,17 @@ class Command(ScrapyCommand):
             help="write what the method's paper prints, and ours, to FILE: a page in Markdown",
         )
         parser.add_argument(
+            "--baseline",
+            metavar="FILE",
+            help="families: compare with the run that wrote FILE by --json; the exit code is 1 if "
+            "a family lost more than its noise",
+        )
+        parser.add_argument(
+            "--cache",
+            metavar="DIR",
+            help="families: keep trafilatura's bodies in DIR, not in the user's cache folder",
+        )
+        parser.add_argument(
             "--json",
             metavar="FILE",
             help="write all figures to FILE; '-': to standard output, in place of the tables",
@@ -116,6 +130,9 @@ class Command(ScrapyCommand):
         _check_options(args, opts)
         if opts.task == "near-duplicates":
             evaluate_near_duplicates(args, opts)
+            return
+        if opts.task == "families":
+            self.exitcode = 0 if evaluate_families(args, opts) else 1
             return
         _check_methods(opts)
         corpora = load_corpora(args)

@@ -52,6 +52,8 @@ class LabelledPage:
     date_doubtful: bool = False
     #: when the page was fetched (aware), which "yesterday" is told from
     fetched_at: datetime | None = None
+    #: labelled language, as ``en``
+    language: str | None = None
 
     @property
     def relevant_content(self) -> str | None:
@@ -175,6 +177,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         body_suspect=row["id"] in suspects,
         date_doubtful=bool(row.get("date_doubtful")),
         fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
+        language=_text(row, "language"),
     )
 
 

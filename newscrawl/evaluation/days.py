@@ -6,15 +6,16 @@ annotators copied the date of the last update, which is all that their pages dis
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.evaluation import calibration
+from newscrawl.evaluation.calibration import confidence_bins
 from newscrawl.evaluation.metrics import mean, same_day, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from newscrawl.evaluation.calibration import Bin
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.evaluation.run import Outcome
     from newscrawl.evaluation.score import PageScores
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95)
 """Confidences from which the share of pages, and of right ones among them, is told."""
-
-BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
-"""Borders of the bins of the reliability table, each with its lower one."""
 
 
 class DayResult(NamedTuple):
@@ -99,29 +97,23 @@ def _sure(days: Sequence[DayResult], least: float) -> dict[str, float]:
 
 
 def reliability(days: Sequence[DayResult]) -> list[dict[str, float]]:
-    """Return for each of :data:`BINS` that has days their mean confidence and how many are right."""
-    binned: dict[int, list[DayResult]] = defaultdict(list)
-    for day in days:
-        if day.returned:
-            binned[min(bisect_right(BINS, day.confidence), len(BINS) - 1) - 1].append(day)
+    """Return for each bin of confidence that has days their mean confidence and share of right ones."""
     return [
         {
-            "from": BINS[number],
-            "to": BINS[number + 1],
-            "pages": len(found),
-            "confidence": mean([day.confidence for day in found]),
-            "right": mean([day.right for day in found]),
+            "from": one.low,
+            "to": one.high,
+            "pages": len(one.results),
+            "confidence": one.confidence,
+            "right": one.result,
         }
-        for number, found in sorted(binned.items())
+        for one in _bins(days)
     ]
 
 
 def calibration_error(days: Sequence[DayResult]) -> float:
-    """Return the expected calibration error: how far, on average over days, a bin is off.
+    """Return the expected calibration error of the confidences of *days*."""
+    return calibration.calibration_error(_bins(days))
 
-    Guo et al., "On Calibration of Modern Neural Networks", ICML 2017, section 2.
-    """
-    rows = reliability(days)
-    pages = sum(row["pages"] for row in rows)
-    off = sum(row["pages"] * abs(row["confidence"] - row["right"]) for row in rows)
-    return off / pages if pages else 0.0
+
+def _bins(days: Sequence[DayResult]) -> list[Bin]:
+    return confidence_bins((day.confidence, day.right) for day in days if day.returned)

@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.evaluation.run import Outcome, evaluate
-from newscrawl.training.bundle import fold_bundles
+from newscrawl.methods import DEFAULT_METHOD
+from newscrawl.training.bundle import fit_bundle, fit_default, fit_folds
 from newscrawl.training.examples import read_examples
 from newscrawl.training.folds import folds, site_names
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.evaluation.score import PageScores
     from newscrawl.methods import Trained
+    from newscrawl.training.bundle import Fit
     from newscrawl.training.folds import Kind
 
 
@@ -28,18 +30,31 @@ def evaluate_out_of_fold(
     method: str,
     kind: Kind,
     *,
+    learn_from: Sequence[LabelledPage] | None = None,
+    nodes: bool = True,
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[Outcome[PageScores]]:
     """Return the scores of each of *pages*, in order, by models fitted to those of other folds.
 
-    *advance* is called twice a page: when it is learned from, and when it is scored.
+    With *learn_from*, to those of these pages that are of other folds. Without *nodes* there are
+    no scores by text nodes. *advance* is called when a page is learned from, and when one is scored.
     """
 
     def score(members: Sequence[LabelledPage], models: Path) -> list[Outcome[PageScores]]:
-        return evaluate(members, method, workers=workers, advance=advance, models=models)
+        return evaluate(
+            members, method, workers=workers, advance=advance, models=models, nodes=nodes
+        )
 
-    return map_folds(pages, kind, score, workers=workers, advance=advance)
+    return map_folds(
+        pages,
+        kind,
+        score,
+        learn_from=learn_from,
+        fit=fit_default if method == DEFAULT_METHOD else fit_bundle,
+        workers=workers,
+        advance=advance,
+    )
 
 
 def map_folds(
@@ -48,20 +63,22 @@ def map_folds(
     measure: Callable[[Sequence[LabelledPage], Path], list[Outcome[T]]],
     *,
     learn_from: Sequence[LabelledPage] | None = None,
+    fit: Fit = fit_bundle,
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[Outcome[T]]:
     """Return what *measure* says of each of *pages*, in order.
 
-    It is called with the pages of each fold, and the folder of the models fitted to the pages of
-    *learn_from*, *pages* themselves if not given, that are of the other folds. *advance* is
-    called when a page is learned from.
+    It is called with the pages of each fold, and the folder of the models that *fit* fits to the
+    pages of *learn_from*, *pages* themselves if not given, that are of the other folds. *advance*
+    is called when a page is learned from.
     """
     read = read_examples(learn_from or pages, workers=workers, advance=advance)
     everything = list(dict.fromkeys([*pages, *(learn_from or ())]))
     places = dict(zip(everything, folds(everything, kind), strict=True))
     fold_of = [places[page] for page in pages]
-    models = fold_bundles(read.pages, read.examples, [places[page] for page in read.pages])
+    read_folds = [places[page] for page in read.pages]
+    models = fit_folds(read.pages, read.examples, read_folds, fit)
     outcomes: dict[int, Outcome[T]] = {}
     with TemporaryDirectory() as folder:
         for fold, fitted in enumerate(models):

@@ -40,10 +40,12 @@ def evaluate(
     workers: int,
     advance: Callable[[], object] | None = None,
     models: Path | None = None,
+    nodes: bool = True,
 ) -> list[Outcome[PageScores]]:
     """Return the scores of *method* on each of *pages*, in order; those of failed pages are 0.
 
-    *models* is the folder of those that a learned method is to use.
+    *models* is the folder of those that a learned method is to use. Without *nodes* there are no
+    scores by text nodes.
     """
     return map_pages(
         "newscrawl.evaluation.score:score_page",
@@ -54,6 +56,7 @@ def evaluate(
         advance=advance,
         method=method,
         models=str(models) if models else None,
+        nodes=nodes,
     )
 
 

@@ -50,6 +50,8 @@ class PageScores:
     titles: dict[Gold, TitleMatch] = field(default_factory=dict)
     #: of the page, as extracted
     language: str | None = None
+    #: of the extracted body; ``None`` where it is empty
+    body_confidence: float | None = None
 
     def score(self, name: TextField, metric: Metric) -> Score | None:
         """Return the score of a field by a metric; ``None`` where there is none."""
@@ -62,6 +64,7 @@ class PageScores:
             "day": self.day,
             "titles": self.titles,
             "language": self.language,
+            "body_confidence": self.body_confidence,
         }
 
     @classmethod
@@ -73,7 +76,7 @@ class PageScores:
         }
         day = DayResult(*plain["day"]) if plain["day"] else None
         titles = {gold: TitleMatch(*match) for gold, match in plain["titles"].items()}
-        return cls(scores, day, titles, plain["language"])
+        return cls(scores, day, titles, plain["language"], plain["body_confidence"])
 
     @classmethod
     def failed(cls, page: LabelledPage) -> PageScores:
@@ -90,11 +93,17 @@ CLEANED = {"coreex:R6": "coreex:R5"}
 
 
 def score_page(
-    html: bytes, *, page: dict[str, Any], method: str, models: str | None = None
+    html: bytes,
+    *,
+    page: dict[str, Any],
+    method: str,
+    models: str | None = None,
+    nodes: bool = True,
 ) -> dict[str, Any]:
     """Return the scores of *method* as JSON values; *page* is a :class:`LabelledPage` in them.
 
     With the folder *models* the method uses those in it, and the style sheets of the corpus.
+    Without *nodes* the scores that need an alignment with text nodes, half of the time, are left out.
     Raises whatever the extraction raises.
     """
     labelled = LabelledPage.from_plain(page)
@@ -108,15 +117,17 @@ def score_page(
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )
-    document = parse_document(source)
+    document = parse_document(source) if nodes else None
     scores: Scores = {}
     _add_bag_scores(scores, labelled, article)
-    _add_node_scores(scores, labelled, article, document)
+    if document is not None:
+        _add_node_scores(scores, labelled, article, document)
     return PageScores(
         scores,
         day_result(labelled, article),
         title_matches(labelled, article, document),
         article.language,
+        article.evidence["body"].confidence if article.body else None,
     ).to_plain()
 
 

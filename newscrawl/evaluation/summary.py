@@ -135,6 +135,7 @@ def page_row(outcome: PageOutcome) -> dict[str, Any]:
             for name, by_metric in value.scores.items()
         },
         "language": value.language,
+        "body_confidence": value.body_confidence,
         "date_doubtful": page.date_doubtful,
         "date": None if value.day is None else value.day._asdict(),
         "titles": {gold: match._asdict() for gold, match in value.titles.items()},

@@ -51,17 +51,18 @@ class TitleMatch(NamedTuple):
 
 
 def title_matches(
-    page: LabelledPage, article: Article, document: Document
+    page: LabelledPage, article: Article, document: Document | None
 ) -> dict[Gold, TitleMatch]:
     """Return how the title of *article* matches the label of *page* and the nodes that hold it.
 
-    Without ``nodes`` where the title is in no text node of *document*; empty without a label.
+    Without ``nodes`` where the title is in no text node of *document*, or that is not given; empty
+    without a label.
     """
     if page.title is None:
         return {}
     title = article.title or ""
     matches: dict[Gold, TitleMatch] = {"label": TitleMatch.of(title, page.title)}
-    if rows := align(document, page).title:
+    if document is not None and (rows := align(document, page).title):
         shown = " ".join(document.text[row] for row in rows)
         matches["nodes"] = TitleMatch.of(title, shown)
     return matches

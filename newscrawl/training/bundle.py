@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl.training.bodies import Labelled, fit_body_model
 from newscrawl.training.fit import fit_models
@@ -10,7 +10,7 @@ from newscrawl.training.folds import FOLDS, site_names
 from newscrawl.training.titles import fit_title_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from newscrawl.evaluation.corpora import LabelledPage
@@ -18,28 +18,50 @@ if TYPE_CHECKING:
     from newscrawl.forest import Model
     from newscrawl.training.examples import Example
 
+    Fit = Callable[[Sequence[LabelledPage], Sequence[Example]], "Fitted"]
+
+
+class Fitted(Protocol):
+    """Models that can be saved."""
+
+    def save(self, folder: Path) -> None:
+        """Write the models to *folder*. Raises ``OSError``."""
+
+
+class DefaultModels(NamedTuple):
+    """The models of the default method."""
+
+    title: Model
+    body: Model
+
+    def save(self, folder: Path) -> None:
+        """Write the models to *folder*. Raises ``OSError``."""
+        self.title.save(folder)
+        self.body.save(folder)
+
 
 class Bundle(NamedTuple):
     """The models of every learned method."""
 
     cardoso: Models
-    title: Model
-    body: Model
+    default: DefaultModels
 
     def save(self, folder: Path) -> None:
         """Write all models to *folder*. Raises ``OSError``."""
         self.cardoso.save(folder)
-        self.title.save(folder)
-        self.body.save(folder)
+        self.default.save(folder)
 
 
 def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bundle:
     """Return the models fitted to *examples*, those of *pages*: the same for the same."""
     sites = {name for page in pages for name in site_names(page)}
-    return Bundle(
-        fit_models(examples, sites),
-        fit_title_model(pages, examples),
-        fit_body_model(with_bodies(pages, examples)),
+    return Bundle(fit_models(examples, sites), fit_default(pages, examples))
+
+
+def fit_default(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> DefaultModels:
+    """Return the default method's models fitted to *examples*, those of *pages*."""
+    return DefaultModels(
+        fit_title_model(pages, examples), fit_body_model(with_bodies(pages, examples))
     )
 
 
@@ -52,12 +74,10 @@ def with_bodies(pages: Iterable[LabelledPage], examples: Iterable[Example]) -> l
     ]
 
 
-def fold_bundles(
-    pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int]
-) -> list[Bundle]:
-    """Return for each fold the models that were fitted to the pages of the others."""
-    bundles = []
+def fit_folds(
+    pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int], fit: Fit
+) -> Iterator[Fitted]:
+    """Yield for each fold the models that *fit* fits to the pages of the others."""
     for fold in range(FOLDS):
         others = [i for i, other in enumerate(folds) if other != fold]
-        bundles.append(fit_bundle([pages[i] for i in others], [examples[i] for i in others]))
-    return bundles
+        yield fit([pages[i] for i in others], [examples[i] for i in others])

@@ -161,8 +161,8 @@ def _model_table(models: Bundle, folder: Path) -> Table:
     forests = {
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
-        headline.FILE: models.title.forest,
-        choice.FILE: models.body.forest,
+        headline.FILE: models.default.title.forest,
+        choice.FILE: models.default.body.forest,
     }
     rows = []
     for name, model in forests.items():

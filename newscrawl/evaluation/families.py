@@ -1,0 +1,277 @@
+"""Families of corpora: the same scores on pages of several origins, next to those of trafilatura."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from newscrawl.evaluation.bootstrap import compare
+from newscrawl.evaluation.calibration import calibration_error, confidence_bins
+from newscrawl.evaluation.metrics import Score, bag_score, mean, mean_score, score_of
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from newscrawl.evaluation.bootstrap import Comparison
+    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.evaluation.run import Outcome
+    from newscrawl.evaluation.score import PageScores
+
+
+class Family(NamedTuple):
+    """Corpora that are reported together."""
+
+    name: str
+    corpora: tuple[str, ...]
+    #: whether models, tables and constants of the package may be fitted on its pages; the others
+    #: are for measuring only
+    may_train: bool
+
+
+FAMILIES = (
+    Family("news", ("news212", "fundus"), may_train=True),
+    Family("wcxb", ("wcxb",), may_train=True),
+    Family("l3sgn1", ("l3sgn1",), may_train=False),
+    Family("daniel", ("daniel",), may_train=False),
+    Family("dragnet", ("dragnet",), may_train=False),
+)
+TRAINING_ONLY = ("css-sites", "fundus-history", "postlight")
+"""Corpora that models are fitted on and that are too few sites, or too few labels, for a report."""
+
+FAMILY_OF = {corpus: family.name for family in FAMILIES for corpus in family.corpora}
+"""Family of each corpus that is scored."""
+
+MAY_TRAIN = frozenset(
+    {*TRAINING_ONLY, *(name for family in FAMILIES if family.may_train for name in family.corpora)}
+)
+"""Corpora that models may be fitted on."""
+
+ALL = "all families"
+FAILED = 0.5
+"""F1 under which a body counts as lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyPage:
+    """Results on one page; ``None`` where a field is not labelled."""
+
+    corpus: str
+    id: str
+    site: str
+    language: str | None
+    body_suspect: bool
+    body: Score | None
+    #: of the body; ``None`` where it is empty
+    confidence: float | None
+    title_f1: float | None
+    title_exact: bool | None
+    #: whether the day of publication is right; ``None`` also where the label is doubtful
+    day: bool | None
+    error: str | None
+    #: F1 of the body by mode of trafilatura
+    peers: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outcome: Outcome[PageScores]) -> FamilyPage:
+        """Return the results of *outcome*."""
+        page, scores = outcome.page, outcome.value
+        title = scores.titles.get("label")
+        return cls(
+            corpus=page.corpus,
+            id=page.id,
+            site=page.site,
+            language=page.language,
+            body_suspect=page.body_suspect,
+            body=scores.score("body", "bag"),
+            confidence=scores.body_confidence,
+            title_f1=score_of(*title[1:]).f1 if title else None,
+            title_exact=title.exact if title else None,
+            day=scores.day.right if scores.day and page.day_counts else None,
+            error=outcome.error,
+        )
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> FamilyPage:
+        """Return the results that were written as JSON values."""
+        body = plain["body"]
+        return cls(**{**plain, "body": None if body is None else Score(*body)})
+
+    @property
+    def family(self) -> str:
+        """Name of the page's family."""
+        return FAMILY_OF[self.corpus]
+
+    @property
+    def body_f1(self) -> float | None:
+        """F1 of the body."""
+        return None if self.body is None else self.body.f1
+
+
+FIELDS: dict[str, Callable[[FamilyPage], float | None]] = {
+    "body": lambda page: page.body_f1,
+    "title": lambda page: page.title_f1,
+    "day": lambda page: page.day,
+}
+"""Figures of a page that two runs are compared by."""
+
+
+def with_peers(
+    results: Iterable[FamilyPage], pages: Iterable[LabelledPage], bodies: Mapping[str, list[str]]
+) -> list[FamilyPage]:
+    """Return *results* with the F1 of the peer's *bodies* of *pages*, by mode."""
+    found = []
+    for number, (result, page) in enumerate(zip(results, pages, strict=True)):
+        if page.body is None:
+            found.append(result)
+            continue
+        gold = words(page.body)
+        f1 = {mode: bag_score(words(texts[number]), gold).f1 for mode, texts in bodies.items()}
+        found.append(replace(result, peers=f1))
+    return found
+
+
+def groups(pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+    """Yield each family with pages, its parts, and all pages together."""
+    for family in FAMILIES:
+        members = [page for page in pages if page.family == family.name]
+        if members:
+            yield family.name, members
+            yield from _parts(family.name, members)
+    yield ALL, list(pages)
+
+
+def _parts(name: str, pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+    """Yield the pages of each of several languages, and those of trusted labels."""
+    languages = sorted({page.language for page in pages if page.language})
+    if len(languages) > 1:
+        for language in languages:
+            yield f"{name}, {language}", [page for page in pages if page.language == language]
+    trusted = [page for page in pages if not page.body_suspect]
+    if len(trusted) < len(pages):
+        yield f"{name}, without suspects", trusted
+
+
+def build_report(
+    method: str,
+    pages: Sequence[FamilyPage],
+    *,
+    peer: str | None,
+    baseline: Sequence[FamilyPage] | None = None,
+) -> dict[str, Any]:
+    """Return all figures as JSON values.
+
+    *peer* is the version of trafilatura, ``None`` without. *baseline* are the pages of an earlier
+    run to compare with.
+    """
+    return {
+        "method": method,
+        "peer": peer,
+        "groups": {name: _figures(members) for name, members in groups(pages)},
+        "changes": [] if baseline is None else changes(pages, baseline),
+        "failures": [f"{page.corpus}/{page.id}" for page in pages if page.error is not None],
+        "pages": [asdict(page) for page in pages],
+    }
+
+
+def _figures(pages: Sequence[FamilyPage]) -> dict[str, Any]:
+    bodies = [page.body for page in pages if page.body is not None]
+    titles = [page for page in pages if page.title_exact is not None]
+    days = [page.day for page in pages if page.day is not None]
+    return {
+        "pages": len(pages),
+        "sites": len({page.site for page in pages}),
+        "bodies": len(bodies),
+        **mean_score(bodies)._asdict(),
+        "below": mean([body.f1 < FAILED for body in bodies]),
+        "empty": sum(page.confidence is None for page in pages),
+        "titles": len(titles),
+        "title_f1": mean([page.title_f1 or 0.0 for page in titles]),
+        "title_exact": mean([bool(page.title_exact) for page in titles]),
+        "days": len(days),
+        "day_right": mean(days),
+        **_calibration(pages),
+        "peer": _peer(pages),
+    }
+
+
+def _calibration(pages: Sequence[FamilyPage]) -> dict[str, Any]:
+    """Return the figures of the bodies in each bin of confidence, and of those that are empty."""
+    cases = [
+        (page.confidence, page.body.f1)
+        for page in pages
+        if page.body is not None and page.confidence is not None
+    ]
+    empty = [page.body.f1 for page in pages if page.body is not None and page.confidence is None]
+    loss = sum(1 - f1 for f1 in (*empty, *(f1 for _, f1 in cases)))
+    bins = confidence_bins(cases)
+    rows = [(one.low, one.high, one.confidence, one.results) for one in bins]
+    if empty:
+        rows.insert(0, (0.0, 0.0, 0.0, empty))
+    return {
+        "bins": [
+            {
+                "from": low,
+                "to": high,
+                "pages": len(results),
+                "share": len(results) / (len(cases) + len(empty)),
+                "confidence": confidence,
+                "f1": mean(results),
+                "loss": sum(1 - f1 for f1 in results) / loss if loss else 0.0,
+            }
+            for low, high, confidence, results in rows
+        ],
+        "calibration_error": calibration_error(bins),
+    }
+
+
+def _peer(pages: Sequence[FamilyPage]) -> dict[str, Any] | None:
+    """Return the figures of the better mode of trafilatura, compared with ours."""
+    pairs = [(page, page.body) for page in pages if page.peers and page.body is not None]
+    if not pairs:
+        return None
+    modes = pairs[0][0].peers
+    f1 = {mode: mean([page.peers[mode] for page, _ in pairs]) for mode in modes}
+    best = max(f1, key=lambda mode: f1[mode])
+    return {
+        "modes": f1,
+        "best": best,
+        "f1": f1[best],
+        "below": mean([page.peers[best] < FAILED for page, _ in pairs]),
+        **compare((page.site, body.f1, page.peers[best]) for page, body in pairs)._asdict(),
+    }
+
+
+def changes(pages: Iterable[FamilyPage], baseline: Iterable[FamilyPage]) -> list[dict[str, Any]]:
+    """Return for each group and field the paired bootstrap of *pages* minus *baseline*."""
+    before = {(page.corpus, page.id): page for page in baseline}
+    known = [page for page in pages if (page.corpus, page.id) in before]
+    rows = []
+    for name, members in groups(known):
+        for shown, value_of in FIELDS.items():
+            triples = [
+                (page.site, new, old)
+                for page in members
+                if (new := value_of(page)) is not None
+                and (old := value_of(before[page.corpus, page.id])) is not None
+            ]
+            if triples:
+                found = compare(triples)
+                old = mean([old for _, _, old in triples])
+                row = {"group": name, "field": shown, "before": old, **found._asdict()}
+                rows.append(row | {"verdict": _verdict(found)})
+    return rows
+
+
+def _verdict(found: Comparison) -> str:
+    if found.high < 0:
+        return "worse"
+    if found.low > 0:
+        return "better"
+    return "within noise" if found.wins or found.losses else "same"
+
+
+def is_worse(report: Mapping[str, Any]) -> bool:
+    """Return whether a whole family lost more than its noise against the baseline."""
+    names = {family.name for family in FAMILIES}
+    return any(row["verdict"] == "worse" and row["group"] in names for row in report["changes"])
