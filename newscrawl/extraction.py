@@ -13,6 +13,7 @@ from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
 from newscrawl.fields.evidence import gather, stated_dates
 from newscrawl.fields.kind import page_kind
+from newscrawl.fields.kindfeatures import Findings
 from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
 from newscrawl.fields.title import title_rows
@@ -92,7 +93,17 @@ def extract(
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, body.forest):
         article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", SHOWN_CONFIDENCE)
-    article.kind, confidence = page_kind(document, dated=article.date is not None)
+    found = None
+    if method == DEFAULT_METHOD:
+        found = Findings(
+            body.forest,
+            article.evidence.get("body"),
+            body.title,
+            article.evidence.get("date"),
+            len(article.authors),
+            body.text,
+        )
+    article.kind, confidence = page_kind(document, found)
     article.evidence["kind"] = Evidence("page-shape", confidence)
     article.style_complete = None if stylesheets is None else page.styles.complete
     return article
