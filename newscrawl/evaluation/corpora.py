@@ -52,6 +52,8 @@ class LabelledPage:
     date_doubtful: bool = False
     #: when the page was fetched (aware), which "yesterday" is told from
     fetched_at: datetime | None = None
+    #: ``collection``, ``listing``, ``forum``, ``product``, ... of a page that is no article
+    page_type: str | None = None
 
     @property
     def relevant_content(self) -> str | None:
@@ -96,6 +98,8 @@ class Corpus:
 
     name: str
     pages: list[LabelledPage] = field(default_factory=list)
+    #: pages that are no articles, labelled with their type
+    typed: list[LabelledPage] = field(default_factory=list)
     #: pages without any label, left out
     unlabelled: int = 0
 
@@ -117,8 +121,9 @@ def load_corpus(folder: Path) -> Corpus:
         except (KeyError, TypeError, ValueError) as error:
             message = f"{truth}, line {number}: {_explain(error)}"
             raise CorpusError(message) from error
-    labelled = [page for page in pages if page.labelled]
-    return Corpus(name, labelled, unlabelled=len(pages) - len(labelled))
+    typed = [page for page in pages if page.page_type]
+    labelled = [page for page in pages if page.labelled and not page.page_type]
+    return Corpus(name, labelled, typed, unlabelled=len(pages) - len(labelled) - len(typed))
 
 
 def half_of(host: str) -> Half:
@@ -175,6 +180,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         body_suspect=row["id"] in suspects,
         date_doubtful=bool(row.get("date_doubtful")),
         fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
+        page_type=_text(row, "page_type"),
     )
 
 

@@ -11,25 +11,29 @@ from typing import TYPE_CHECKING, Literal
 
 from newscrawl.fields.kindfeatures import (
     FEATURES,
+    PAGE_FEATURES,
     data_types,
-    kind_features,
     names_article,
 )
 from newscrawl.fields.series import series_kind
 from newscrawl.forest import load_model
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from newscrawl.document import Document
-    from newscrawl.fields.kindfeatures import Findings
     from newscrawl.forest import Model
     from newscrawl.items import ArticleKind
 
 FILE = "kind.npz"
+PAGE_FILE = "kind-page.npz"
 
-THRESHOLD = 0.3
+THRESHOLD = 0.25
 """Probability from which a page is an article."""
+
+PAGE_THRESHOLD = 0.1
+"""The same, of a page before extraction."""
 
 SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or a gallery that the page's structure shows."""
@@ -41,28 +45,36 @@ _MAX_LINK_DENSITY = 0.4
 
 
 def load_kind_model(folder: Path | None = None) -> Model:
-    """Return the ensemble that classifies pages, see :func:`~newscrawl.forest.load_model`."""
+    """Return the ensemble that classifies extracted pages, see :func:`~newscrawl.forest.load_model`."""
     return load_model(FILE, FEATURES, folder)
 
 
-def page_kind(
-    document: Document,
-    found: Findings | None = None,
-    *,
-    threshold: float = THRESHOLD,
-    models: Path | None = None,
-) -> tuple[ArticleKind, float]:
-    """Return the kind of *document*, and the confidence in it, 0..1.
+def load_page_model(folder: Path | None = None) -> Model:
+    """Return the ensemble that classifies pages before extraction."""
+    return load_model(PAGE_FILE, PAGE_FEATURES, folder)
 
-    *found* are the results of extraction; without them the page's features have to suffice. A page
-    whose calibrated probability is *threshold* or more is an ``article``, or ``live`` or ``gallery``
+
+def article_probability(features: Sequence[float]) -> float:
+    """Return the calibrated probability that a page of these *features* is an article.
+
+    They are all :data:`~newscrawl.fields.kindfeatures.FEATURES`, or those of the page alone.
+    """
+    is_whole = len(features) == len(FEATURES)
+    forest = (load_kind_model() if is_whole else load_page_model()).forest
+    return forest.calibrated(float(forest.predict([features])[0]))
+
+
+def page_kind(
+    document: Document, features: Sequence[float], *, threshold: float = THRESHOLD
+) -> tuple[ArticleKind, float]:
+    """Return the kind of *document*, which has these *features*, and the confidence in it, 0..1.
+
+    A page whose probability is *threshold* or more is an ``article``, or ``live`` or ``gallery``
     where JSON-LD says so; it is one of these two in any case where its structure shows it
     (:mod:`~newscrawl.fields.series`). All others are ``index``, or ``other`` where most of their
-    text is outside of links. *models* is the folder of the classifier, by default the package's.
+    text is outside of links.
     """
-    features = kind_features(document, found)
-    forest = load_kind_model(models).forest
-    probability = forest.calibrated(forest.predict([features])[0])
+    probability = article_probability(features)
     special = stated_series(document)
     is_article = probability >= threshold
     if not (is_article and special) and (series := series_kind(document)):

@@ -1,8 +1,7 @@
 """Features of a page for the classifier of kinds: no words of any language, nothing of the URL.
 
-The features of the page are read from the document alone. Those of the findings (body, title,
-date) are :data:`UNKNOWN` where a page is classified before extraction, and the classifier is fitted
-to each page both ways.
+Those of the page are read from the document alone, so that it can be classified before extraction;
+the others are those of the body, the title and the date that were found.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from newscrawl.items import Evidence
 
 UNKNOWN = -1.0
-"""Value of the features of findings where there are none."""
+"""Value of features that a page does not have."""
 
 _COUNTED = (
     "p", "li", "img", "figure", "time", "article", "section", "form", "input", "button", "option",
@@ -99,13 +98,13 @@ class Findings(NamedTuple):
 
 
 def kind_features(document: Document, found: Findings | None = None) -> list[float]:
-    """Return the :data:`FEATURES` of *document*."""
+    """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
     links = _HeadlineLinks.of(document)
     headings, linked = _headings(document)
     dates, prices = _dates_and_prices(document)
     page = _page_features(document, links, headings, linked, dates, prices)
     if found is None:
-        return page + [UNKNOWN] * len(FOUND_FEATURES)
+        return page
     return [
         *page,
         *_body_features(document, found, (headings, linked, links.rows, document.rows_of("img"), dates)),

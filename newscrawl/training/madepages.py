@@ -54,20 +54,31 @@ def stories_of(pages: Iterable[LabelledPage]) -> list[Story]:
     return [Story.of(page) for page in pages if page.title and page.body]
 
 
-def made_articles(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[bytes]:
-    """Return the article of *page* in other layouts, with teasers of *stories* around it."""
+Made = tuple[str, bytes]
+"""The way in which a page is made, and the page."""
+
+
+def made_articles(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[Made]:
+    """Return the article of *page* in other layouts, with teasers of *stories* around it.
+
+    ``made``: in layouts of ours; ``old style``: on its page, without structured data.
+    """
     random = Random(f"article {page.corpus} {page.id}")  # noqa: S311  # the same for the same page
     site = _Site(random, stories)
     story = Story.of(page)
-    made = [site.page(site.article(story), story.title) for _ in range(2)]
-    return [*made, _old_style(html, page.body or "", site)]
+    made = [("made", site.page(site.article(story), story.title)) for _ in range(2)]
+    return [*made, ("old style", _old_style(html, page.body or "", site))]
 
 
-def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[bytes]:
-    """Return home and section pages: teasers of *stories* in the surroundings of *page*, and alone."""
+def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[Made]:
+    """Return home and section pages, with teasers of *stories*.
+
+    ``made``: in layouts of ours; ``index in place``: on *page*, in place of its body.
+    """
     random = Random(f"index {page.corpus} {page.id}")  # noqa: S311
     site = _Site(random, stories)
-    return [site.page(site.index(), ""), *_with_index(html, page.body or "", site)]
+    indexes = [("index in place", one) for one in _with_index(html, page.body or "", site)]
+    return [("made", site.page(site.index(), "")), *indexes]
 
 
 class _Site:
