@@ -90,14 +90,14 @@ def find_roots(document, list rows not None):
     return forest
 
 
-def longest_run(document, *, frozenset inline not None, double least, double alone):
-    """Return the weighted characters: see :func:`newscrawl.fields.kind.longest_in_python`."""
+def longest_runs(document, *, frozenset inline not None, double least, double alone):
+    """Return the weighted characters: see :func:`newscrawl.fields.longestrun.runs_in_python`."""
     cdef list tags = document.tag, parents = document.parent
     cdef list before = document.chars_before, links = document.link_chars_before
     cdef array.array chars = array.clone(_DOUBLES, len(tags), zero=True)
     cdef array.array runs = array.clone(_DOUBLES, len(tags) + 1, zero=True)
     cdef Py_ssize_t row, block, home
-    cdef double size, longest = 0
+    cdef double size, longest = 0, second = 0
     for row in document.shown:
         if <double> links[row] == <double> links[row + 1]:
             block = parents[row]
@@ -109,8 +109,13 @@ def longest_run(document, *, frozenset inline not None, double least, double alo
         if size >= least:
             home = block if size >= alone and tags[block] != "p" else parents[block]
             runs.data.as_doubles[home + 1] += size
-            longest = max(longest, runs.data.as_doubles[home + 1])
-    return longest
+    for home in range(len(tags) + 1):
+        size = runs.data.as_doubles[home]
+        if size > longest:
+            longest, second = size, longest
+        elif size > second:
+            second = size
+    return longest, second
 
 
 def find_main_content_node(document, counts, parameters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
@@ -13,6 +13,7 @@ from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
 from newscrawl.fields.evidence import gather, stated_dates
 from newscrawl.fields.kind import page_kind
+from newscrawl.fields.kindfeatures import Findings, kind_features
 from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.paywall import SHOWN_CONFIDENCE, shows_paywall
 from newscrawl.fields.title import title_rows
@@ -62,8 +63,44 @@ def extract(
     Raises :class:`~newscrawl.document.DocumentError` for what is no page, and
     :class:`UnknownMethodError`.
     """
-    find_body = method_of(method)
     options = options or _DEFAULT_OPTIONS
+    article, document, features = _extract(
+        html, url, encoding, fetched_at, stylesheets, method, options
+    )
+    article.kind, confidence = page_kind(document, features, threshold=options.article_threshold)
+    article.evidence["kind"] = Evidence("page", confidence)
+    return article
+
+
+def extract_features(
+    html: bytes,
+    url: str | None = None,
+    *,
+    fetched_at: datetime | None = None,
+    options: ExtractOptions = _DEFAULT_OPTIONS,
+) -> list[float]:
+    """Return the features that the kind of a page is classified by, as :func:`extract` finds them."""
+    return _extract(html, url, None, fetched_at, None, DEFAULT_METHOD, options).features
+
+
+class _Extracted(NamedTuple):
+    #: without its kind
+    article: Article
+    document: Document
+    #: of the page and what was found in it
+    features: list[float]
+
+
+def _extract(
+    html: bytes | str,
+    url: str | None,
+    encoding: str | None,
+    fetched_at: datetime | None,
+    stylesheets: Mapping[str, str | Sheet] | None,
+    method: str,
+    options: ExtractOptions,
+) -> _Extracted:
+    find_body = method_of(method)
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
@@ -92,10 +129,21 @@ def extract(
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, body.forest):
         article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", SHOWN_CONFIDENCE)
-    article.kind, confidence = page_kind(document, dated=article.date is not None)
-    article.evidence["kind"] = Evidence("page-shape", confidence)
+    # The classifier knows the findings of the default method only.
+    found = _findings(article, body) if method == DEFAULT_METHOD else None
     article.style_complete = None if stylesheets is None else page.styles.complete
-    return article
+    return _Extracted(article, document, kind_features(document, found))
+
+
+def _findings(article: Article, body: Body) -> Findings:
+    return Findings(
+        body.forest,
+        article.evidence.get("body"),
+        body.title,
+        article.evidence.get("date"),
+        len(article.authors),
+        body.text,
+    )
 
 
 def _fill_as_found(article: Article, document: Document, body: Body) -> None:

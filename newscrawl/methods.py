@@ -24,6 +24,7 @@ from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.date import Dating, decide
 from newscrawl.fields.evidence import stated_dates
 from newscrawl.fields.headline import find_headline, load_title_model
+from newscrawl.fields.kind import THRESHOLD
 from newscrawl.fields.metadata import stated_body
 from newscrawl.fields.pagedata import article_in_data
 from newscrawl.fields.spanfeatures import find_candidates
@@ -64,6 +65,8 @@ class ExtractOptions:
     min_body_chars: int = 0
     #: where parsed style sheets are kept, the blocks in pages included
     sheet_store: SheetStore | None = None
+    #: probability from which a page is an article
+    article_threshold: float = THRESHOLD
     #: folder of the models of methods that have any: None for those in the package
     models: Path | None = None
 

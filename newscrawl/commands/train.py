@@ -1,4 +1,4 @@
-"""``scrapy train``: fit the classifiers of title, date and body to labelled pages.
+"""``scrapy train``: fit the classifiers of title, date, body and kind to labelled pages.
 
 What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
 """
@@ -35,14 +35,15 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return what the command does, in a line."""
-        return "Fit the classifiers of title, date and body to folders of labelled pages"
+        return "Fit the classifiers of title, date, body and kind to folders of labelled pages"
 
     def long_desc(self) -> str:
         """Return what the command does."""
         return (
             "Find the labelled title, day and body of each page of each CORPUS, a folder with "
             "truth.jsonl and pages/, among its text nodes and blocks, fit ensembles of trees, print "
-            "what they score on pages they were not fitted to, and write them to DIR. The same "
+            "what they score on pages they were not fitted to, and write them to DIR. Pages with a "
+            "page_type and no labels, lists for example, are learned from as no articles. The same "
             "pages give the same bytes. Needs scikit-learn: pip install 'newscrawl[train]'"
         )
 
@@ -67,11 +68,14 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Fit models to the corpora in *args*."""
         _check(opts)
-        pages = [page for corpus in load_corpora(args) for page in corpus.pages if page.labelled]
-        _train(pages, opts)
+        corpora = load_corpora(args)
+        pages = [page for corpus in corpora for page in corpus.pages]
+        _train(pages, [page for corpus in corpora for page in corpus.typed], opts)
 
 
-def _train(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
+def _train(
+    pages: Sequence[LabelledPage], typed: Sequence[LabelledPage], opts: argparse.Namespace
+) -> None:
     from newscrawl.evaluation.tables import print_tables  # noqa: PLC0415
     from newscrawl.training.examples import read_examples  # noqa: PLC0415
     from newscrawl.training.fit import TooFewPagesError  # noqa: PLC0415
@@ -81,7 +85,13 @@ def _train(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
         examples = read_examples(pages, workers=opts.workers, advance=advance)
     tables: list[Table] = []
     try:
-        for table in train(examples, Path(opts.out), validate=not opts.no_folds):
+        for table in train(
+            examples,
+            Path(opts.out),
+            typed=typed,
+            workers=opts.workers,
+            validate=not opts.no_folds,
+        ):
             print_tables([table], sys.stdout)
             tables.append(table)
     except TooFewPagesError as error:

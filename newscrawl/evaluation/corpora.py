@@ -54,6 +54,8 @@ class LabelledPage:
     fetched_at: datetime | None = None
     #: labelled language, as ``en``
     language: str | None = None
+    #: ``collection``, ``listing``, ``forum``, ``product``, ... of a page that is no article
+    page_type: str | None = None
 
     @property
     def relevant_content(self) -> str | None:
@@ -98,6 +100,8 @@ class Corpus:
 
     name: str
     pages: list[LabelledPage] = field(default_factory=list)
+    #: pages that are no articles, labelled with their type
+    typed: list[LabelledPage] = field(default_factory=list)
     #: pages without any label, left out
     unlabelled: int = 0
 
@@ -119,8 +123,9 @@ def load_corpus(folder: Path) -> Corpus:
         except (KeyError, TypeError, ValueError) as error:
             message = f"{truth}, line {number}: {_explain(error)}"
             raise CorpusError(message) from error
-    labelled = [page for page in pages if page.labelled]
-    return Corpus(name, labelled, unlabelled=len(pages) - len(labelled))
+    typed = [page for page in pages if page.page_type]
+    labelled = [page for page in pages if page.labelled and not page.page_type]
+    return Corpus(name, labelled, typed, unlabelled=len(pages) - len(labelled) - len(typed))
 
 
 def half_of(host: str) -> Half:
@@ -178,6 +183,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         date_doubtful=bool(row.get("date_doubtful")),
         fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
         language=_text(row, "language"),
+        page_type=_text(row, "page_type"),
     )
 
 

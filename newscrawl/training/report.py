@@ -19,6 +19,8 @@ from newscrawl.training.crossvalidation import (
     title_scores,
 )
 from newscrawl.training.folds import KINDS, Kind, folds
+from newscrawl.training.kindreport import kind_tables
+from newscrawl.training.kinds import fit_kind_models, read_out_of_fold
 from newscrawl.training.labels import Coverage
 from newscrawl.training.titlereport import title_tables
 
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Found
     from newscrawl.training.bundle import Bundle
     from newscrawl.training.examples import Example, Examples
+    from newscrawl.training.kinds import KindModels
 
 Approach = Literal["structural", "visual", "dependent", "conditional"]
 
@@ -61,11 +65,20 @@ class Result(NamedTuple):
     found: list[Found]
 
 
-def train(examples: Examples, out: Path, *, validate: bool = True) -> Iterator[Table]:
+def train(
+    examples: Examples,
+    out: Path,
+    *,
+    typed: Sequence[LabelledPage] = (),
+    workers: int = 0,
+    validate: bool = True,
+) -> Iterator[Table]:
     """Fit models to *examples*, write them to the folder *out*; yield what there is to say.
 
-    With *validate* they are cross-validated first. The same examples give the same files. Raises
-    ``OSError`` where the files cannot be written.
+    The pages *typed*, which are no articles, and those of *examples* are extracted once more, in
+    *workers* processes, for the classifiers of kinds. With *validate* all are cross-validated
+    first. The same examples give the same files. Raises ``OSError`` where the files cannot be
+    written.
     """
     yield coverage_table(examples)
     yield failure_table(examples)
@@ -75,7 +88,12 @@ def train(examples: Examples, out: Path, *, validate: bool = True) -> Iterator[T
         yield from body_tables(with_bodies(examples.pages, examples.examples))
     models = fit_bundle(examples.pages, examples.examples)
     models.save(out)
-    yield _model_table(models, out)
+    kind_pages = read_out_of_fold(examples.pages, examples.examples, typed, workers=workers)
+    if validate:
+        yield from kind_tables(kind_pages)
+    kinds = fit_kind_models(kind_pages)
+    kinds.save(out)
+    yield _model_table(models, kinds, out)
 
 
 def coverage_table(examples: Examples) -> Table:
@@ -157,12 +175,14 @@ def _score_row(name: str, kind: str, corpus: str, scores: Scores, published: str
     return [name, kind, corpus, str(scores.pages), *(f"{one:.3f}" for one in figures), published]
 
 
-def _model_table(models: Bundle, folder: Path) -> Table:
+def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
     forests = {
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
         headline.FILE: models.default.title.forest,
         choice.FILE: models.default.body.forest,
+        kinds.whole.file: kinds.whole.forest,
+        kinds.page.file: kinds.page.forest,
     }
     rows = []
     for name, model in forests.items():
