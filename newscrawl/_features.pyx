@@ -73,7 +73,7 @@ cdef class Blocks:
 
     cdef int fill_markup(
         self, dict groups, frozenset strong, frozenset emphasis, frozenset images,
-        bytearray within,
+        bytearray within, double outside,
     ) except -1:
         cdef Py_ssize_t place, row
         cdef double before = -1, size
@@ -84,7 +84,7 @@ cdef class Blocks:
             self.of(place)[PARENT_TAG] = groups.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
             self.of(place)[BEFORE_TAG] = before
             before = self.of(place)[TAG]
-            self.of(place)[WITHIN_ARTICLE] = within[row]
+            self.of(place)[WITHIN_ARTICLE] = 1.0 if within[row] else outside
             self.of(place)[STRONG] = self.stressed(place, strong) / size
             self.of(place)[EMPHASIS] = self.stressed(place, emphasis) / size
             self.of(place)[IMAGE] = self.image_before(self.rows[place][0], images)
@@ -262,7 +262,8 @@ def feature_table(
     blocks.fill_sizes(least_long, few_links)
     articles = bytearray(len(document.tag))
     _mark(articles, document.rows_of("article"), document.end, 1)
-    blocks.fill_markup(tag_groups, strong_tags, emphasis_tags, images, articles)
+    outside = 0.0 if document.rows_of("article") or document.rows_of("main") else -1.0
+    blocks.fill_markup(tag_groups, strong_tags, emphasis_tags, images, articles, outside)
     blocks.fill_votes(votes)
     blocks.fill_parents(document.depth)
     blocks.fill_patterns(document.attributes["class"])

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from newscrawl.body.blocks import forest_of_blocks
-from newscrawl.body.choice import body_candidates, choose_blocks, load_body_model
+from newscrawl.body.choice import BodyModels, body_candidates, choose_blocks, load_body_models
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
@@ -145,7 +145,7 @@ class _DefaultModels(NamedTuple):
     """The models of the default method."""
 
     title: Model
-    body: Model
+    body: BodyModels
 
     @property
     def sites(self) -> frozenset[str]:
@@ -155,7 +155,7 @@ class _DefaultModels(NamedTuple):
 
 @cache
 def _load_default_models(folder: Path | None) -> _DefaultModels:
-    return _DefaultModels(load_title_model(folder), load_body_model(folder))
+    return _DefaultModels(load_title_model(folder), load_body_models(folder))
 
 
 def _newscrawl(page: Page, options: ExtractOptions) -> Body:
@@ -176,7 +176,7 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
     if not options.remove_boilerplate:
         return Body(region, Evidence("nce", NCE_CONFIDENCE[fallback]), title)
     choice = choose_blocks(body_candidates(document, region), models.body)
-    evidence = Evidence("blocks", models.body.forest.calibrated(choice.expected))
+    evidence = Evidence("blocks", models.body.context.forest.calibrated(choice.expected))
     text = article_in_data(document, choice.rows)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)

@@ -127,6 +127,11 @@ def block_features(
     return feature_table(document, owner, rows, votes, heading, texts, description_of(document))
 
 
+def has_semantic_markup(document: Document) -> bool:
+    """Return whether the page has an ``article`` or a ``main``; old layouts have neither."""
+    return bool(document.rows_of("article") or document.rows_of("main"))
+
+
 def table_in_python(  # noqa: PLR0917  # all that is asked of a block
     document: Document,
     owner: list[int],
@@ -206,10 +211,11 @@ def _size_columns(context: Context) -> Columns:
 def _markup_columns(context: Context) -> Columns:
     document, tag = context.document, context.document.tag
     inside = votes_in_python(document.end, [document.rows_of("article")])
+    outside = 0.0 if has_semantic_markup(document) else -1.0
     return {
         "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
         "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
-        "within_article": [float(inside[row]) for row in context.owner],
+        "within_article": [float(inside[row]) or outside for row in context.owner],
         **_emphasis_columns(context),
     }
 

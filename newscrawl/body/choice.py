@@ -1,8 +1,9 @@
 """The body as the blocks that an ensemble of decision trees takes for it.
 
 NCE, CoreEx and ECON give candidates: their union keeps 99 % of the true text in a third of the
-page's blocks. Boosted trees give each candidate's probability, and of all bodies the one with the
-greatest expected F1 is chosen, so that no threshold is fitted.
+page's blocks. Boosted trees give each candidate's probability, a second ensemble corrects it in the
+context of the page, and of all bodies the one with the greatest expected F1 is chosen, so that no
+threshold is fitted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.blockfeatures import HEADINGS, ITEM, QUOTE, block_features, prose_places
 from newscrawl.body.blocks import cast_votes, find_blocks, marked_up_alike
 from newscrawl.body.blocktexts import said_often
+from newscrawl.body.context import CONTEXT_FEATURES, context_table
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.featurenames import FEATURES
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from newscrawl.forest import Model
 
 FILE = "body.npz"
+CONTEXT_FILE = "body-context.npz"
 
 IMPROBABLE = 0.1
 """Short blocks of a smaller probability do not belong to their neighbours."""
@@ -46,9 +49,42 @@ _NEAR = 3
 _CLOSE = 12
 
 
-def load_body_model(folder: Path | None = None) -> Model:
-    """Return the ensemble that tells blocks of the body, see :func:`~newscrawl.forest.load_model`."""
-    return load_model(FILE, FEATURES, folder)
+class BodyModels(NamedTuple):
+    """Block classifier in two passes: a block alone, and in the context of the page."""
+
+    blocks: Model
+    context: Model
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """Sites whose pages the models were trained on."""
+        return self.blocks.sites | self.context.sites
+
+    def save(self, folder: Path) -> None:
+        """Write the models to *folder*. Raises ``OSError``."""
+        self.blocks.save(folder)
+        self.context.save(folder)
+
+    def probabilities(self, features: Table, chars: Sequence[float]) -> list[float]:
+        """Return the probability that each candidate block is of the body."""
+        alone = self.blocks.forest.predict(features)
+        return self.context.forest.predict(in_context(features, alone, chars))
+
+
+def load_body_models(folder: Path | None = None) -> BodyModels:
+    """Return the block classifier, see :func:`~newscrawl.forest.load_model`."""
+    return BodyModels(
+        load_model(FILE, FEATURES, folder), load_model(CONTEXT_FILE, CONTEXT_FEATURES, folder)
+    )
+
+
+def in_context(
+    features: Sequence[float], probabilities: Sequence[float], chars: Sequence[float]
+) -> Table:
+    """Return the second pass's features of candidates, given the first pass's *probabilities*."""
+    chosen, expected = best_subset(probabilities, chars)
+    cut = min((probabilities[place] for place in chosen), default=0.0)
+    return context_table(features, probabilities, chars, expected, cut)
 
 
 class Candidates(NamedTuple):
@@ -111,9 +147,9 @@ class Choice(NamedTuple):
     expected: float
 
 
-def choose_blocks(candidates: Candidates, model: Model) -> Choice:
+def choose_blocks(candidates: Candidates, models: BodyModels) -> Choice:
     """Return the body among *candidates*: empty where there is none."""
-    probabilities = model.forest.predict(candidates.features)
+    probabilities = models.probabilities(candidates.features, candidates.chars)
     chosen, expected = best_subset(probabilities, candidates.chars)
     chosen = with_companions(candidates.features, probabilities, chosen)
     rows = [row for place in chosen for row in candidates.blocks.rows[candidates.places[place]]]

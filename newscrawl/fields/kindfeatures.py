@@ -107,7 +107,9 @@ def kind_features(document: Document, found: Findings | None = None) -> list[flo
         return page
     return [
         *page,
-        *_body_features(document, found, (headings, linked, links.rows, document.rows_of("img"), dates)),
+        *_body_features(
+            document, found, (headings, linked, links.rows, document.rows_of("img"), dates)
+        ),
         *_title_features(document, found),
         0.0 if found.date is None else found.date.confidence,
         UNKNOWN if found.date is None else _date_kind(found.date.source),

@@ -1,4 +1,9 @@
-"""The default's body: boosted trees fitted to the blocks of labelled pages, and their calibration."""
+"""Block classifier of the default method: boosted trees in two passes, and their calibration.
+
+Each labelled page is learned from with pages made of it (:mod:`newscrawl.training.madepages`): old
+layouts, short stories among teasers. Without them the classifier takes whole feeds on such pages.
+The second pass is fitted to probabilities of sites that the first had not seen (stacking).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.choice import FILE, best_subset, body_candidates
+from newscrawl.body.choice import (
+    CONTEXT_FILE,
+    FILE,
+    BodyModels,
+    best_subset,
+    body_candidates,
+    in_context,
+)
+from newscrawl.body.context import CONTEXT_FEATURES
 from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.nce import find_region
+from newscrawl.document import parse_document
 from newscrawl.evaluation.metrics import score_of
 from newscrawl.forest import LEAF, Forest, Model, Tree
 from newscrawl.methods import prepare
@@ -20,25 +34,42 @@ from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import extra_site, site_names
+from newscrawl.training.madepages import corpus_stories, made_articles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
 
-TREES = 60
-LEAVES = 16
-"""Most leaves of a tree. 80 trees are better by 0.0003, 100 of 12 leaves and 150 of half the rate are not."""
-RATE = 0.12
-LEAST_LEAF = 15
-L2 = 5.0
-BINS = 64
+
 MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "votes": 1}
 """Features with which the probability rises (1) or falls (-1), whatever else is the case: what the
 papers say of them. What a page or two of the training seem to say against it is chance."""
+
+
+class Pass(NamedTuple):
+    """One pass of the block classifier: its file, features and size."""
+
+    file: str
+    names: tuple[str, ...]
+    trees: int
+    leaves: int
+    rate: float
+    monotonic: Mapping[str, int]
+
+
+FIRST = Pass(FILE, FEATURES, trees=100, leaves=24, rate=0.1, monotonic=MONOTONIC)
+SECOND = Pass(CONTEXT_FILE, CONTEXT_FEATURES, trees=80, leaves=10, rate=0.06, monotonic={})
+"""Larger ensembles gain nothing on the families of corpora."""
+VARIANT_WEIGHT = 0.2
+"""Weight of a page made of a labelled one. 0.1 and 0.4 are no better."""
+LEAST_LEAF = 15
+L2 = 5.0
+BINS = 64
 SHARE = 0.4
 """Share of the features, drawn anew, that a split is chosen from. Together they gain 0.0006."""
 
@@ -102,53 +133,124 @@ class Labelled(NamedTuple):
 
     page: LabelledPage
     example: BodyExample
+    #: examples of pages made of it
+    variants: Sequence[BodyExample] = ()
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the page is learned from."""
+        return not self.page.body_suspect and bool(self.example.features)
+
+    @property
+    def weighted(self) -> Iterator[tuple[BodyExample, float]]:
+        """The examples to learn from, and their weights."""
+        yield self.example, 1.0
+        for one in self.variants:
+            if one.features:
+                yield one, VARIANT_WEIGHT
 
 
-def fit_body_model(labelled: Sequence[Labelled]) -> Model:
-    """Return the model fitted to *labelled* pages: the same for the same, in the same order.
+def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]:
+    """Return the examples of pages made of *page*, whose bytes are *html*."""
+    if not (page.title and page.body):
+        return ()
+    made = made_articles(page, html, corpus_stories(page.path.parent.parent))
+    return tuple(body_example(parse_document(content), page.body) for _, content in made)
+
+
+Rated = tuple[list[float], ...]
+"""Probabilities by the first pass, of the candidates of each example of a page."""
+
+
+def fit_body_models(labelled: Sequence[Labelled]) -> BodyModels:
+    """Return the models fitted to *labelled* pages: the same for the same, in the same order.
 
     Pages whose label is doubted are left out. The expected F1 is calibrated on pages of sites that
     the ensembles of three folds have not seen. Raises :class:`~newscrawl.training.fit.TooFewPagesError`.
     """
     sites = {name for one in labelled for name in site_names(one.page)}
-    model = _fit(labelled, sites)
-    return model._replace(forest=replace(model.forest, calibration=_calibration(labelled)))
+    blocks = _fit_first(labelled, sites)
+    rated = _rate_in_folds(labelled)
+    context = _fit_second(labelled, rated, sites)
+    curve = curve_of(_told(labelled, rated))
+    return BodyModels(blocks, context._replace(forest=replace(context.forest, calibration=curve)))
 
 
-def _fit(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> Model:
+def _fit_first(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> Model:
+    examples = [(one, it, weight) for one in labelled if one.trusted for it, weight in one.weighted]
+    rows = [np.asarray(it.features, dtype=np.float32) for _, it, _ in examples]
+    return _fit(rows, examples, FIRST, sites)
+
+
+def _fit_second(
+    labelled: Sequence[Labelled], rated: Sequence[Rated], sites: Iterable[str] = ()
+) -> Model:
+    examples, rows = [], []
+    for one, probabilities in zip(labelled, rated, strict=True):
+        if one.trusted:
+            for (it, weight), alone in zip(one.weighted, probabilities, strict=True):
+                examples.append((one, it, weight))
+                rows.append(_in_context(it, alone).astype(np.float32))
+    return _fit(rows, examples, SECOND, sites)
+
+
+def _in_context(example: BodyExample, probabilities: Sequence[float]) -> NDArray[np.float64]:
+    flat = [value for row in example.features for value in row]
+    table = in_context(flat, probabilities, example.chars)
+    return np.reshape(table, (-1, len(CONTEXT_FEATURES)))
+
+
+def _fit(
+    rows: Sequence[NDArray[np.float32]],
+    examples: Sequence[tuple[Labelled, BodyExample, float]],
+    one_pass: Pass,
+    sites: Iterable[str],
+) -> Model:
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
 
-    trusted = [one for one in labelled if not one.page.body_suspect and one.example.features]
-    truth = [label for one in trusted for label in one.example.labels]
+    truth = [label for _, it, _ in examples for label in it.labels]
     if len(set(truth)) < 2:
         raise TooFewPagesError("too few labelled pages to learn bodies from")
     model = HistGradientBoostingClassifier(
-        learning_rate=RATE,
-        max_iter=TREES,
-        max_leaf_nodes=LEAVES,
+        learning_rate=one_pass.rate,
+        max_iter=one_pass.trees,
+        max_leaf_nodes=one_pass.leaves,
         min_samples_leaf=LEAST_LEAF,
         l2_regularization=L2,
         max_bins=BINS,
         max_features=SHARE,
-        monotonic_cst=[MONOTONIC.get(name, 0) for name in FEATURES],
+        monotonic_cst=[one_pass.monotonic.get(name, 0) for name in one_pass.names],
         early_stopping=False,
         random_state=0,
     )
-    rows = np.asarray([row for one in trusted for row in one.example.features], dtype=np.float32)
-    model.fit(rows, truth, sample_weight=_weights(trusted))
-    return Model(boosted_forest(model, FEATURES, sites), FILE)
+    model.fit(np.concatenate(rows), truth, sample_weight=_weights(examples))
+    return Model(boosted_forest(model, one_pass.names, sites), one_pass.file)
 
 
-def _weights(labelled: Sequence[Labelled]) -> list[float]:
+def _weights(examples: Sequence[tuple[Labelled, BodyExample, float]]) -> list[float]:
     """Return a weight a block: the root of its words, equal sums over pages, less for large sites."""
-    pages = Counter(one.page.site for one in labelled)
-    weights = []
-    for page, example in labelled:
-        roots = [sqrt(1 + n) for n in example.words]
-        whole = sum(roots) * sqrt(pages[page.site])
+    pages = Counter(one.page.site for one in {id(one): one for one, _, _ in examples}.values())
+    weights: list[float] = []
+    for one, it, weight in examples:
+        roots = [sqrt(1 + n) for n in it.words]
+        whole = sum(roots) * sqrt(pages[one.page.site]) / weight
         weights += [root / whole for root in roots]
     scale = len(weights) / sum(weights)
     return [weight * scale for weight in weights]
+
+
+def _rate_in_folds(labelled: Sequence[Labelled]) -> list[Rated]:
+    """Return what the first passes of other folds say of the examples of each page."""
+    folds = extra_site([one.page for one in labelled])
+    rated: list[Rated] = [()] * len(labelled)
+    for fold in sorted(set(folds)):
+        others = [one for one, other in zip(labelled, folds, strict=True) if other != fold]
+        forest = _fit_first(others).forest
+        for place, other in enumerate(folds):
+            if other == fold:
+                one = labelled[place]
+                rated[place] = tuple(forest.predict(it.features) for it, _ in one.weighted)
+    return rated
 
 
 def boosted_forest(
@@ -185,14 +287,6 @@ class Told(NamedTuple):
     f1: float
 
 
-def _calibration(labelled: Sequence[Labelled]) -> Curve:
-    """Return the curve of pages in folds; none where they are too few."""
-    try:
-        return curve_of(told_in_folds(labelled))
-    except TooFewPagesError:
-        return ()
-
-
 def curve_of(told: Iterable[Told]) -> Curve:
     """Return how good bodies are by what is expected of them: isotonic regression."""
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  # an extra
@@ -204,12 +298,17 @@ def curve_of(told: Iterable[Told]) -> Curve:
 
 
 def told_in_folds(labelled: Sequence[Labelled]) -> Iterator[Told]:
-    """Yield what is told of each page that has candidates, by the models of other folds."""
+    """Yield the results on each page that has candidates, by the models of other folds."""
+    return _told(labelled, _rate_in_folds(labelled))
+
+
+def _told(labelled: Sequence[Labelled], rated: Sequence[Rated]) -> Iterator[Told]:
     folds = extra_site([one.page for one in labelled])
     for fold in sorted(set(folds)):
-        model = _fit(one for one, other in zip(labelled, folds, strict=True) if other != fold)
-        for one, other in zip(labelled, folds, strict=True):
+        others = [place for place, other in enumerate(folds) if other != fold]
+        forest = _fit_second([labelled[i] for i in others], [rated[i] for i in others]).forest
+        for one, alone, other in zip(labelled, rated, folds, strict=True):
             if other == fold and one.example.features:
-                probabilities = model.forest.predict(one.example.features)
-                chosen, expected = best_subset(probabilities, one.example.chars)
+                rows = _in_context(one.example, alone[0]).tolist()
+                chosen, expected = best_subset(forest.predict(rows), one.example.chars)
                 yield Told(one, fold, expected, one.example.f1(chosen))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from newscrawl.training.bodies import Labelled, fit_body_model
+from newscrawl.training.bodies import Labelled, fit_body_models
 from newscrawl.training.fit import fit_models
 from newscrawl.training.folds import FOLDS, site_names
 from newscrawl.training.titles import fit_title_model
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from newscrawl.body.choice import BodyModels
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Models
     from newscrawl.forest import Model
@@ -32,7 +33,7 @@ class DefaultModels(NamedTuple):
     """The models of the default method."""
 
     title: Model
-    body: Model
+    body: BodyModels
 
     def save(self, folder: Path) -> None:
         """Write the models to *folder*. Raises ``OSError``."""
@@ -61,14 +62,14 @@ def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bu
 def fit_default(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> DefaultModels:
     """Return the default method's models fitted to *examples*, those of *pages*."""
     return DefaultModels(
-        fit_title_model(pages, examples), fit_body_model(with_bodies(pages, examples))
+        fit_title_model(pages, examples), fit_body_models(with_bodies(pages, examples))
     )
 
 
 def with_bodies(pages: Iterable[LabelledPage], examples: Iterable[Example]) -> list[Labelled]:
     """Return those of *pages* whose body is labelled, with what is learned from it."""
     return [
-        Labelled(page, one.body)
+        Labelled(page, one.body, one.body_variants)
         for page, one in zip(pages, examples, strict=True)
         if one.body is not None
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from newscrawl import clock
@@ -17,7 +17,7 @@ from newscrawl.fields.metadata import read_metadata
 from newscrawl.fields.spanfeatures import Candidates, find_candidates
 from newscrawl.fields.spans import LEVELS
 from newscrawl.text import squeeze
-from newscrawl.training.bodies import BodyExample, body_example
+from newscrawl.training.bodies import BodyExample, body_example, variant_examples
 from newscrawl.training.labels import Labels, align
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Example:
     wrong: Candidates
     #: the candidates for the default's body; None where that is not labelled
     body: BodyExample | None = None
+    #: the same of pages made of this one
+    body_variants: tuple[BodyExample, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
@@ -73,6 +75,7 @@ class Example:
                 ),
                 "candidates": Candidates.from_plain(plain["candidates"]),
                 "body": None if body is None else BodyExample.from_plain(body),
+                "body_variants": tuple(map(BodyExample.from_plain, plain["body_variants"])),
                 "wrong": Candidates.from_plain(plain["wrong"]),
             }
         )
@@ -111,7 +114,8 @@ def read_examples(
 def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
     """Return the example of a page as JSON values; *page* is a :class:`LabelledPage` in them."""
     labelled = LabelledPage.from_plain(page)
-    return example(parse_document(html), labelled).to_plain()
+    variants = variant_examples(labelled, html)
+    return replace(example(parse_document(html), labelled), body_variants=variants).to_plain()
 
 
 def example(document: Document, page: LabelledPage) -> Example:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cache
 from math import exp, log, sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from newscrawl.document import DocumentError
-from newscrawl.evaluation.corpora import LabelledPage, load_corpus
+from newscrawl.evaluation.corpora import LabelledPage
 from newscrawl.evaluation.run import map_pages
 from newscrawl.extraction import ExtractOptions, extract_features
 from newscrawl.fields.kind import FILE, PAGE_FILE
 from newscrawl.fields.kindfeatures import FEATURES, PAGE_FEATURES
 from newscrawl.forest import Model
-from newscrawl.training.bodies import boosted_forest, fit_body_model
+from newscrawl.training.bodies import boosted_forest, fit_body_models
 from newscrawl.training.bundle import with_bodies
 from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import FOLDS, extra_site, site_names
-from newscrawl.training.madepages import Story, made_articles, made_indexes, stories_of
+from newscrawl.training.madepages import corpus_stories, made_articles, made_indexes
 from newscrawl.training.titles import fit_title_model
 
 if TYPE_CHECKING:
@@ -156,15 +155,10 @@ def _contents(page: LabelledPage, html: bytes) -> Iterable[tuple[str, bytes, str
     yield group_of(page), html, page.url
     if page.page_type or not (page.title and page.body):
         return
-    stories = _stories(page.path.parent.parent)
+    stories = corpus_stories(page.path.parent.parent)
     for group, make in (("article", made_articles), ("index", made_indexes)):
         for kind, content in make(page, html, stories):
             yield f"{kind} {group}" if kind == "made" else kind, content, None
-
-
-@cache
-def _stories(folder: Path) -> list[Story]:
-    return stories_of(load_corpus(folder).pages)
 
 
 def read_out_of_fold(
@@ -189,7 +183,7 @@ def read_out_of_fold(
         others, known = [pages[i] for i in kept], [examples[i] for i in kept]
         with TemporaryDirectory() as folder:
             fit_title_model(others, known).save(Path(folder))
-            fit_body_model(with_bodies(others, known)).save(Path(folder))
+            fit_body_models(with_bodies(others, known)).save(Path(folder))
             read += read_kind_pages(own, workers=workers, models=Path(folder), advance=advance)
     return read
 
@@ -261,7 +255,10 @@ class Told(NamedTuple):
 
 
 def told_in_folds(
-    pages: Sequence[KindPage], file: str = FILE, *, fitted: Callable[[LabelledPage], bool] | None = None
+    pages: Sequence[KindPage],
+    file: str = FILE,
+    *,
+    fitted: Callable[[LabelledPage], bool] | None = None,
 ) -> Iterable[Told]:
     """Yield what is told of each example by the models of other folds.
 

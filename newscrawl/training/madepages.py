@@ -8,6 +8,7 @@ training.
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,12 +18,14 @@ from lxml.html import fragment_fromstring
 
 from newscrawl.body.blocks import find_blocks
 from newscrawl.document import Document, parse_document
+from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.fields.longestrun import longest_runs
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from newscrawl.evaluation.corpora import LabelledPage
 
@@ -56,6 +59,12 @@ def stories_of(pages: Iterable[LabelledPage]) -> list[Story]:
 
 Made = tuple[str, bytes]
 """The way in which a page is made, and the page."""
+
+
+@cache
+def corpus_stories(folder: Path) -> list[Story]:
+    """Return the texts of the labelled pages of the corpus in *folder*."""
+    return stories_of(load_corpus(folder).pages)
 
 
 def made_articles(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[Made]:
@@ -109,13 +118,13 @@ class _Site:
         right = "".join(self.box() for _ in range(self.random.randint(0, 4)))
         top, foot = self.links(self.random.randint(3, 15)), self.links(self.random.randint(0, 12))
         foot += f"<p>&copy; 2008 {escape(' '.join(self.sentences(2)))}</p>"
-        head = self.random.choice(("<h1><a href='/'>{}</a></h1>", "<a href='/'>{}</a>", "<b>{}</b>"))
+        head = self.random.choice(
+            ("<h1><a href='/'>{}</a></h1>", "<a href='/'>{}</a>", "<b>{}</b>")
+        )
         logo = head.format(escape(site))
         if self.chance(0.5):
             columns = "".join(f"<td>{part}</td>" for part in (left, main, right) if part)
-            body = (
-                f"<table><tr><td>{logo}{top}</td></tr></table><table><tr>{columns}</tr></table>{foot}"
-            )
+            body = f"<table><tr><td>{logo}{top}</td></tr></table><table><tr>{columns}</tr></table>{foot}"
         else:
             columns = "".join(f"<div>{part}</div>" for part in (left, main, right) if part)
             body = f"<div>{logo}{top}</div>{columns}<div>{foot}</div>"
@@ -150,7 +159,9 @@ class _Site:
             parts.append(self.teasers(self.random.randint(4, 20)))
         if self.chance(0.2):  # the beginnings of a blog's entries
             number = self.random.choice((1, 2, 3))
-            parts += [self.entry(story, number) for story in self.stories(self.random.randint(4, 10))]
+            parts += [
+                self.entry(story, number) for story in self.stories(self.random.randint(4, 10))
+            ]
         return "".join(parts)
 
     def entry(self, story: Story, number: int) -> str:
@@ -181,23 +192,32 @@ class _Site:
             )
         )  # fmt: skip
         items = "".join(form.format(escape(name), place) for place, name in enumerate(names))
-        return f"<table><tr>{items}</tr></table>" if form.startswith("<td") else f"<div>{items}</div>"
+        return (
+            f"<table><tr>{items}</tr></table>" if form.startswith("<td") else f"<div>{items}</div>"
+        )
 
     def box(self) -> str:
         """Return what stands in the columns beside articles."""
         title = f"<h3>{escape(' '.join(self.story().title.split()[:2]))}</h3>"
-        return title + self.random.choice(
-            (
-                lambda: self.teasers(self.random.randint(3, 12)),
-                lambda: self.links(self.random.randint(5, 30)),
-                lambda: "<form><input name=q><input type=submit></form>",
-                lambda: f"<p>{escape(' '.join(self.sentences(3)))}</p>",
-            )
-        )()
+        return (
+            title
+            + self.random.choice(
+                (
+                    lambda: self.teasers(self.random.randint(3, 12)),
+                    lambda: self.links(self.random.randint(5, 30)),
+                    lambda: "<form><input name=q><input type=submit></form>",
+                    lambda: f"<p>{escape(' '.join(self.sentences(3)))}</p>",
+                )
+            )()
+        )
 
     def teasers(self, number: int) -> str:
         """Return headlines that lead to *number* stories, with or without excerpts."""
-        excerpt, dated, image = self.random.choice((0, 0, 1, 1, 2)), self.chance(0.4), self.chance(0.4)
+        excerpt, dated, image = (
+            self.random.choice((0, 0, 1, 1, 2)),
+            self.chance(0.4),
+            self.chance(0.4),
+        )
         tag = self.random.choice(("h2", "h3", "h4", "b", "span", "strong"))
         box = self.random.choice(("li", "div", "tr", "article", "p", "div"))
         items = []
@@ -206,7 +226,9 @@ class _Site:
             inner = f"<{tag}><a href='/s/{len(items)}'>{escape(story.title)}</a></{tag}>"
             inner = "<img src=1.jpg>" * image + inner + self.byline(story) * dated
             inner += f"<p>{escape(text)}</p>" if text else ""
-            items.append(f"<{box}><td>{inner}</td></{box}>" if box == "tr" else f"<{box}>{inner}</{box}>")
+            items.append(
+                f"<{box}><td>{inner}</td></{box}>" if box == "tr" else f"<{box}>{inner}</{box}>"
+            )
         joined = "".join(items)
         return f"<table>{joined}</table>" if box == "tr" else f"<div>{joined}</div>"
 
@@ -217,7 +239,10 @@ class _Site:
 
     def sentences(self, number: int) -> list[str]:
         """Return *number* beginnings of paragraphs."""
-        return [" ".join(self.random.choice(one.paragraphs or [""]).split()[:20]) for one in self.stories(number)]
+        return [
+            " ".join(self.random.choice(one.paragraphs or [""]).split()[:20])
+            for one in self.stories(number)
+        ]
 
 
 def _body_elements(html: bytes, body: str) -> tuple[etree._Element, list[etree._Element]]:

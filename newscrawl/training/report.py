@@ -180,7 +180,8 @@ def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
         headline.FILE: models.default.title.forest,
-        choice.FILE: models.default.body.forest,
+        choice.FILE: models.default.body.blocks.forest,
+        choice.CONTEXT_FILE: models.default.body.context.forest,
         kinds.whole.file: kinds.whole.forest,
         kinds.page.file: kinds.page.forest,
     }

@@ -1,0 +1,113 @@
+"""Features of candidate blocks in the context of the page, for the second pass of the classifier.
+
+The first pass (:mod:`newscrawl.body.blockfeatures`) rates blocks one by one. The second sees the
+probabilities of neighbours, of blocks with the same markup and of the whole page (stacking), and
+corrects pages whose probabilities are wrong in level: a feed under a short story, a whole story
+rated low.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from newscrawl.body.featurenames import FEATURES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
+_WINDOWS = (2, 5, 12)
+# Blocks of one group share the statistics of that group.
+_GROUPS = {
+    "own": ("own_count", "own_mean", "own_long"),
+    "above": ("above_count", "above_mean", "above_long"),
+    "parent": ("up_share", "up_blocks", "depth"),
+}
+_KEYS = {name: [FEATURES.index(key) for key in keys] for name, keys in _GROUPS.items()}
+
+CONTEXT_FEATURES = (
+    *FEATURES,
+    "probability",
+    *(f"probability{shift:+d}" for shift in _NEIGHBOURS),
+    *(f"window_{size}" for size in _WINDOWS),
+    *(f"{name}_{part}" for name in _GROUPS for part in ("probability", "best")),
+    "own_share", "expected_f1", "cut", "above_cut", "level", "earlier", "best",
+)  # fmt: skip
+"""Features of the first pass, then those of the context; in the order of the model's rows."""
+
+
+def context_table(
+    features: Sequence[float],
+    probabilities: Sequence[float],
+    chars: Sequence[float],
+    expected_f1: float,
+    cut: float,
+) -> array[float]:
+    """Return :data:`CONTEXT_FEATURES` of candidate blocks, one row after the other.
+
+    *features* is the table of the first pass (:data:`~newscrawl.body.featurenames.FEATURES`),
+    *probabilities* what it gave. *expected_f1* is that of the best subset, *cut* the smallest
+    probability in it. *chars* are weighted characters.
+    """
+    width, count = len(FEATURES), len(probabilities)
+    rows = [features[start : start + width] for start in range(0, width * count, width)]
+    mass = [p * size for p, size in zip(probabilities, chars, strict=True)]
+    mass_before, chars_before = ([0.0, *accumulate(column)] for column in (mass, chars))
+    whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
+    best = max(probabilities, default=0.0)
+    columns: list[Sequence[float]] = [probabilities]
+    columns += [_shifted(probabilities, shift) for shift in _NEIGHBOURS]
+    columns += [_windowed(mass_before, chars_before, size) for size in _WINDOWS]
+    shares: list[float] = []
+    for name, places in _KEYS.items():
+        means, bests, held = _grouped(
+            [tuple(row[k] for k in places) for row in rows], probabilities, chars
+        )
+        columns += [means, bests]
+        if name == "own":
+            shares = [size / total for size in held]
+    columns += [
+        shares,
+        [expected_f1] * count,
+        [cut] * count,
+        [p - cut for p in probabilities],
+        [mass_before[-1] / total] * count,
+        [earlier / whole for earlier in mass_before[:-1]],
+        [best] * count,
+    ]
+    table = array("d")
+    for row, context in zip(rows, zip(*columns, strict=True), strict=True):
+        table.extend(row)
+        table.extend(context)
+    return table
+
+
+def _shifted(column: Sequence[float], shift: int) -> list[float]:
+    """Return the entries *shift* places on; -1 beyond the ends."""
+    count = len(column)
+    return [column[place] if 0 <= place < count else -1.0 for place in range(shift, count + shift)]
+
+
+def _windowed(mass: Sequence[float], chars: Sequence[float], size: int) -> list[float]:
+    """Return the mean probability of characters up to *size* places away, from prefix sums."""
+    count = len(mass) - 1
+    bounds = [(max(0, place - size), min(count, place + size + 1)) for place in range(count)]
+    return [(mass[b] - mass[a]) / (chars[b] - chars[a] or 1.0) for a, b in bounds]
+
+
+def _grouped(
+    keys: Sequence[tuple[float, ...]], probabilities: Sequence[float], chars: Sequence[float]
+) -> tuple[list[float], list[float], list[float]]:
+    """Return mean and greatest probability, and the characters, of the group of each block."""
+    groups: dict[tuple[float, ...], tuple[float, float, float]] = {}
+    for key, p, size in zip(keys, probabilities, chars, strict=True):
+        mass, best, held = groups.get(key, (0.0, 0.0, 0.0))
+        groups[key] = mass + p * size, max(best, p), held + size
+    found = [groups[key] for key in keys]
+    return (
+        [mass / (held or 1.0) for mass, _, held in found],
+        [best for _, best, _ in found],
+        [held for _, _, held in found],
+    )
