@@ -14,11 +14,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from newscrawl.document import parse_document
 from newscrawl.evaluation.bootstrap import compare
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.training.bodies import Labelled, body_example, told_in_folds
+from newscrawl.training.bodies import read_labelled, told_in_folds
 from newscrawl.training.bodyreport import confidence_bins
 
 if TYPE_CHECKING:
@@ -41,11 +40,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot (SVG) to FILE")
     options = parser.parse_args()
     pages = [page for folder in options.corpora for page in load_corpus(folder).pages]
-    labelled = [
-        Labelled(page, body_example(parse_document(page.html()), page.body))
-        for page in pages
-        if page.body
-    ]
+    labelled = [read_labelled(page) for page in pages if page.body]
     bins = [one for one in confidence_bins(list(told_in_folds(labelled))) if one.members]
     print_tables([table_of(bins)], sys.stdout)
     if options.plot:

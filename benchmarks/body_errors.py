@@ -28,16 +28,16 @@ from newscrawl.evaluation.tables import Table, print_tables
 from newscrawl.methods import prepare
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
-from newscrawl.training.bodies import Labelled, body_example, fit_body_model
+from newscrawl.training.bodies import fit_body_models, read_labelled
 from newscrawl.training.folds import FOLDS, extra_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
+    from newscrawl.body.choice import BodyModels
     from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.forest import Model
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 CORPORA = [SHARED / "news212", SHARED / "fundus"]
@@ -83,22 +83,22 @@ def main() -> None:
 
 def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
     """Yield the errors of each page by the model that was fitted to those of other folds."""
-    labelled = [
-        Labelled(page, body_example(parse_document(page.html()), page.body or "")) for page in pages
-    ]
+    labelled = list(map(read_labelled, pages))
     fold_of = extra_site(pages)
     for fold in range(FOLDS):
-        model = fit_body_model([one for one, f in zip(labelled, fold_of, strict=True) if f != fold])
+        models = fit_body_models(
+            [one for one, f in zip(labelled, fold_of, strict=True) if f != fold]
+        )
         for page, other in zip(pages, fold_of, strict=True):
             if other == fold:
-                yield errors_of(page, model)
+                yield errors_of(page, models)
 
 
-def errors_of(page: LabelledPage, model: Model) -> Errors:
-    """Return the errors of the body that *model* chooses on *page*."""
+def errors_of(page: LabelledPage, models: BodyModels) -> Errors:
+    """Return the errors of the body that *models* choose on *page*."""
     document = prepare(parse_document(page.html()))
     candidates = body_candidates(document, find_region(document).forest)
-    chosen = set(choose_blocks(candidates, model).rows)
+    chosen = set(choose_blocks(candidates, models).rows)
     blocks = find_blocks(document)
     bags = [words(" ".join(document.text[row] for row in rows)) for rows in blocks.rows]
     gold = words(page.body or "")

@@ -17,14 +17,16 @@ from newscrawl import methods
 from newscrawl.body.blockfeatures import ITEM
 from newscrawl.body.blocks import find_blocks, forest_of_blocks
 from newscrawl.body.choice import (
+    BodyModels,
     Candidates,
     Choice,
     best_subset,
     body_candidates,
     choose_blocks,
-    load_body_model,
+    load_body_models,
     with_companions,
 )
+from newscrawl.body.context import CONTEXT_FEATURES, context_table
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import econ
 from newscrawl.body.featurenames import FEATURES
@@ -34,14 +36,15 @@ from newscrawl.document import Document, parse_document
 from newscrawl.evaluation.corpora import LabelledPage, load_corpus
 from newscrawl.evaluation.metrics import mean
 from newscrawl.extraction import ExtractOptions, extract
-from newscrawl.forest import Forest, Model, ModelError
+from newscrawl.forest import Forest, ModelError
 from newscrawl.training.blocklabels import label_blocks
 from newscrawl.training.bodies import (
     BodyExample,
     Labelled,
     body_example,
     boosted_forest,
-    fit_body_model,
+    fit_body_models,
+    read_labelled,
     told_in_folds,
 )
 from newscrawl.training.fit import TooFewPagesError
@@ -364,7 +367,7 @@ def test_lists_of_links(lists: int, *, taken: bool):
 
 def test_candidates_and_choice():
     """The choice is of the candidates, the same every time; a page without text has none."""
-    document, model = parse_document(page()), load_body_model()
+    document, model = parse_document(page()), load_body_models()
     candidates = body_candidates(document, nce(document).forest)
     rows = {row for place in candidates.places for row in candidates.blocks.rows[place]}
     choice = choose_blocks(candidates, model)
@@ -375,6 +378,35 @@ def test_candidates_and_choice():
     assert all(map(math.isfinite, candidates.features))
     empty = parse_document("<body><img>")
     assert choose_blocks(body_candidates(empty, [0]), model) == ([], 0.0)
+
+
+def test_context_sees_neighbours_and_equal_markup():
+    """The second pass reads the first one's probabilities around a block and of its group."""
+    blocks = [[0.0] * len(FEATURES) for _ in range(4)]
+    for block, count in zip(blocks, (3.0, 3.0, 1.0, 3.0), strict=True):
+        block[FEATURES.index("own_count")] = count
+    flat, probabilities = list(chain.from_iterable(blocks)), [0.2, 0.8, 0.1, 0.5]
+    table = context_table(flat, probabilities, [10.0, 30.0, 10.0, 10.0], 0.7, 0.5)
+    width = len(CONTEXT_FEATURES)
+    rows = [
+        dict(zip(CONTEXT_FEATURES, table[i : i + width], strict=True))
+        for i in range(0, len(table), width)
+    ]
+    assert len(rows) == 4
+    assert [row["probability"] for row in rows] == probabilities
+    assert [row["probability-1"] for row in rows] == [-1, 0.2, 0.8, 0.1]
+    assert [row["probability+2"] for row in rows] == [0.1, 0.5, -1, -1]
+    assert rows[0]["own_probability"] == pytest.approx((2 + 24 + 5) / 50)
+    assert rows[2]["own_probability"] == pytest.approx(0.1)
+    assert rows[3]["own_best"] == 0.8
+    assert rows[3]["window_12"] == rows[0]["level"] == pytest.approx((2 + 24 + 1 + 5) / 60)
+    assert rows[3]["earlier"] == pytest.approx((2 + 24 + 1) / (2 + 24 + 1 + 5))
+    assert rows[1]["above_cut"] == pytest.approx(0.3)
+
+
+def test_context_of_nothing():
+    """A page without candidates has no rows."""
+    assert not context_table([], [], [], 0.0, 0.0)
 
 
 def test_confidence():
@@ -450,12 +482,14 @@ def test_training(tmp_path: Path):
     assert all(any(one.example.labels) for one in pages)
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        fit_body_model(pages).save(tmp_path / name)
-    one, two = (load_body_model(tmp_path / name) for name in ("one", "two"))
-    assert (tmp_path / "one/body.npz").read_bytes() == (tmp_path / "two/body.npz").read_bytes()
+        fit_body_models(pages).save(tmp_path / name)
+    one, two = (load_body_models(tmp_path / name) for name in ("one", "two"))
+    for file in ("body.npz", "body-context.npz"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     assert one.sites == two.sites
     assert "s0.example" in one.sites
-    assert one.forest.feature_names == FEATURES
+    assert one.blocks.forest.feature_names == FEATURES
+    assert one.context.forest.feature_names == CONTEXT_FEATURES
 
 
 @pytest.mark.parametrize("cause", [*NOISE, "hidden article"])
@@ -466,9 +500,9 @@ def test_training_sees_what_extraction_sees(monkeypatch: pytest.MonkeyPatch, cau
         html = html.replace("<article>", "<article hidden>")
     seen: list[Candidates] = []
 
-    def choose(candidates: Candidates, model: Model) -> Choice:
+    def choose(candidates: Candidates, models: BodyModels) -> Choice:
         seen.append(candidates)
-        return choose_blocks(candidates, model)
+        return choose_blocks(candidates, models)
 
     monkeypatch.setattr(methods, "choose_blocks", choose)
     extract(html)
@@ -480,10 +514,10 @@ def test_training_sees_what_extraction_sees(monkeypatch: pytest.MonkeyPatch, cau
 def test_training_needs_examples():
     """Pages without a labelled block, and those whose label is doubted, teach nothing."""
     with pytest.raises(TooFewPagesError):
-        fit_body_model([])
+        fit_body_models([])
     doubted = [one._replace(page=replace(one.page, body_suspect=True)) for one in labelled_pages(3)]
     with pytest.raises(TooFewPagesError):
-        fit_body_model(doubted)
+        fit_body_models(doubted)
 
 
 def test_example_scores():
@@ -504,7 +538,7 @@ def test_example_scores():
 def told(corpus_dir: Path) -> dict[str, list[tuple[float, bool]]]:
     """Return F1 and whether the label is doubted, by corpus, from models that saw other sites."""
     pages = [
-        Labelled(one, body_example(parse_document(one.html()), one.body))
+        read_labelled(one)
         for name in ("news212", "fundus", "css-sites")
         for one in load_corpus(corpus_dir / name).pages
         if one.body

@@ -158,6 +158,13 @@ def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]
     return tuple(body_example(parse_document(content), page.body) for _, content in made)
 
 
+def read_labelled(page: LabelledPage) -> Labelled:
+    """Return *page* with what is learned from it and from the pages made of it."""
+    html = page.html()
+    example = body_example(parse_document(html), page.body or "")
+    return Labelled(page, example, variant_examples(page, html))
+
+
 Rated = tuple[list[float], ...]
 """Probabilities by the first pass, of the candidates of each example of a page."""
 
