@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING
 
 from newscrawl.body.featurenames import FEATURES
@@ -51,43 +52,39 @@ def context_table(
     *probabilities* what it gave. *expected_f1* is that of the best subset, *cut* the smallest
     probability in it. *chars* are weighted characters.
     """
-    width, count = len(FEATURES), len(probabilities)
-    rows = [features[start : start + width] for start in range(0, width * count, width)]
-    mass = [p * size for p, size in zip(probabilities, chars, strict=True)]
+    own, width, count = array("d", features), len(FEATURES), len(probabilities)
+    mass = list(map(mul, probabilities, chars))
     mass_before, chars_before = ([0.0, *accumulate(column)] for column in (mass, chars))
     whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
-    best = max(probabilities, default=0.0)
-    columns: list[Sequence[float]] = [probabilities]
+    columns: list[Sequence[float]] = [own[place::width] for place in range(width)]
+    columns.append(probabilities)
     columns += [_shifted(probabilities, shift) for shift in _NEIGHBOURS]
     columns += [_windowed(mass_before, chars_before, size) for size in _WINDOWS]
-    shares: list[float] = []
+    held: list[float] = []
     for name, places in _KEYS.items():
-        means, bests, held = _grouped(
-            [tuple(row[k] for k in places) for row in rows], probabilities, chars
-        )
+        keys = list(zip(*(columns[place] for place in places), strict=True))
+        means, bests, sizes = _grouped(keys, mass, probabilities, chars)
         columns += [means, bests]
-        if name == "own":
-            shares = [size / total for size in held]
+        held = sizes if name == "own" else held
     columns += [
-        shares,
+        [size / total for size in held],
         [expected_f1] * count,
         [cut] * count,
         [p - cut for p in probabilities],
         [mass_before[-1] / total] * count,
         [earlier / whole for earlier in mass_before[:-1]],
-        [best] * count,
+        [max(probabilities, default=0.0)] * count,
     ]
-    table = array("d")
-    for row, context in zip(rows, zip(*columns, strict=True), strict=True):
-        table.extend(row)
-        table.extend(context)
+    table = array("d", bytes(8 * len(columns) * count))
+    for place, column in enumerate(columns):
+        table[place :: len(columns)] = array("d", column)
     return table
 
 
 def _shifted(column: Sequence[float], shift: int) -> list[float]:
     """Return the entries *shift* places on; -1 beyond the ends."""
-    count = len(column)
-    return [column[place] if 0 <= place < count else -1.0 for place in range(shift, count + shift)]
+    missing = [-1.0] * min(abs(shift), len(column))
+    return [*missing, *column[:shift]] if shift < 0 else [*column[shift:], *missing]
 
 
 def _windowed(mass: Sequence[float], chars: Sequence[float], size: int) -> list[float]:
@@ -98,16 +95,22 @@ def _windowed(mass: Sequence[float], chars: Sequence[float], size: int) -> list[
 
 
 def _grouped(
-    keys: Sequence[tuple[float, ...]], probabilities: Sequence[float], chars: Sequence[float]
+    keys: Sequence[tuple[float, ...]],
+    mass: Sequence[float],
+    probabilities: Sequence[float],
+    chars: Sequence[float],
 ) -> tuple[list[float], list[float], list[float]]:
     """Return mean and greatest probability, and the characters, of the group of each block."""
-    groups: dict[tuple[float, ...], tuple[float, float, float]] = {}
-    for key, p, size in zip(keys, probabilities, chars, strict=True):
-        mass, best, held = groups.get(key, (0.0, 0.0, 0.0))
-        groups[key] = mass + p * size, max(best, p), held + size
-    found = [groups[key] for key in keys]
+    numbers: dict[tuple[float, ...], int] = {}
+    group = [numbers.setdefault(key, len(numbers)) for key in keys]
+    masses, bests, sizes = ([0.0] * len(numbers) for _ in range(3))
+    for number, part, probability, size in zip(group, mass, probabilities, chars, strict=True):
+        masses[number] += part
+        sizes[number] += size
+        bests[number] = max(bests[number], probability)
+    means = [part / (size or 1.0) for part, size in zip(masses, sizes, strict=True)]
     return (
-        [mass / (held or 1.0) for mass, _, held in found],
-        [best for _, best, _ in found],
-        [held for _, _, held in found],
+        [means[number] for number in group],
+        [bests[number] for number in group],
+        [sizes[number] for number in group],
     )
