@@ -20,6 +20,7 @@ from newscrawl import rows
 from newscrawl.compiled import compiled_module
 from newscrawl.encoding import is_binary, to_utf8
 from newscrawl.guard import drop_surplus_attributes
+from newscrawl.repair import repair_tree, without_open_title
 from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
@@ -279,6 +280,15 @@ def _parser(**options: Any) -> etree.HTMLParser:
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
+    """Return the tree of a page, repaired."""
+    root = _parse_as_is(utf8, flags)
+    if (ended := without_open_title(root, utf8)) is not None:
+        root = _parse_as_is(ended, flags)
+    repair_tree(root, utf8)
+    return root
+
+
+def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:
     parser = _parser()
     try:
         root = etree.fromstring(utf8, parser)
