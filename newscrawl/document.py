@@ -8,6 +8,7 @@ makes no second walk.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
@@ -47,6 +48,7 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
+_CONTROLS = re.compile(rb"""aria-controls=["']([^"'<>]{1,200})""")
 _IMAGES = frozenset(("svg", "math"))
 
 
@@ -135,6 +137,12 @@ class Document:
         if self._source is not None:
             self._root = None
             self.__dict__.pop("_elements", None)
+
+    @cached_property
+    def controlled(self) -> frozenset[str]:
+        """The ids of the elements that controls of the page open: values of ``aria-controls``."""
+        found = _CONTROLS.findall(self._source or b"")
+        return frozenset(" ".join(value.decode() for value in found).split())
 
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""

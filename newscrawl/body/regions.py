@@ -19,7 +19,7 @@ from newscrawl.body.blocks import marked_up_alike
 from newscrawl.body.parts import is_data_table
 from newscrawl.document import INVISIBLE, Document
 from newscrawl.records import prose
-from newscrawl.text import words
+from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +53,7 @@ LEAST_HIDDEN = 800
 MORE_HIDDEN = 1.5
 """How many times the text shown in one place hidden text must have to be the article."""
 _LONG = 80
+_COPIED = 40
 _HIDING = ("hidden", "aria-hidden", "style")
 _NEVER = frozenset({"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"})
 
@@ -175,36 +176,70 @@ class _Regions:
 
 
 def reveal(document: Document) -> Document:
-    """Return *document* with its article shown, if an attribute hides it; else as it is.
+    """Return *document* with hidden text of its article shown; as it is if there is none.
 
     Publishers ship the article hidden until the reader subscribes or a script runs. Hidden text
-    is taken for it where there is more of it in one place than of shown text. The attributes are
+    is the article if there is more of it in one place than of shown text, and it is no copy of
+    shown text. Panels that a control of the page opens are shown, too. The attributes are
     removed from the tree.
     """
-    parent, text = document.parent, document.text
     covered = _long_texts(document, INVISIBLE)
-    if sum(len(text[row]) for row in covered) < LEAST_HIDDEN:
+    if sum(len(document.text[row]) for row in covered) < LEAST_HIDDEN:
         return document
-    hidden: Counter[int] = Counter()
-    roots: dict[int, set[int]] = {}
-    for row in covered:
-        if not _NEVER.intersection(_tags_above(document, row)):
-            covers = [above for above in document.ancestors(row) if document.hidden[above]]
-            home = parent[covers[-1]]
-            hidden[home] += len(text[row])
-            roots.setdefault(home, set()).update(covers)
-    shown: Counter[int] = Counter()
-    for row in _long_texts(document, 0):
-        shown[parent[parent[row]]] += len(text[row])
-    home, size = max(hidden.items(), key=itemgetter(1), default=(0, 0))
-    if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
+    covered = [row for row in covered if not _NEVER.intersection(_tags_above(document, row))]
+    covered = _without_copies(document, covered)
+    covers = {*_hidden_story(document, covered), *_panels(document, covered)}
+    if not covers:
         return document
-    for row in roots[home]:
+    for row in covers:
         attributes = document.element(row).attrib
         for name in _HIDING:
             if name in attributes:
                 del attributes[name]
     return Document(document.root, document.encoding, document.flags)
+
+
+def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
+    """Return those of the hidden text nodes *rows* that do not begin as shown text does."""
+    shown, text = squeeze(document.subtree_text(0)), document.text
+    return [row for row in rows if squeeze(text[row][:_LONG])[:_COPIED] not in shown]
+
+
+def _hidden_story(document: Document, covered: Iterable[int]) -> set[int]:
+    """Return the rows of the elements that hide the article."""
+    parent, text = document.parent, document.text
+    hidden: Counter[int] = Counter()
+    roots: dict[int, set[int]] = {}
+    for row in covered:
+        covers = _covers(document, row)
+        home = parent[covers[-1]]
+        hidden[home] += len(text[row])
+        roots.setdefault(home, set()).update(covers)
+    shown: Counter[int] = Counter()
+    for row in _long_texts(document, 0):
+        shown[parent[parent[row]]] += len(text[row])
+    home, size = max(hidden.items(), key=itemgetter(1), default=(0, 0))
+    if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
+        return set()
+    return roots[home]
+
+
+def _panels(document: Document, covered: Iterable[int]) -> set[int]:
+    """Return the rows of the elements that hide panels."""
+    identity = document.attributes["id"].get
+    controlled = document.controlled
+    return {
+        cover
+        for row in covered
+        for covers in [_covers(document, row)]
+        if identity(covers[-1]) in controlled
+        for cover in covers
+    }
+
+
+def _covers(document: Document, row: int) -> list[int]:
+    """Return the rows of the hidden ancestors of *row*, the closest first."""
+    return [above for above in document.ancestors(row) if document.hidden[above]]
 
 
 def _long_texts(document: Document, mark: int) -> list[int]:
