@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.regions import reveal
 from newscrawl.document import parse_document
 from newscrawl.extraction import extract
@@ -48,3 +51,77 @@ def test_closed_panels():
     assert all(text in shown for text in STORY)
     assert "had said" not in shown
     assert all(text in extract(page).body for text in STORY)
+
+
+def as_entries(form: str) -> str:
+    """Return the story as entries; *form* has places for a number and a text."""
+    return "".join(form.format(number=number, text=text) for number, text in enumerate(STORY, 1))
+
+
+def assert_story(page: str) -> None:
+    """The story is not taken for comments: neither hidden nor left out of the body."""
+    document = parse_document(page)
+    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    assert all(text in rest for text in STORY)
+    body = extract(page).body
+    assert all(text in body for text in STORY)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        "post-7 post type-post status-publish format-standard hentry category-comment tag-comments",
+        "article category-comments",
+        "entry tag-comment",
+    ],
+)
+def test_category_called_comment(classes: str):
+    """on the element of the post, in which there are dates of related stories, too"""
+    related = "".join(
+        f"<li><a href=/{day}>Story of day {day}</a> <time>{day} May 2026</time></li>"
+        for day in range(1, 5)
+    )
+    assert_story(f"<body>{HEAD}<div class='{classes}'>{PARAGRAPHS}<ul>{related}</ul></div>")
+
+
+def test_unclosed_link_to_comments():
+    """an item of a sidebar before the story that is never closed holds all of the page"""
+    teasers = "".join(
+        f"<div class=teaser><a href=/{day}>Story {day}</a> <i>{day} May 2026</i></div>"
+        for day in range(1, 5)
+    )
+    item = "<div class=comments-feed><a href=/comments/feed>Comments</a>"
+    page = (
+        f"<title>{HEADLINE}</title><body>{item}<h2>{HEADLINE}</h2><div>{PARAGRAPHS}</div>{teasers}"
+    )
+    assert_story(page)
+
+
+def test_entries_called_comments():
+    """minute by minute: each entry has a clock before it, and no author"""
+    form = "<div class='live-comment'><span>19:0{number}</span><p>{text}</p></div>"
+    assert_story(f"<body>{HEAD}<div class=ticker>{as_entries(form)}</div>")
+
+
+def test_records_of_the_story():
+    """products with their makers: the same words to click on, as below comments"""
+    form = (
+        "<div class=product><h3>No. {number} of 2026</h3><b>by Maker {number}</b><p>{text}</p>"
+        "<a href=/{number}>See the rating</a></div>"
+    )
+    lead = f"<p>{STORY[0].replace('said', 'wrote')}</p>" * 3
+    assert_story(f"<body>{HEAD}{lead}<div>{as_entries(form)}</div>")
+
+
+def test_short_story_above_comments():
+    """what is around comments is taken with them, but not the only prose of the page"""
+    comments = "".join(
+        f"<div class=comment><b>{name}</b> <time>{day} May 2026</time><p>I was on board, and it was"
+        f" a long crossing, says {name}. Nobody told us anything at all.</p><a href=#>Reply</a></div>"
+        for day, name in enumerate(("Ann", "harbour_rat", "P. Garrow", "Tam"), start=1)
+    )
+    page = f"<title>{HEADLINE}</title><body><div id=content><h2>{HEADLINE}</h2><p>{STORY[0]}</p>{comments}"
+    document = parse_document(page)
+    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    assert STORY[0] in rest
+    assert "on board" not in rest
