@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.parts import rows_left_out, with_parts_between
+from newscrawl.body.parts import rows_left_out, with_parts_between, with_story_tables
 from newscrawl.body.render import render
 from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
@@ -141,8 +141,9 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
         first = min(skipped, default=None if body.region is None or title is None else title.row)
         chosen = body.region is not None
         skipped |= boilerplate(document, body.forest, first, captions=captions, chosen=chosen)
+    parts = with_story_tables(document, body.forest, options.parts)
     if not body.whole:
-        skipped |= rows_left_out(document, body.forest, options.parts)
+        skipped |= rows_left_out(document, body.forest, parts)
     start = title.row if title is not None else None
-    forest = with_parts_between(document, body.forest, start, options.parts)
+    forest = with_parts_between(document, body.forest, start, parts)
     _fill_body(article, document, body._replace(forest=forest), skipped)

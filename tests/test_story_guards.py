@@ -125,3 +125,22 @@ def test_short_story_above_comments():
     rest = without_comments(document, comment_rows(document)).subtree_text(0)
     assert STORY[0] in rest
     assert "on board" not in rest
+
+
+def results(rows: int) -> str:
+    cells = "".join(
+        f"<tr><td>{place}</td><td>Crew of harbour {place}</td><td>{place + 41} points</td></tr>"
+        for place in range(1, rows + 1)
+    )
+    return f"<table><tr><th>Place</th><th>Crew</th><th>Points</th></tr>{cells}</table>"
+
+
+def test_table_is_the_story():
+    """more text than all paragraphs together; a short one is left out, as is one elsewhere"""
+    lead = "".join(f"<p>{text}</p>" for text in STORY[:3])
+    page = f"<body>{HEAD}<article>{lead}%s</article><footer><p>All of the last season</p>{results(9)}</footer>"
+    body = extract(page % results(40)).body
+    assert "12 Crew of harbour 12 53 points" in body
+    assert all(text in body for text in STORY[:3])
+    assert body.count("9 Crew of harbour 9 50 points") == 1
+    assert "Crew of" not in extract(page % results(5)).body

@@ -86,20 +86,43 @@ def rows_left_out(
     return frozenset(within.union(unwanted))
 
 
+def with_story_tables(
+    document: Document, forest: Sequence[int], parts: frozenset[Part]
+) -> frozenset[Part]:
+    """Return *parts* with tables, if those in and right after *forest* hold more text than it."""
+    tables = () if "tables" in parts or not forest else _tables_of(document, forest)
+    if sum(map(document.chars, tables)) > sum(map(document.chars, forest)):
+        return parts | {"tables"}
+    return parts
+
+
+def _tables_of(document: Document, forest: Sequence[int]) -> list[int]:
+    """Return the data tables among the trees of *forest*, and those with no text before them after it."""
+    before, end = document.chars_before, document.end
+    tables = [row for row in document.rows_of("table") if row > forest[0]]
+    last, found = forest[-1], []
+    for row in tables:
+        if row < last or before[row] == before[end[last]]:
+            if is_data_table(document, row):
+                found.append(row)
+                last = max(last, row)
+    return found
+
+
 def with_parts_between(
     document: Document, forest: Sequence[int], start: int | None, parts: Collection[Part]
 ) -> list[int]:
     """Return *forest* with what no method takes for text: captions and data tables, if in *parts*.
 
-    Those between its trees, captions from row *start* on before them, too.
+    Captions are those between its trees, and from row *start* on before them; tables those
+    between its trees and right after them.
     """
     put_back: list[int] = []
     if forest and "captions" in parts:
         first = forest[0] if start is None else min(start, forest[0])
         put_back += [row for row in document.rows_of("figcaption") if first <= row < forest[-1]]
     if forest and "tables" in parts:
-        tables = (row for row in document.rows_of("table") if forest[0] < row < forest[-1])
-        put_back += [row for row in tables if is_data_table(document, row)]
+        put_back += _tables_of(document, forest)
     if not put_back:
         return list(forest)
     inside = cast_votes(document.end, [forest])
