@@ -138,7 +138,8 @@ def results(rows: int) -> str:
 def test_table_is_the_story():
     """more text than all paragraphs together; a short one is left out, as is one elsewhere"""
     lead = "".join(f"<p>{text}</p>" for text in STORY[:3])
-    page = f"<body>{HEAD}<article>{lead}%s</article><footer><p>All of the last season</p>{results(9)}</footer>"
+    promotion = "<aside>" + "<p>Read the Gazette for a month, and pay only for the ink. </p>" * 20
+    page = f"<body>{HEAD}<article>{lead}%s</article>{promotion}</aside><footer><p>All of the last season</p>{results(9)}</footer>"
     body = extract(page % results(40)).body
     assert "12 Crew of harbour 12 53 points" in body
     assert all(text in body for text in STORY[:3])

@@ -102,10 +102,10 @@ def _tables_of(document: Document, forest: Sequence[int]) -> list[int]:
     tables = [row for row in document.rows_of("table") if row > forest[0]]
     last, found = forest[-1], []
     for row in tables:
-        if row < last or before[row] == before[end[last]]:
-            if is_data_table(document, row):
-                found.append(row)
-                last = max(last, row)
+        is_near = row < last or before[row] == before[end[last]]
+        if is_near and is_data_table(document, row):
+            found.append(row)
+            last = max(last, row)
     return found
 
 
