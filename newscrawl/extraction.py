@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
 
+DOUBTFUL_CONFIDENCE = 0.1
+"""Confidence in a body all of which looks like boilerplate. Set by hand."""
+
 _DEFAULT_OPTIONS = ExtractOptions()
 
 
@@ -147,3 +150,6 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
     start = title.row if title is not None else None
     forest = with_parts_between(document, body.forest, start, parts)
     _fill_body(article, document, body._replace(forest=forest), skipped)
+    if not article.body:  # all of it looks like boilerplate
+        doubtful = Evidence(body.evidence.source, DOUBTFUL_CONFIDENCE)
+        _fill_body(article, document, body._replace(evidence=doubtful), frozenset())

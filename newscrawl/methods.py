@@ -177,6 +177,8 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
     text = article_in_data(document, choice.rows)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
+    elif not choice.rows:  # all of the page is in regions that are no article
+        return Body(region, Evidence("nce", NCE_CONFIDENCE["whole_tree"]), title)
     rows = set(choice.rows)
     if not options.remove_comments:
         for comments in comment_rows(document):

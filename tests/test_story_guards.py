@@ -145,3 +145,32 @@ def test_table_is_the_story():
     assert all(text in body for text in STORY[:3])
     assert body.count("9 Crew of harbour 9 50 points") == 1
     assert "Crew of" not in extract(page % results(5)).body
+
+
+def test_story_in_a_caption():
+    """names of captions, credits, newsletters count where other prose is left"""
+    picture = "<div class='caption-image'><img src=1.jpg><p>{}</p></div>"
+    pictures = "".join(picture.format(text) for text in STORY)
+    teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(200))
+    body = extract(f"<body>{HEAD}<div>{pictures}</div><ul>{teasers}</ul>").body
+    assert all(text in body for text in STORY)
+    caption = picture.format("A deck hand, who was there, looks at the new timetable. " * 3)
+    page = f"<body>{HEAD}<div>{PARAGRAPHS}{caption}</div><ul>{teasers}</ul>"
+    assert "deck hand, who" not in extract(page).body
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<body><footer>{PARAGRAPHS}</footer>",
+        f"<body><aside>{PARAGRAPHS}</aside>",
+        f"<body><article><a href=/s>{PARAGRAPHS}</a></article>",
+        f"<body><div class=privacy>{PARAGRAPHS}</div>",
+        f"<body><div class=privacy>{PARAGRAPHS}</div><figcaption>{STORY[0] * 3}</figcaption>",
+    ],
+)
+def test_prose_is_kept(page: str):
+    """whatever it looks like, if there is no other"""
+    article = extract(page)
+    assert STORY[0] in article.body
+    assert article.evidence["body"].confidence <= 0.9

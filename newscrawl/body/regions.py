@@ -77,11 +77,20 @@ def _headings(document: Document) -> list[int]:
 def outside_regions(
     document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
 ) -> list[int]:
-    """Return those of *places* in *blocks* that may be of the article with the *heading*."""
+    """Return those of *places* in *blocks* that may be of the article with the *heading*.
+
+    Names of small regions, as of captions, count only if they leave any prose.
+    """
     owner, end = blocks.owner, end_of_article(document, heading)
     places = _up_to_end(document, blocks, places, end)
     held = _Regions(document, heading, end).held({owner[place] for place in places})
-    return [place for place in places if not held[owner[place]]]
+    kept = [place for place in places if not held[owner[place]]]
+    if len(kept) < len(places):
+        linkless = prose_places(document, blocks, places[0])
+        if linkless.isdisjoint(kept) and not linkless.isdisjoint(places):
+            held = _Regions(document, heading, end, small=False).held({owner[p] for p in places})
+            kept = [place for place in places if not held[owner[place]]]
+    return kept
 
 
 def _up_to_end(
@@ -137,8 +146,11 @@ def _most_of(own: str | None, identity: str | None) -> float | None:
 
 
 class _Regions:
-    def __init__(self, document: Document, heading: int | None, end: int) -> None:
+    def __init__(
+        self, document: Document, heading: int | None, end: int, *, small: bool = True
+    ) -> None:
         self._document = document
+        self._small = small
         self._end = end
         self._heading = -1 if heading is None else heading
         self._plain = document.chars(0) - document.link_chars(0)
@@ -170,7 +182,7 @@ class _Regions:
             most = MOST_DATA
         if most is None:
             most = _most_of(self._classes.get(row), self._ids.get(row))
-        if most is None:
+        if most is None or (most == MOST and not self._small):
             return False
         return prose(document, row, document.end[row]) / (self._plain or 1) <= most
 
