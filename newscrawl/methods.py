@@ -58,7 +58,7 @@ class ExtractOptions:
     remove_comments: bool = True
     #: leave captions, boxes, bylines, dates and blocks of links out of the body
     remove_boilerplate: bool = True
-    #: of captions, lists, quotes and tables, those that belong to the body
+    #: the parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
     parts: frozenset[Part] = DEFAULT_PARTS
     #: bodies with fewer characters are taken for no body
     min_body_chars: int = 0

@@ -171,6 +171,10 @@ def test_story_in_a_caption():
 )
 def test_prose_is_kept(page: str):
     """whatever it looks like, if there is no other"""
-    article = extract(page)
-    assert STORY[0] in article.body
-    assert article.evidence["body"].confidence <= 0.9
+    assert STORY[0] in extract(page).body
+
+
+def test_doubtful_body():
+    """all of it looks like boilerplate"""
+    article = extract(f"<body><article><a href=/s>{PARAGRAPHS}</a></article>")
+    assert article.evidence["body"].confidence <= 0.1
