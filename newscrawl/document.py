@@ -21,7 +21,7 @@ from newscrawl import rows
 from newscrawl.compiled import compiled_module
 from newscrawl.encoding import is_binary, to_utf8
 from newscrawl.guard import drop_surplus_attributes
-from newscrawl.repair import repair_tree, without_open_title
+from newscrawl.repair import needs_repair, repair_tree, without_open_title
 from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
@@ -85,6 +85,9 @@ class Document:
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``
         self.flags = flags
         columns = flatten(root, scripts=scripts)
+        if needs_repair(columns):
+            repair_tree(root)
+            columns = flatten(root, scripts=scripts)
         #: tag of an element, :data:`TEXT` of a text node
         self.tag = columns.tag
         #: row of the parent, -1 for the root
@@ -126,6 +129,7 @@ class Document:
         """The ``html`` element; comments and processing instructions are not in the tree."""
         if self._root is None:
             self._root = _parse(self._source or b"", [])
+            repair_tree(self._root)
         return self._root
 
     def release_tree(self) -> None:
@@ -288,12 +292,10 @@ def _parser(**options: Any) -> etree.HTMLParser:
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
-    """Return the tree of a page, repaired."""
+    """Return the tree of a page."""
     root = _parse_as_is(utf8, flags)
-    if (ended := without_open_title(root, utf8)) is not None:
-        root = _parse_as_is(ended, flags)
-    repair_tree(root, utf8)
-    return root
+    ended = without_open_title(root, utf8)
+    return root if ended is None else _parse_as_is(ended, flags)
 
 
 def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:

@@ -7,11 +7,13 @@ Each of them concerns a story that would otherwise be in no element that is show
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lxml import etree
+
+    from newscrawl.rows import Rows
 
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead; anything else ends it.
 _METADATA = frozenset(
@@ -19,17 +21,9 @@ _METADATA = frozenset(
 )  # fmt: skip
 _TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
 _BODY = re.compile(r"</head\b|<body\b", re.IGNORECASE)
-# Placeholders (B: of a boundary, P: of a segment) and the content that a script moves there (S:).
-_STREAMED = b'id="S:'
+# Of a boundary, of a segment; the content that a script moves there is S:
+_PLACEHOLDERS = frozenset({"B:", "P:"})
 _MAX_PLACEHOLDERS = 500  # each may be inside the one before, and trees have to stay shallow
-
-
-def repair_tree(root: etree._Element, utf8: bytes) -> None:
-    """Change the tree of the page *utf8* to what a browser makes of the same page."""
-    _close_buttons(root)
-    _end_head(root)
-    if _STREAMED in utf8:
-        _place_streamed(root)
 
 
 def without_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
@@ -38,6 +32,23 @@ def without_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
     if title is None or not title.text or not _BODY.search(title.text):
         return None
     return _TITLE.sub(rb"\g<0></title>", utf8, count=1)
+
+
+def needs_repair(rows: Rows) -> bool:
+    """Return whether :func:`repair_tree` may change the tree of these rows."""
+    by_tag, end, identity = rows.by_tag, rows.end, rows.attributes["id"].get
+    if "body" not in by_tag:
+        return True
+    if any(after < end[row] for row, after in pairwise(by_tag.get("button", ()))):
+        return True
+    return any(identity(row, "")[:2] in _PLACEHOLDERS for row in by_tag.get("template", ()))
+
+
+def repair_tree(root: etree._Element) -> None:
+    """Change the tree of a page to what a browser makes of the same page."""
+    _close_buttons(root)
+    _end_head(root)
+    _place_streamed(root)
 
 
 def _close_buttons(root: etree._Element) -> None:
@@ -74,9 +85,9 @@ def _place_streamed(root: etree._Element) -> None:
         if (identity := element.get("id", "")).startswith("S:") and "hidden" in element.attrib
     }
     for template in list(islice(root.iter("template"), _MAX_PLACEHOLDERS)):
-        kind, _, number = template.get("id", "").partition(":")
-        content = streamed.get(number) if kind in {"B", "P"} else None
+        identity = template.get("id", "")
+        content = streamed.get(identity[2:]) if identity[:2] in _PLACEHOLDERS else None
         if content is None or content in list(template.iterancestors()):
             continue
-        del streamed[number], content.attrib["hidden"]
+        del streamed[identity[2:]], content.attrib["hidden"]
         template.addnext(content)
