@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from newscrawl.body.blocks import find_blocks
+from newscrawl.body.blocktexts import texts_of
 from newscrawl.body.comments import comment_rows, without_comments
-from newscrawl.body.regions import reveal
-from newscrawl.document import parse_document
+from newscrawl.body.regions import heading_row, outside_regions, reveal
+from newscrawl.document import Document, parse_document
 from newscrawl.extraction import extract
 
 HEADLINE = "Ferry crews agree to a new timetable after a long night"
@@ -178,3 +180,32 @@ def test_doubtful_body():
     """all of it looks like boilerplate"""
     article = extract(f"<body><article><a href=/s>{PARAGRAPHS}</a></article>")
     assert article.evidence["body"].confidence <= 0.1
+
+
+LEGAL = (
+    "The Harbour Gazette is published by the Gazette Publishing Company, whose office is open on "
+    "weekdays, and all that is printed in it may be copied by nobody without written consent."
+)
+
+
+@pytest.mark.parametrize(
+    "footer", ["div class=footer", "div id=page-footer", "footer", "table id=footer"]
+)
+def test_legal_footer(footer: str):
+    """of a page with a short story; the footer of the story itself has its credits"""
+    teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(60))
+    legal = f"<p>{LEGAL}</p>"
+    head, story = f"<body>{HEAD}<ul>{teasers}</ul>", f"<p>{STORY[0]}</p><p>{STORY[1]}</p>"
+    more = f"<ul>{teasers}</ul>"
+    document = parse_document(f"{head}<div>{story}</div>{more}<{footer}>{legal}")
+    assert LEGAL not in candidate_texts(document)
+    document = parse_document(
+        f"{head}<article>{story}<{footer}>{legal}</{footer.split(maxsplit=1)[0]}></article>"
+    )
+    assert LEGAL in candidate_texts(document)
+
+
+def candidate_texts(document: Document) -> list[str]:
+    blocks = find_blocks(document)
+    places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
+    return texts_of(document, [blocks.rows[place] for place in places])

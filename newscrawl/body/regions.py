@@ -32,6 +32,7 @@ _NAME = re.compile(
 )
 """Words of classes and ids. On news212 and fundus they stand over 0 to 11 words of labelled bodies
 each, where the region is small, those of captions over 103 of 7,300."""
+_FOOTER = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
 _APART = {"aside": 0.3, "figcaption": 0.8}  # most of the page's text outside of links, as below
 _WHOLE = frozenset({"body", "html", "main", "p"})
 _CONSENT = re.compile("cookie|consent|onetrust|gdpr|privacy")
@@ -145,6 +146,11 @@ def _most_of(own: str | None, identity: str | None) -> float | None:
     return MOST_CONSENT if _CONSENT.search(found.group()) else MOST
 
 
+@lru_cache(maxsize=4096)
+def _names_footer(own: str | None, identity: str | None) -> bool:
+    return _FOOTER.search(f"{own or ''} {identity or ''}".lower()) is not None
+
+
 class _Regions:
     def __init__(
         self, document: Document, heading: int | None, end: int, *, small: bool = True
@@ -180,11 +186,21 @@ class _Regions:
         most = _APART.get(tag)
         if tag == "table" and is_data_table(document, row):
             most = MOST_DATA
+        elif most is None and self._is_footer(row):
+            most = MOST
         if most is None:
             most = _most_of(self._classes.get(row), self._ids.get(row))
         if most is None or (most == MOST and not self._small):
             return False
         return prose(document, row, document.end[row]) / (self._plain or 1) <= most
+
+    def _is_footer(self, row: int) -> bool:
+        """Return whether *row* is the footer of the page: that of its ``article`` has credits."""
+        document, names = self._document, (self._classes.get(row), self._ids.get(row))
+        if document.tag[row] != "footer" and not _names_footer(*names):
+            return False
+        before = document.chars_before
+        return 2 * before[row] > before[-1] and "article" not in _tags_above(document, row)
 
 
 def reveal(document: Document) -> Document:
