@@ -209,3 +209,20 @@ def candidate_texts(document: Document) -> list[str]:
     blocks = find_blocks(document)
     places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
     return texts_of(document, [blocks.rows[place] for place in places])
+
+
+def test_first_post_of_a_thread():
+    """it is marked up as the replies are"""
+    post = (
+        "<div class=post><b>{name}</b> <i>{day} May 2026, 10:1{day}</i><p>{text}</p>"
+        "<a href=#>Reply</a><a href=#>Report</a></div>"
+    )
+    names = ("Ann", "harbour_rat", "P. Garrow", "Tam", "old_mill", "Wren")
+    posts = "".join(
+        post.format(name=name, day=day, text=text)
+        for day, (name, text) in enumerate(zip(names, STORY, strict=True), start=1)
+    )
+    page = f"<body>{HEAD}<div class=thread>{posts}</div>"
+    document = parse_document(page)
+    assert STORY[0] in without_comments(document, comment_rows(document)).subtree_text(0)
+    assert STORY[0] in extract(page).body
