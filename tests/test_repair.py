@@ -78,3 +78,12 @@ def test_streamed_content_in_circles():
     """what is in itself is put nowhere"""
     page = '<body>a<div hidden id="S:1"><template id="P:1"></template>b</div>'
     assert parse_document(page).subtree_text(0) == "a"
+
+
+@pytest.mark.parametrize("page", [OPEN_BUTTON, f"<html><head><title>A</title><mbox>{STORY}"])
+def test_tree_parsed_again(page: str):
+    """the same as the one that was released"""
+    document = parse_document(page)
+    document.release_tree()
+    rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]
+    assert [document.element(row).tag for row in rows] == [document.tag[row] for row in rows]
