@@ -8,6 +8,7 @@ makes no second walk.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
@@ -20,6 +21,7 @@ from newscrawl import rows
 from newscrawl.compiled import compiled_module
 from newscrawl.encoding import is_binary, to_utf8
 from newscrawl.guard import drop_surplus_attributes
+from newscrawl.repair import needs_repair, repair_tree, without_open_title
 from newscrawl.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
@@ -46,6 +48,7 @@ MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 1000
 """Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
 
+_CONTROLS = re.compile(rb"""aria-controls=["']([^"'<>]{1,200})""")
 _IMAGES = frozenset(("svg", "math"))
 
 
@@ -82,6 +85,9 @@ class Document:
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``
         self.flags = flags
         columns = flatten(root, scripts=scripts)
+        if needs_repair(columns):
+            repair_tree(root)
+            columns = flatten(root, scripts=scripts)
         #: tag of an element, :data:`TEXT` of a text node
         self.tag = columns.tag
         #: row of the parent, -1 for the root
@@ -123,6 +129,7 @@ class Document:
         """The ``html`` element; comments and processing instructions are not in the tree."""
         if self._root is None:
             self._root = _parse(self._source or b"", [])
+            repair_tree(self._root)
         return self._root
 
     def release_tree(self) -> None:
@@ -134,6 +141,12 @@ class Document:
         if self._source is not None:
             self._root = None
             self.__dict__.pop("_elements", None)
+
+    @cached_property
+    def controlled(self) -> frozenset[str]:
+        """The ids of the elements that controls of the page open: values of ``aria-controls``."""
+        found = _CONTROLS.findall(self._source or b"")
+        return frozenset(" ".join(value.decode() for value in found).split())
 
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""
@@ -279,6 +292,13 @@ def _parser(**options: Any) -> etree.HTMLParser:
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
+    """Return the tree of a page."""
+    root = _parse_as_is(utf8, flags)
+    ended = without_open_title(root, utf8)
+    return root if ended is None else _parse_as_is(ended, flags)
+
+
+def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:
     parser = _parser()
     try:
         root = etree.fromstring(utf8, parser)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.parts import rows_left_out, with_parts_between
+from newscrawl.body.parts import rows_left_out, with_parts_between, with_story_tables
 from newscrawl.body.render import render
 from newscrawl.document import parse_document
 from newscrawl.fields.date import decide
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from newscrawl.methods import Body
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
+
+DOUBTFUL_CONFIDENCE = 0.1
+"""Confidence in a body all of which looks like boilerplate. Set by hand."""
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
@@ -189,8 +192,12 @@ def _fill_texts(article: Article, document: Document, body: Body, options: Extra
         first = min(skipped, default=None if body.region is None or title is None else title.row)
         chosen = body.region is not None
         skipped |= boilerplate(document, body.forest, first, captions=captions, chosen=chosen)
+    parts = with_story_tables(document, body.forest, options.parts)
     if not body.whole:
-        skipped |= rows_left_out(document, body.forest, options.parts)
+        skipped |= rows_left_out(document, body.forest, parts)
     start = title.row if title is not None else None
-    forest = with_parts_between(document, body.forest, start, options.parts)
+    forest = with_parts_between(document, body.forest, start, parts)
     _fill_body(article, document, body._replace(forest=forest), skipped)
+    if not article.body:  # all of it looks like boilerplate
+        doubtful = Evidence(body.evidence.source, DOUBTFUL_CONFIDENCE)
+        _fill_body(article, document, body._replace(evidence=doubtful), frozenset())

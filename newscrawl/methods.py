@@ -59,7 +59,7 @@ class ExtractOptions:
     remove_comments: bool = True
     #: leave captions, boxes, bylines, dates and blocks of links out of the body
     remove_boilerplate: bool = True
-    #: of captions, lists, quotes and tables, those that belong to the body
+    #: the parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
     parts: frozenset[Part] = DEFAULT_PARTS
     #: bodies with fewer characters are taken for no body
     min_body_chars: int = 0
@@ -180,6 +180,8 @@ def _newscrawl(page: Page, options: ExtractOptions) -> Body:
     text = article_in_data(document, choice.rows)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
+    elif not choice.rows:  # all of the page is in regions that are no article
+        return Body(region, Evidence("nce", NCE_CONFIDENCE["whole_tree"]), title)
     rows = set(choice.rows)
     if not options.remove_comments:
         for comments in comment_rows(document):

@@ -25,6 +25,7 @@ FLOORS = {
     "compiled": 0,
     "sqlite": 0,
     "_bytes": 0,
+    "repair": 0,
     "rows": 0,
     "_rows": 0,
     "_trees": 1,

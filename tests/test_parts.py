@@ -1,4 +1,4 @@
-"""Captions, lists, quotes and tables: in the body, or not, as the user wants."""
+"""Captions, code, embedded posts, lists, quotes and so on: in the body, or not, as the user wants."""
 
 from __future__ import annotations
 
@@ -27,12 +27,19 @@ SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothin
 STORY = "".join(f"<p>{SENTENCE * 3}No. {number}.</p>" for number in range(9))
 PIECES: dict[Part, str] = {
     "captions": "<figure><img src=a.png><figcaption>The councillors, resting.</figcaption></figure>",
+    "code": "<pre>for motion in motions:\n    motion.reject()</pre>",
+    "definitions": "<dl><dt>Quorum</dt><dd>Seven councillors, awake.</dd></dl>",
+    "embeds": "<blockquote class='twitter-tweet' data-lang=en><p>What a night in the council!</p>"
+    "&mdash; Ann (@ann) <a href=/s>3 May 2026</a></blockquote>",
     "lists": "<ul><li>no new bridge</li><li>no new school</li></ul>",
     "quotes": "<blockquote><p>We shall think about it next year, the mayor said.</p></blockquote>",
     "tables": "<table><tr><th>Yes</th><td>eleven</td></tr><tr><th>No</th><td>three</td></tr></table>",
 }
 WORDS = {
     "captions": "The councillors, resting.",
+    "code": "motion.reject()",
+    "definitions": "Seven councillors, awake.",
+    "embeds": "What a night in the council!",
     "lists": "no new school",
     "quotes": "We shall think about it",
     "tables": "eleven",
@@ -63,7 +70,7 @@ def test_part_is_kept_or_left_out(part: Part):
 
 
 def test_default_is_the_text():
-    """headings, lists and quotes; no captions, no tables"""
+    """headings, lists, quotes, posts; no captions, no tables"""
     body = extract(PAGE, method="nce").body
     assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
 
@@ -143,7 +150,7 @@ def test_names_of_parts():
     """white space is nothing, an unknown name an error"""
     assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
     assert parse_parts([]) == frozenset()
-    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, lists, quotes"):
+    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, code, definitions"):
         parse_parts(["images"])
 
 

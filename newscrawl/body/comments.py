@@ -16,6 +16,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from newscrawl.body.nce import find_region
 from newscrawl.compiled import compiled_module
 from newscrawl.document import TEXT, WIDGET
 from newscrawl.records import marked_lists, prose
@@ -43,9 +44,11 @@ _HINT = re.compile(
 )
 # Said of an element that is no comment: a page that may have some, a number of them, a link.
 _STATE = re.compile(
-    r"(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
+    r"^(?:category|tag|term|topic)[-_]|(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
     r"|links?|icon|button|btn|bubble|opinion|column|editorial)(?:$|[-_])|enable|noload"
 )
+# The classes of a post of WordPress, beside which its categories and tags are.
+_POST = frozenset({"hentry", "type-post"})
 # "Comments" as the heading over them.
 _HEADING = re.compile(
     r"\bcomments?\b|kommenta|commentaire|comentari|comentário|commenti\b|reacties|komenta|kommentit"
@@ -81,11 +84,17 @@ _PROSE = 500.0
 """Weighted characters outside of links that stand before records without names: the article."""
 _SHARE = 0.7
 """Share of a list's records that must have a part."""
+_MIN_ENTRIES = 3
+"""Number of elements that may be entries of a live blog."""
+_STORY_SHARE = 1 / 3
+"""Share of a page's prose above which records without a heading may be its story."""
 
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments, headings and forms included, in document order."""
     named, hinted = _named(document)
+    if _are_story(document, named):
+        named = []
     named = list(_with_surroundings(document, named))
     return _merged([*named, *_record_regions(document, hinted, named)])
 
@@ -155,8 +164,15 @@ find_named_rows: Callable[[Document, float], list[int]] = (
 @lru_cache(maxsize=4096)
 def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
-    told = {_said_by(name) for value in names if value for name in value.lower().split()}
-    return "comments" if "comments" in told else "hint" if "hint" in told else None
+    tokens = {name for value in names if value for name in value.lower().split()}
+    told = {_said_by(name) for name in tokens}
+    return (
+        "comments"
+        if "comments" in told and not tokens & _POST
+        else "hint"
+        if "hint" in told
+        else None
+    )
 
 
 @lru_cache(maxsize=16384)  # a name is in many lists of them
@@ -173,7 +189,13 @@ def _is_region(document: Document, row: int) -> bool:
     if tag[row] in {"html", "body", "main", "form", "a", "span"} or "h1" in tag[row:end]:
         return tag[row] == "form"
     own, page = prose(document, row, end), prose(document, 0, len(document))
-    return own <= page / 3 or bool(_record_lists(document, row, end))
+    if own <= page / 3:
+        return True
+    records = [
+        sum(prose(document, record, document.end[record]) for record in rows)
+        for rows in _record_lists(document, row, end)
+    ]
+    return bool(records) and (page - own >= _PROSE or own - max(records) <= page / 3)
 
 
 def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator[range]:
@@ -189,6 +211,22 @@ def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator
             yield _around(document, first, stop, _heading(document, first))
         else:
             yield from records
+
+
+def _are_story(document: Document, regions: Sequence[range]) -> bool:
+    """Return whether *regions* with names of comments are the story: entries of a live blog.
+
+    They are several then, leave too little prose for another story, have neither authors nor
+    words to click on, and no heading calls them comments.
+    """
+    held = sum(prose(document, region.start, region.stop) for region in regions)
+    if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _PROSE:
+        return False
+    first, stop = regions[0].start, regions[-1].stop
+    signs = (_signs(document, rows) for rows in _record_lists(document, first - 1, stop))
+    if any(found.signed or found.clickable for found in signs):
+        return False
+    return _heading(document, first) is None
 
 
 # By structure
@@ -233,8 +271,27 @@ def _record_regions(
         hint = any(row in hinted for row in [rows[0], *list(document.ancestors(rows[0]))[:3]])
         if heading is not None or (signs.signed and signs.clickable and signs.records > 2 - hint):
             region = _around(document, first, last, heading)
+            if heading is None and _holds_story(document, region, hinted=hint):
+                continue
             stop = region.stop
             yield region
+
+
+def _holds_story(document: Document, region: range, *, hinted: bool) -> bool:
+    """Return whether records in *region*, which no heading calls comments, may be the story.
+
+    Products with their makers, questions, steps: more than a third of the page's prose; if their
+    names hint at comments, of what NCE takes for the body, too.
+    """
+    own = prose(document, region.start, region.stop)
+    if own <= _STORY_SHARE * prose(document, 0, len(document)):
+        return False
+    if not hinted:
+        return True
+    forest = find_region(document).forest
+    ends = [(max(tree, region.start), min(document.end[tree], region.stop)) for tree in forest]
+    shared = sum(prose(document, start, stop) for start, stop in ends if start < stop)
+    return shared > _STORY_SHARE * sum(map(document.chars, forest))
 
 
 def _end_of_prose(document: Document) -> int:
@@ -356,12 +413,18 @@ def _around(document: Document, first: int, stop: int, heading: int | None) -> r
     for row in document.ancestors(first):
         if "h1" in document.tag[row : document.end[row]] or document.tag[row] in {"body", "main"}:
             break
-        if document.chars(row) - records > min(_ROUND, records):
+        apart = document.chars(row) - records
+        if apart > min(_ROUND, records) or apart > _prose_outside(document, row):
             break
         region = range(row, document.end[row])
     if heading is not None and heading < region.start:
         return range(_highest(document, heading, region.start), region.stop)
     return region
+
+
+def _prose_outside(document: Document, row: int) -> float:
+    """Return the weighted characters outside of links that are not in the subtree of *row*."""
+    return prose(document, 0, len(document)) - prose(document, row, document.end[row])
 
 
 def _highest(document: Document, row: int, stop: int) -> int:

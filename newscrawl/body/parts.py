@@ -1,7 +1,8 @@
-"""Parts of an article that a reader of its text may want or not: captions, lists, quotes, tables."""
+"""Parts of an article that can be kept in its text or left out, by name: :data:`PARTS`."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, get_args
@@ -13,19 +14,26 @@ if TYPE_CHECKING:
 
     from newscrawl.document import Document
 
-Part = Literal["captions", "lists", "quotes", "tables"]
+Part = Literal["captions", "code", "definitions", "embeds", "lists", "quotes", "tables"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-DEFAULT_PARTS: frozenset[Part] = frozenset({"lists", "quotes"})
-"""What belongs to an article's text: captions tell of their pictures, tables stand beside it. Of 53
-data tables of news212 and fundus, three are of the labelled body."""
+DEFAULT_PARTS: frozenset[Part] = frozenset({"code", "definitions", "embeds", "lists", "quotes"})
+"""Parts of an article's text; ``docs/body.md`` has the figures for each."""
 
 CAPTION_TAGS = frozenset({"figcaption", "figure"})
-_TAGS: dict[Part, frozenset[str]] = {
-    "lists": frozenset({"dir", "dl", "menu", "ol", "ul"}),
-    "quotes": frozenset({"blockquote"}),
-    "tables": frozenset({"table"}),
+_TAGS: dict[Part, tuple[str, ...]] = {
+    "code": ("pre",),
+    "definitions": ("dl",),
+    "embeds": ("blockquote",),
+    "lists": ("dir", "menu", "ol", "ul"),
+    "quotes": ("blockquote",),
+    "tables": ("table",),
 }
+_EMBED = re.compile(
+    r"\b(?:twitter-(?:tweet|video)|instagram-media|fb-xfbml-parse-ignore|tiktok-embed|text-post-media"
+    r"|reddit-(?:embed-bq|card)|(?:bluesky|mastodon|truthsocial)-embed|imgur-embed-pub)\b"
+)
+"""Classes of the markup that social networks give out for embedding a post."""
 _LAYOUT = 0.5
 """A list or table that holds a larger share of the text is how the page is laid out."""
 _CELL = 80
@@ -63,10 +71,24 @@ def _elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
     return rows[bisect_right(rows, row) : bisect_left(rows, document.end[row])]
 
 
+def _rows_of_part(document: Document, part: Part) -> list[int]:
+    """Return the rows of the elements that are a *part*, in document order by tag."""
+    rows = [row for tag in _TAGS[part] for row in document.rows_of(tag)]
+    if part == "tables":
+        return [row for row in rows if is_data_table(document, row)]
+    if part in {"embeds", "quotes"}:
+        return [row for row in rows if _is_embed(document, row) == (part == "embeds")]
+    return rows
+
+
+def _is_embed(document: Document, row: int) -> bool:
+    return _EMBED.search(document.attributes["class"].get(row, "")) is not None
+
+
 def rows_left_out(
     document: Document, forest: Sequence[int], parts: Collection[Part]
 ) -> frozenset[int]:
-    """Return the rows whose subtrees are lists, quotes or data tables not in *parts*.
+    """Return the rows whose subtrees are parts, other than captions, not in *parts*.
 
     Trees of *forest* that stand in one are among them. Captions are left out with the rest of what
     stands beside the text (:mod:`~newscrawl.body.boilerplate`). A part that holds most of the
@@ -75,15 +97,37 @@ def rows_left_out(
     most = _LAYOUT * sum(document.chars(tree) for tree in forest)
     unwanted = [
         row
-        for part, tags in _TAGS.items()
+        for part in _TAGS
         if part not in parts
-        for tag in tags
-        for row in document.rows_of(tag)
-        if document.chars(row) <= most and (tag != "table" or is_data_table(document, row))
+        for row in _rows_of_part(document, part)
+        if document.chars(row) <= most
     ]
     end = document.end
     within = {tree for tree in forest for row in unwanted if row < tree < end[row]}
     return frozenset(within.union(unwanted))
+
+
+def with_story_tables(
+    document: Document, forest: Sequence[int], parts: frozenset[Part]
+) -> frozenset[Part]:
+    """Return *parts* with tables, if those in and right after *forest* hold more text than it."""
+    tables = () if "tables" in parts or not forest else _tables_of(document, forest)
+    if sum(map(document.chars, tables)) > sum(map(document.chars, forest)):
+        return parts | {"tables"}
+    return parts
+
+
+def _tables_of(document: Document, forest: Sequence[int]) -> list[int]:
+    """Return the data tables among the trees of *forest*, and those with no text before them after it."""
+    before, end = document.chars_before, document.end
+    tables = [row for row in document.rows_of("table") if row > forest[0]]
+    last, found = forest[-1], []
+    for row in tables:
+        is_near = row < last or before[row] == before[end[last]]
+        if is_near and is_data_table(document, row):
+            found.append(row)
+            last = max(last, row)
+    return found
 
 
 def with_parts_between(
@@ -91,15 +135,15 @@ def with_parts_between(
 ) -> list[int]:
     """Return *forest* with what no method takes for text: captions and data tables, if in *parts*.
 
-    Those between its trees, captions from row *start* on before them, too.
+    Captions are those between its trees, and from row *start* on before them; tables those
+    between its trees and right after them.
     """
     put_back: list[int] = []
     if forest and "captions" in parts:
         first = forest[0] if start is None else min(start, forest[0])
         put_back += [row for row in document.rows_of("figcaption") if first <= row < forest[-1]]
     if forest and "tables" in parts:
-        tables = (row for row in document.rows_of("table") if forest[0] < row < forest[-1])
-        put_back += [row for row in tables if is_data_table(document, row)]
+        put_back += _tables_of(document, forest)
     if not put_back:
         return list(forest)
     inside = cast_votes(document.end, [forest])

@@ -19,7 +19,7 @@ from newscrawl.body.blocks import marked_up_alike
 from newscrawl.body.parts import is_data_table
 from newscrawl.document import INVISIBLE, Document
 from newscrawl.records import prose
-from newscrawl.text import words
+from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,6 +32,7 @@ _NAME = re.compile(
 )
 """Words of classes and ids. On news212 and fundus they stand over 0 to 11 words of labelled bodies
 each, where the region is small, those of captions over 103 of 7,300."""
+_FOOTER = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
 _APART = {"aside": 0.3, "figcaption": 0.8}  # most of the page's text outside of links, as below
 _WHOLE = frozenset({"body", "html", "main", "p"})
 _CONSENT = re.compile("cookie|consent|onetrust|gdpr|privacy")
@@ -40,6 +41,9 @@ MOST = 0.3
 """Most of the page's text outside of links that is in a region: old templates never close theirs."""
 MOST_CONSENT = 0.8
 """The same of what a reader must consent to, which may be longer than the article."""
+
+MAX_FOOTER = 0.8
+"""The same of the footer of a page, whose legal notice may be longer than a short story."""
 
 MOST_DATA = 0.5
 """The same of a table of data: a page of results may be little else."""
@@ -53,6 +57,7 @@ LEAST_HIDDEN = 800
 MORE_HIDDEN = 1.5
 """How many times the text shown in one place hidden text must have to be the article."""
 _LONG = 80
+_COPIED = 40
 _HIDING = ("hidden", "aria-hidden", "style")
 _NEVER = frozenset({"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"})
 
@@ -76,11 +81,20 @@ def _headings(document: Document) -> list[int]:
 def outside_regions(
     document: Document, blocks: Blocks, places: Sequence[int], heading: int | None
 ) -> list[int]:
-    """Return those of *places* in *blocks* that may be of the article with the *heading*."""
+    """Return those of *places* in *blocks* that may be of the article with the *heading*.
+
+    Names of small regions, as of captions, count only if they leave any prose.
+    """
     owner, end = blocks.owner, end_of_article(document, heading)
     places = _up_to_end(document, blocks, places, end)
     held = _Regions(document, heading, end).held({owner[place] for place in places})
-    return [place for place in places if not held[owner[place]]]
+    kept = [place for place in places if not held[owner[place]]]
+    if len(kept) < len(places):
+        linkless = prose_places(document, blocks, places[0])
+        if linkless.isdisjoint(kept) and not linkless.isdisjoint(places):
+            held = _Regions(document, heading, end, small=False).held({owner[p] for p in places})
+            kept = [place for place in places if not held[owner[place]]]
+    return kept
 
 
 def _up_to_end(
@@ -135,9 +149,17 @@ def _most_of(own: str | None, identity: str | None) -> float | None:
     return MOST_CONSENT if _CONSENT.search(found.group()) else MOST
 
 
+@lru_cache(maxsize=4096)
+def _names_footer(own: str | None, identity: str | None) -> bool:
+    return _FOOTER.search(f"{own or ''} {identity or ''}".lower()) is not None
+
+
 class _Regions:
-    def __init__(self, document: Document, heading: int | None, end: int) -> None:
+    def __init__(
+        self, document: Document, heading: int | None, end: int, *, small: bool = True
+    ) -> None:
         self._document = document
+        self._small = small
         self._end = end
         self._heading = -1 if heading is None else heading
         self._plain = document.chars(0) - document.link_chars(0)
@@ -167,44 +189,88 @@ class _Regions:
         most = _APART.get(tag)
         if tag == "table" and is_data_table(document, row):
             most = MOST_DATA
+        elif most is None and self._is_footer(row):
+            most = MAX_FOOTER
         if most is None:
             most = _most_of(self._classes.get(row), self._ids.get(row))
-        if most is None:
+        if most is None or (most == MOST and not self._small):
             return False
         return prose(document, row, document.end[row]) / (self._plain or 1) <= most
 
+    def _is_footer(self, row: int) -> bool:
+        """Return whether *row* is the footer of the page: that of its ``article`` has credits."""
+        document, names = self._document, (self._classes.get(row), self._ids.get(row))
+        if document.tag[row] != "footer" and not _names_footer(*names):
+            return False
+        before = document.chars_before
+        return 2 * before[row] > before[-1] and "article" not in _tags_above(document, row)
+
 
 def reveal(document: Document) -> Document:
-    """Return *document* with its article shown, if an attribute hides it; else as it is.
+    """Return *document* with hidden text of its article shown; as it is if there is none.
 
     Publishers ship the article hidden until the reader subscribes or a script runs. Hidden text
-    is taken for it where there is more of it in one place than of shown text. The attributes are
+    is the article if there is more of it in one place than of shown text, and it is no copy of
+    shown text. Panels that a control of the page opens are shown, too. The attributes are
     removed from the tree.
     """
-    parent, text = document.parent, document.text
     covered = _long_texts(document, INVISIBLE)
-    if sum(len(text[row]) for row in covered) < LEAST_HIDDEN:
+    if sum(len(document.text[row]) for row in covered) < LEAST_HIDDEN:
         return document
-    hidden: Counter[int] = Counter()
-    roots: dict[int, set[int]] = {}
-    for row in covered:
-        if not _NEVER.intersection(_tags_above(document, row)):
-            covers = [above for above in document.ancestors(row) if document.hidden[above]]
-            home = parent[covers[-1]]
-            hidden[home] += len(text[row])
-            roots.setdefault(home, set()).update(covers)
-    shown: Counter[int] = Counter()
-    for row in _long_texts(document, 0):
-        shown[parent[parent[row]]] += len(text[row])
-    home, size = max(hidden.items(), key=itemgetter(1), default=(0, 0))
-    if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
+    covered = [row for row in covered if not _NEVER.intersection(_tags_above(document, row))]
+    covered = _without_copies(document, covered)
+    covers = {*_hidden_story(document, covered), *_panels(document, covered)}
+    if not covers:
         return document
-    for row in roots[home]:
+    for row in covers:
         attributes = document.element(row).attrib
         for name in _HIDING:
             if name in attributes:
                 del attributes[name]
     return Document(document.root, document.encoding, document.flags)
+
+
+def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
+    """Return those of the hidden text nodes *rows* that do not begin as shown text does."""
+    shown, text = squeeze(document.subtree_text(0)), document.text
+    return [row for row in rows if squeeze(text[row][:_LONG])[:_COPIED] not in shown]
+
+
+def _hidden_story(document: Document, covered: Iterable[int]) -> set[int]:
+    """Return the rows of the elements that hide the article."""
+    parent, text = document.parent, document.text
+    hidden: Counter[int] = Counter()
+    roots: dict[int, set[int]] = {}
+    for row in covered:
+        covers = _covers(document, row)
+        home = parent[covers[-1]]
+        hidden[home] += len(text[row])
+        roots.setdefault(home, set()).update(covers)
+    shown: Counter[int] = Counter()
+    for row in _long_texts(document, 0):
+        shown[parent[parent[row]]] += len(text[row])
+    home, size = max(hidden.items(), key=itemgetter(1), default=(0, 0))
+    if size < max(LEAST_HIDDEN, MORE_HIDDEN * max(shown.values(), default=0)):
+        return set()
+    return roots[home]
+
+
+def _panels(document: Document, covered: Iterable[int]) -> set[int]:
+    """Return the rows of the elements that hide panels."""
+    identity = document.attributes["id"].get
+    controlled = document.controlled
+    return {
+        cover
+        for row in covered
+        for covers in [_covers(document, row)]
+        if identity(covers[-1]) in controlled
+        for cover in covers
+    }
+
+
+def _covers(document: Document, row: int) -> list[int]:
+    """Return the rows of the hidden ancestors of *row*, the closest first."""
+    return [above for above in document.ancestors(row) if document.hidden[above]]
 
 
 def _long_texts(document: Document, mark: int) -> list[int]:

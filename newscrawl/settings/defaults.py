@@ -18,7 +18,7 @@ _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 DEFAULTS: dict[str, Any] = {
     # --- Extraction: NewsExtractPipeline ---
     # Beside paragraphs and headings; captions tell of their pictures, tables stand beside the text.
-    "NEWSCRAWL_BODY_PARTS": ["lists", "quotes"],
+    "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
     # Where the pipeline finds the charset of the HTTP header, if the item holds it.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
     # Where it finds when the page was fetched.
