@@ -340,7 +340,7 @@ def test_failures_among_neighbours(
         (
             "NEWSCRAWL_BODY_PARTS",
             "images",
-            "'images' is not one of captions, lists, quotes, tables",
+            "'images' is not one of captions, code, definitions, embeds",
         ),
         ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
         (

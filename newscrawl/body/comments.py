@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.body.nce import find_region
@@ -25,6 +25,7 @@ from newscrawl.text import weighted_length
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from newscrawl.body.nce import Region
     from newscrawl.document import Document
 
 # Software first, then what authors of themes call it, in the languages of many newspapers. What is
@@ -260,6 +261,7 @@ def _record_regions(
     """Yield the regions of records that nothing but their structure, or a hint, tells."""
     stop = 0
     article = _end_of_prose(document)
+    find_body = cache(partial(find_region, document))
     for rows in _record_lists(document, article, len(document)):
         first, last = rows[0], document.end[rows[-1]]
         if first < stop or any(first in region for region in known):
@@ -271,24 +273,24 @@ def _record_regions(
         hint = any(row in hinted for row in [rows[0], *list(document.ancestors(rows[0]))[:3]])
         if heading is not None or (signs.signed and signs.clickable and signs.records > 2 - hint):
             region = _around(document, first, last, heading)
-            if heading is None and _holds_story(document, region, hinted=hint):
+            if heading is None and _holds_story(document, region, find_body if hint else None):
                 continue
             stop = region.stop
             yield region
 
 
-def _holds_story(document: Document, region: range, *, hinted: bool) -> bool:
+def _holds_story(document: Document, region: range, find_body: Callable[[], Region] | None) -> bool:
     """Return whether records in *region*, which no heading calls comments, may be the story.
 
     Products with their makers, questions, steps: more than a third of the page's prose; if their
-    names hint at comments, of what NCE takes for the body, too.
+    names hint at comments, of the body that *find_body* returns, too.
     """
     own = prose(document, region.start, region.stop)
     if own <= _STORY_SHARE * prose(document, 0, len(document)):
         return False
-    if not hinted:
+    if find_body is None:
         return True
-    forest = find_region(document).forest
+    forest = find_body().forest
     ends = [(max(tree, region.start), min(document.end[tree], region.stop)) for tree in forest]
     shared = sum(prose(document, start, stop) for start, stop in ends if start < stop)
     return shared > _STORY_SHARE * sum(map(document.chars, forest))

@@ -231,9 +231,14 @@ def reveal(document: Document) -> Document:
 
 
 def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
-    """Return those of the hidden text nodes *rows* that do not begin as shown text does."""
-    shown, text = squeeze(document.subtree_text(0)), document.text
-    return [row for row in rows if squeeze(text[row][:_LONG])[:_COPIED] not in shown]
+    """Return those of the hidden text nodes *rows* that begin as no shown text node does."""
+    text = document.text
+    shown = {_beginning(text[row]) for row in document.text_nodes()}
+    return [row for row in rows if _beginning(text[row]) not in shown]
+
+
+def _beginning(text: str) -> str:
+    return squeeze(text[:_LONG])[:_COPIED]
 
 
 def _hidden_story(document: Document, covered: Iterable[int]) -> set[int]:
