@@ -42,9 +42,6 @@ MOST = 0.3
 MOST_CONSENT = 0.8
 """The same of what a reader must consent to, which may be longer than the article."""
 
-MAX_FOOTER = 0.8
-"""The same of the footer of a page, whose legal notice may be longer than a short story."""
-
 MOST_DATA = 0.5
 """The same of a table of data: a page of results may be little else."""
 
@@ -190,7 +187,7 @@ class _Regions:
         if tag == "table" and is_data_table(document, row):
             most = MOST_DATA
         elif most is None and self._is_footer(row):
-            most = MAX_FOOTER
+            most = MOST
         if most is None:
             most = _most_of(self._classes.get(row), self._ids.get(row))
         if most is None or (most == MOST and not self._small):
