@@ -235,12 +235,17 @@ def _fit(
 
 
 def _weights(examples: Sequence[tuple[Labelled, BodyExample, float]]) -> list[float]:
-    """Return a weight a block: the root of its words, equal sums over pages, less for large sites."""
-    pages = Counter(one.page.site for one in {id(one): one for one, _, _ in examples}.values())
+    """Return a weight a block: the root of its words, equal sums over the pages of a site.
+
+    Sites and corpora count by the root of their pages, so that no large one rules.
+    """
+    pages = {id(one): one.page for one, _, _ in examples}.values()
+    sites = Counter(page.site for page in pages)
+    corpora = Counter(page.corpus for page in pages)
     weights: list[float] = []
     for one, it, weight in examples:
         roots = [sqrt(1 + n) for n in it.words]
-        whole = sum(roots) * sqrt(pages[one.page.site]) / weight
+        whole = sum(roots) * sqrt(sites[one.page.site] * corpora[one.page.corpus]) / weight
         weights += [root / whole for root in roots]
     scale = len(weights) / sum(weights)
     return [weight * scale for weight in weights]
