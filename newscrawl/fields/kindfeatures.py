@@ -99,20 +99,42 @@ class Findings(NamedTuple):
 
 def kind_features(document: Document, found: Findings | None = None) -> list[float]:
     """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
-    links = _HeadlineLinks.of(document)
-    headings, linked = _headings(document)
-    dates, prices = _dates_and_prices(document)
-    page = _page_features(document, links, headings, linked, dates, prices)
+    measures = _Measures.of(document)
+    page = _page_features(document, measures)
     if found is None:
         return page
     return [
         *page,
-        *_body_features(document, found, (headings, linked, links.rows, document.rows_of("img"), dates)),
+        *_body_features(document, found, measures),
         *_title_features(document, found),
         0.0 if found.date is None else found.date.confidence,
         UNKNOWN if found.date is None else _date_kind(found.date.source),
         float(min(found.authors, 3)),
     ]
+
+
+class _Measures(NamedTuple):
+    """Measures of a page that several features are made of."""
+
+    links: _HeadlineLinks
+    #: rows of the shown headings, and of those that are links
+    headings: list[int]
+    linked: list[int]
+    #: rows of short texts with a date
+    dates: list[int]
+    #: number of short texts with a price
+    prices: int
+    #: weighted characters of the longest run of text, and of the second
+    runs: tuple[float, float]
+
+    @classmethod
+    def of(cls, document: Document) -> _Measures:
+        return cls(
+            _HeadlineLinks.of(document),
+            *_headings(document),
+            *_dates_and_prices(document),
+            longest_runs(document),
+        )
 
 
 class _HeadlineLinks(NamedTuple):
@@ -160,18 +182,11 @@ def _is_alone(document: Document, row: int) -> bool:
     return document.link_density(block) >= _ALONE
 
 
-def _page_features(
-    document: Document,
-    links: _HeadlineLinks,
-    headings: Sequence[int],
-    linked: Sequence[int],
-    dates: Sequence[int],
-    prices: int,
-) -> list[float]:
+def _page_features(document: Document, measures: _Measures) -> list[float]:
+    links, headings, linked, dates, prices, (run, second) = measures
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
     texts = len(document.shown)
-    run, second = longest_runs(document)
     types = data_types(document)
     return [
         log1p(chars),
@@ -221,16 +236,20 @@ def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     return [row for row in rows if _DATE.search(text[row])], prices
 
 
-def _body_features(
-    document: Document, found: Findings, counted: Sequence[Sequence[int]]
-) -> list[float]:
-    """Return the features of the body, with how many of each list of rows are from its start to its end."""
+def _body_features(document: Document, found: Findings, measures: _Measures) -> list[float]:
     confidence = 0.0 if found.body is None else found.body.confidence
     forest, end = found.forest, document.end
     if not forest:
         chars = weighted_length(found.text or "")
         return [log1p(chars), float(chars > 0), *[0.0] * 4, confidence, *[0.0] * 11]
     first, last = forest[0], max(end[root] for root in forest)
+    inside = (
+        measures.headings,
+        measures.linked,
+        measures.links.rows,
+        document.rows_of("img"),
+        measures.dates,
+    )
     sizes = list(_text_sizes(document, forest))
     chars = sum(sizes)
     own = sum(prose(document, root, end[root]) for root in forest)
@@ -244,13 +263,13 @@ def _body_features(
         log1p(max(sizes, default=0.0)),
         1 - own / (chars or 1),
         confidence,
-        log1p(longest_runs(document)[0]) - log1p(size),
+        log1p(measures.runs[0]) - log1p(size),
         prose(document, 0, first) / (plain or 1),
         own / (prose(document, first, last) or 1),
         log1p(len(forest)),
         _largest_group(document, forest) / (chars or 1),
         _share_in_items(document, forest) / (chars or 1),
-        *(log1p(_between(rows, first, last)) for rows in counted),
+        *(log1p(_between(rows, first, last)) for rows in inside),
     ]
 
 

@@ -64,7 +64,9 @@ def _kept(title: str, sure: Sequence[tuple[float, Told]], families: Mapping[str,
 def _reliability(sure: Iterable[tuple[float, Told]]) -> Table:
     """Return how many of real pages, lists as they come and articles, are articles."""
     learned = [
-        pair for pair in sure if pair[1].example.group in WEIGHTS and pair[1].example.group != "made"
+        pair
+        for pair in sure
+        if pair[1].example.group in WEIGHTS and pair[1].example.group != "made"
     ]
     rows = []
     for low, high in pairwise(BINS):

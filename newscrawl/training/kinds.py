@@ -42,6 +42,7 @@ WEIGHTS: Mapping[str, float] = {
     "old style": 0.12,
     "made index": 1.0,
     "index in place": 1.5,
+    "made other": 0.3,
 }
 """Sum of the weights of the examples of a group."""
 
@@ -157,9 +158,9 @@ def _contents(page: LabelledPage, html: bytes) -> Iterable[tuple[str, bytes, str
     if page.page_type or not (page.title and page.body):
         return
     stories = _stories(page.path.parent.parent)
-    for group, make in (("article", made_articles), ("index", made_indexes)):
-        for kind, content in make(page, html, stories):
-            yield f"{kind} {group}" if kind == "made" else kind, content, None
+    for make in (made_articles, made_indexes):
+        for group, content in make(page, html, stories):
+            yield group, content, None
 
 
 @cache
@@ -261,7 +262,10 @@ class Told(NamedTuple):
 
 
 def told_in_folds(
-    pages: Sequence[KindPage], file: str = FILE, *, fitted: Callable[[LabelledPage], bool] | None = None
+    pages: Sequence[KindPage],
+    file: str = FILE,
+    *,
+    fitted: Callable[[LabelledPage], bool] | None = None,
 ) -> Iterable[Told]:
     """Yield what is told of each example by the models of other folds.
 
