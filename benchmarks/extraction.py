@@ -33,7 +33,7 @@ from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
 from newscrawl.extraction import extract
-from newscrawl.fields import kind
+from newscrawl.fields import longestrun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -42,7 +42,7 @@ WEIGHTS: Mapping[str, float] = {
     "old style": 0.12,
     "made index": 1.0,
     "index in place": 1.5,
-    "made other": 0.3,
+    "made other": 0.04,
 }
 """Sum of the weights of the examples of a group."""
 

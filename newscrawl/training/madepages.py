@@ -131,7 +131,7 @@ class _Site:
 
     def article(self, story: Story) -> str:
         """Return *story*, whole or its beginning, and what follows stories."""
-        number = self.random.choice((1, 2, 3, 5, 1000, 1000, 1000))
+        number = self.random.choice((1, 1, 2, 3, 4, 6, 1000, 1000, 1000))
         paragraphs = story.paragraphs[:number]
         form = self.random.choice(("<p>{}</p>", "<p>{}</p>", "{}<br><br>", "<div>{}</div>"))
         text = "".join(form.format(escape(one)) for one in paragraphs)
@@ -168,9 +168,8 @@ class _Site:
         start = self.random.randrange(max(len(texts), 1))
         parts = [self.heading(escape(name))]
         for text in texts[start : start + self.random.randint(2, 15)]:
-            form = "<h3>{}</h3>" if self.chance(0.2) else "<p>{}</p>"
-            text = " ".join(text.split()[: 3 if form[1] == "h" else 100])
-            parts.append(form.format(escape(text)))
+            tag, length = ("h3", 3) if self.chance(0.2) else ("p", 100)
+            parts.append(f"<{tag}>{escape(' '.join(text.split()[:length]))}</{tag}>")
         for _ in range(self.random.randint(0, 4)):
             number = self.random.randint(10_000, 9_999_999)
             parts.append(f"<p>{escape(self.label())} {number}<br>{escape(self.label())}</p>")
@@ -327,6 +326,11 @@ def _state_nothing(root: etree._Element, site: _Site) -> None:
         for name in drop:
             element.attrib.pop(name, "")
     _drop(root, lambda it: it.tag == "script" or (it.tag == "meta" and "property" in it.attrib))
+    head, body = root.find("head"), root.find("body")
+    if head is not None and site.chance(0.2):
+        etree.SubElement(head, "meta", property="og:type", content="website")
+    if body is not None and site.chance(0.3):
+        body.insert(0, _element(f"<h1><a href='/'>{escape(site.label())}</a></h1>"))
 
 
 def _drop(root: etree._Element, unwanted: Callable[[etree._Element], bool]) -> None:
