@@ -33,7 +33,7 @@ from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
 from newscrawl.extraction import extract
-from newscrawl.fields import kind
+from newscrawl.fields import longestrun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
     (blockfeatures, "feature_table", blockfeatures.table_in_python),
     (choice, "cast_votes", blocks.votes_in_python),
     (render, "write_forest", render.forest_in_python),
-    (kind, "longest_run", kind.longest_in_python),
+    (longestrun, "longest_runs", longestrun.runs_in_python),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}
 

@@ -68,7 +68,7 @@ def extract(
     """
     options = options or _DEFAULT_OPTIONS
     article, document, features = _extract(
-        html, url, encoding, fetched_at, stylesheets, method, options
+        html, url, encoding, fetched_at, stylesheets=stylesheets, method=method, options=options
     )
     article.kind, confidence = page_kind(document, features, threshold=options.article_threshold)
     article.evidence["kind"] = Evidence("page", confidence)
@@ -83,7 +83,7 @@ def extract_features(
     options: ExtractOptions = _DEFAULT_OPTIONS,
 ) -> list[float]:
     """Return the features that the kind of a page is classified by, as :func:`extract` finds them."""
-    return _extract(html, url, None, fetched_at, None, DEFAULT_METHOD, options).features
+    return _extract(html, url, None, fetched_at, options=options).features
 
 
 class _Extracted(NamedTuple):
@@ -99,8 +99,9 @@ def _extract(
     url: str | None,
     encoding: str | None,
     fetched_at: datetime | None,
-    stylesheets: Mapping[str, str | Sheet] | None,
-    method: str,
+    *,
+    stylesheets: Mapping[str, str | Sheet] | None = None,
+    method: str = DEFAULT_METHOD,
     options: ExtractOptions,
 ) -> _Extracted:
     find_body = method_of(method)

@@ -7,6 +7,10 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 ArticleKind = Literal["article", "live", "gallery", "index", "other"]
+NO_ARTICLES: frozenset[ArticleKind] = frozenset({"index", "other"})
+"""Kinds of the pages that are no articles."""
+LISTED = "listed"
+"""Hint that a feed or a news sitemap names the page."""
 #: a calendar day; named so because ``Article`` has a field called ``date``
 Day = date
 
@@ -27,7 +31,8 @@ class PageItem:
     site: str | None = None
     #: absolute URLs of the style sheets that the page refers to, where they are known
     stylesheets: list[str] | None = None
-    #: what discovery already knows: ``title``, ``date``, ``language`` of a news sitemap or feed entry
+    #: what discovery already knows: ``title``, ``date``, ``language`` of a news sitemap or feed
+    #: entry, and :data:`LISTED` where there is one
     hints: dict[str, str] = field(default_factory=dict)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from newscrawl.body import blockfeatures, blocks, blocktexts, comments, coreex, econ, render
 from newscrawl.body.blocks import find_blocks
 from newscrawl.document import Document, parse_document
-from newscrawl.fields import kind
+from newscrawl.fields import longestrun
 from newscrawl.text import squeeze
 from tests.conftest import pages_of
 
@@ -50,7 +50,7 @@ def assert_same(document: Document) -> None:
     assert blocks.split_text(document) == blocks.split_in_python(document)
     for kept in (document.shown[::2], document.shown[3:], document.shown[:7], document.shown):
         assert blocks.find_roots(document, kept) == blocks.roots_in_python(document, kept)
-    assert kind.longest_run(document) == kind.longest_in_python(document)
+    assert longestrun.longest_runs(document) == longestrun.runs_in_python(document)
     assert_same_table(document)
     if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
         assert_same_pieces(document)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.document import parse_document
-from newscrawl.extraction import extract
+from newscrawl.extraction import ExtractOptions, extract
 from newscrawl.fields import paywall
-from newscrawl.fields.kind import calibrated, page_kind
+from newscrawl.fields.kind import THRESHOLD, load_kind_model, load_page_model
+from newscrawl.fields.kindfeatures import FEATURES, kind_features
 from newscrawl.fields.paywall import shows_paywall
 from newscrawl.fields.series import series_kind
 from newscrawl.samples.commented import commented_pages
@@ -20,7 +21,10 @@ from newscrawl.samples.kindpages import KindPage, kind_pages
 from newscrawl.settings.defaults import DEFAULTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from newscrawl.forest import Model
 
 SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
 STUB = f"<h1>Council does nothing at all</h1><article><p>{SENTENCE * 3}</p><p>{SENTENCE * 2}</p>"
@@ -35,7 +39,7 @@ def test_kind_is_told(page: KindPage):
     else:
         assert article.kind not in DEFAULTS["NEWSCRAWL_KEEP"]
     assert bool(article.paywalled) == page.paywalled
-    assert 0.5 <= article.evidence["kind"].confidence <= 1
+    assert THRESHOLD <= article.evidence["kind"].confidence <= 1
 
 
 def test_pages_with_comments_are_articles():
@@ -130,17 +134,66 @@ def test_menu_is_no_paywall():
     assert not shows_paywall(parse_document(STUB), [])
 
 
-@given(st.floats(0.5, 1), st.floats(0.5, 1))
-def test_confidence_grows_with_probability(one: float, other: float):
-    """and stays what it says"""
-    low, high = sorted((one, other))
-    assert 0.5 <= calibrated(low) <= calibrated(high) <= 1
-
-
 @given(st.text(alphabet="0123456789:/ abc年時", max_size=200))
 def test_any_text(text: str):
-    """no page raises"""
-    page_kind(parse_document("<p>" + text.replace(" ", "<li>") + "x"))
+    """no page raises, and all features are numbers"""
+    html = "<p>" + text.replace(" ", "<li>") + "x"
+    assert 0 <= extract(html).evidence["kind"].confidence <= 1
+    assert all(isinstance(value, float) for value in kind_features(parse_document(html)))
+
+
+TEASER = (
+    "<div><h3><a href=/{0}>Headline number {0} of the morning</a></h3><p>" + SENTENCE + "</p></div>"
+)
+
+
+def test_short_story_among_teasers():
+    """two paragraphs in an old layout are an article, with columns of links around them"""
+    links = "".join(f"<li><a href=/{number}>Section {number}</a></li>" for number in range(30))
+    teasers = "".join(TEASER.format(number) for number in range(6))
+    story = f"<b>Council does nothing at all</b><br>May 17, 2008<p>{SENTENCE * 3}</p><p>The {SENTENCE * 2}</p>"
+    columns = f"<td><ul>{links}</ul></td><td>{story}</td><td>{teasers}</td>"
+    head = "<title>Council does nothing at all - Gazette</title>"
+    article = extract(f"<head>{head}</head><body><table><tr>{columns}</tr></table></body>")
+    assert article.kind == "article"
+
+
+def test_section_page():
+    """teasers with excerpts are no article, whatever the page calls itself"""
+    teasers = "".join(TEASER.format(number) for number in range(30))
+    head = '<title>Politics</title><meta property="og:type" content="article">'
+    for layout in ("<main>{}</main>", "<table><tr><td>{}</td></tr></table>"):
+        article = extract(
+            f"<head>{head}</head><body><h1>Politics</h1>{layout.format(teasers)}</body>"
+        )
+        assert article.kind in {"index", "other"}
+
+
+def test_threshold_is_an_option():
+    """what is an article depends on the probability that is asked for"""
+    teasers = "".join(TEASER.format(number) for number in range(30))
+    page = f"<h1>Politics</h1><main>{teasers}</main>"
+    assert extract(page).kind != "article"
+    assert extract(page, options=ExtractOptions(article_threshold=0)).kind == "article"
+
+
+def test_other_methods_classify_the_page_alone():
+    """their bodies are not those that the classifier has learned from"""
+    teasers = "".join(TEASER.format(number) for number in range(40))
+    story = "".join(f"<p>{number} {SENTENCE * 3}</p>" for number in range(9))
+    for method in ("nce", "coreex"):
+        assert extract(f"<h1>Title of a story</h1>{story}", method=method).kind == "article"
+        assert extract(f"<main>{teasers}</main>", method=method).kind != "article"
+
+
+@pytest.mark.parametrize("load", [load_kind_model, load_page_model])
+def test_shipped_models(load: Callable[[], Model]):
+    """they load, are small and calibrated"""
+    forest = load().forest
+    assert forest.feature_names == FEATURES[: len(forest.feature_names)]
+    assert len(forest.sites) > 800
+    values = [forest.calibrated(place / 100) for place in range(101)]
+    assert values == sorted(values)
 
 
 @pytest.mark.corpus

@@ -16,6 +16,7 @@ from newscrawl.crawl.entries import order_date
 from newscrawl.crawl.gate import date_in_url
 from newscrawl.crawl.newest import Queue
 from newscrawl.crawl.urls import owner, page_key, site_key
+from newscrawl.items import LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -249,6 +250,8 @@ class SiteFrontier:
         hints = dict(entry["hints"])
         if self.site.language:
             hints.setdefault("language", self.site.language)
+        if certain:
+            hints[LISTED] = "yes"
         target = Target(
             "article",
             entry["url"],

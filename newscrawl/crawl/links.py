@@ -11,7 +11,9 @@ from newscrawl.crawl.entries import MAX_URL, Entries
 from newscrawl.crawl.gate import link_kind
 from newscrawl.crawl.urls import absolute_url
 from newscrawl.document import parse_document
-from newscrawl.fields.kind import has_article_data, page_kind
+from newscrawl.fields.kind import PAGE_THRESHOLD, has_article_data, page_kind
+from newscrawl.fields.kindfeatures import kind_features
+from newscrawl.items import NO_ARTICLES
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -34,18 +36,19 @@ def read_page(
 ) -> dict[str, Any]:
     """Return what the page *data* is and where it leads.
 
-    ``kind`` and ``confidence`` as :func:`newscrawl.fields.kind.page_kind` has them; ``is_story``:
+    ``kind`` and ``confidence`` as :func:`newscrawl.fields.kind.page_kind` has them before
+    extraction, which drops fewer pages; ``is_story``:
     it looks like an article, and its JSON-LD calls it one, too; ``articles`` and ``sections``: entries (:meth:`newscrawl.crawl.entries.Entries.result`) in the page's
     order, of the first *limit* links; ``feeds``: URLs; ``left_out``: counts by reason.
     Raises ``DocumentError``.
     """
     document = parse_document(data, encoding)
     base = _base(document, url)
-    kind, confidence = page_kind(document)
+    kind, confidence = page_kind(document, kind_features(document), threshold=PAGE_THRESHOLD)
     return {
         "kind": kind,
         "confidence": confidence,
-        "is_story": kind != "index" and has_article_data(document),
+        "is_story": kind not in NO_ARTICLES and has_article_data(document),
         "feeds": _feeds(document, base),
         **_links(document, base, owners, limit, traps=traps),
     }

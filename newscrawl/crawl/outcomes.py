@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 _SITE_PREFIX = "newscrawl/site/"
+_NO_ARTICLES = "newscrawl/no_articles"
+
+MAX_NO_ARTICLES = 5
+"""Pages of a site that are listed as dropped for their kind."""
+_MAX_LISTED = 1000
+"""Of all sites together."""
 
 # Twisted's and Scrapy's exceptions by name: which of the two is raised depends on the handler.
 _REASONS = {
@@ -62,6 +68,15 @@ def failure_reason(error: BaseException | None) -> str:
     return next((_REASONS[name] for name in names if name in _REASONS), "error")
 
 
+class NoArticle(NamedTuple):
+    """A page that was dropped for its kind."""
+
+    site: str
+    kind: str
+    confidence: float
+    url: str
+
+
 class SiteStats:
     """The counts of a crawl's sites: ``newscrawl/site/<site>/...``."""
 
@@ -72,6 +87,18 @@ class SiteStats:
         """Add *number* to the count of *what*: ``fetched_count``, ``failed_count/timeout``, ..."""
         if number:
             self._stats.inc_value(f"{_SITE_PREFIX}{site}/{what}", number)
+
+    def add_no_article(self, page: NoArticle) -> None:
+        """List *page* as dropped for its kind, among the first of its site."""
+        listed = self._stats.get_value(_NO_ARTICLES, [])
+        of_site = sum(one.site == page.site for one in listed)
+        if len(listed) < _MAX_LISTED and of_site < MAX_NO_ARTICLES:
+            self._stats.set_value(_NO_ARTICLES, [*listed, page])
+
+
+def no_articles(stats: Mapping[str, Any]) -> list[NoArticle]:
+    """Return the pages that *stats* list as dropped for their kind, by site."""
+    return sorted(stats.get(_NO_ARTICLES, ()))
 
 
 def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:

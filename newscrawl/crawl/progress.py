@@ -14,14 +14,16 @@ from rich.table import Table
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from newscrawl.crawl.outcomes import site_counts
+from newscrawl.crawl.outcomes import MAX_NO_ARTICLES, no_articles, site_counts
 from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from newscrawl.crawl.outcomes import NoArticle
 
 logger = logging.getLogger(__name__)
 
@@ -85,9 +87,11 @@ class Progress:
                 self._status.stop()
 
     def report(self) -> None:
-        """Write the table of the sites."""
+        """Write the tables of the sites and of the pages dropped for their kind."""
         if sites := site_counts(self._stats):
             self._console.print(site_table(sites))
+        if pages := no_articles(self._stats):
+            self._console.print(no_article_table(pages))
         if line := memory_line(self._stats):
             self._console.print(line)
 
@@ -134,6 +138,18 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
         reasons = (_reasons(counts, name) for name in (*_ENDS, *_KNOWN))
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
+    return table
+
+
+def no_article_table(pages: Iterable[NoArticle]) -> Table:
+    """Return the table of the *pages* that were dropped for their kind."""
+    title = f"Dropped as no article, up to {MAX_NO_ARTICLES} pages of a site"
+    table = Table(title=title, title_justify="left")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("confidence", justify="right", no_wrap=True)
+    table.add_column("page", overflow="fold")
+    for page in pages:
+        table.add_row(page.kind, f"{page.confidence:.2f}", page.url)
     return table
 
 

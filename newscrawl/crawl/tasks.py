@@ -12,9 +12,11 @@ from newscrawl.css.charset import decode_sheet
 from newscrawl.css.sheet import parse_sheet
 from newscrawl.css.store import SheetStore, sheet_hash
 from newscrawl.extraction import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.fields.kind import THRESHOLD
 from newscrawl.fields.metadata import language_tag, plain_text
 from newscrawl.fields.structured_date import parse_date
-from newscrawl.items import Evidence
+from newscrawl.items import LISTED, NO_ARTICLES, Evidence
+from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 HINT_CONFIDENCE = 0.6
 """Of what discovery knows: a feed's entry says it of the story, not of this page."""
+
+MIN_LISTED_BODY = 140
+"""Weighted characters of the body of a page that a feed or news sitemap names, to be an article."""
 
 
 def extract_page(
@@ -35,6 +40,7 @@ def extract_page(
     method: str = DEFAULT_METHOD,
     parts: Iterable[str] = DEFAULT_PARTS,
     hints: Mapping[str, str] | None = None,
+    article_threshold: float = THRESHOLD,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
     store_size: int = 0,
@@ -43,7 +49,8 @@ def extract_page(
     """Return the article of a page as :meth:`~newscrawl.items.Article.to_dict` gives it.
 
     *fetched_at* is ISO 8601. *parts* belong to the body (:mod:`newscrawl.body.parts`). *hints* (``title``, ``date``, ``language``) fill what the page leaves
-    open. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
+    open, and a page that has the hint :data:`~newscrawl.items.LISTED` is an article unless its body
+    is nearly empty. *article_threshold* is the probability from which any other page is one. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
     None where styles are not asked for. *hashed* adds ``body_hash``, in hexadecimal
     (:func:`newscrawl.crawl.revisit.body_hash`). Raises as :func:`~newscrawl.extraction.extract` does.
     """
@@ -55,7 +62,9 @@ def extract_page(
         fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
         stylesheets=_parsed(stylesheets, known),
         method=method,
-        options=ExtractOptions(parts=parse_parts(parts), sheet_store=known),
+        options=ExtractOptions(
+            parts=parse_parts(parts), sheet_store=known, article_threshold=article_threshold
+        ),
     )
     _fill_from_hints(article, hints or {})
     plain = article.to_dict()
@@ -109,5 +118,6 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         if article.date is not None:
             article.date_raw = raw
             article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
-            if article.kind == "other":  # which it was for want of a date only
-                article.kind = "article"
+    is_refused = LISTED in hints and article.kind in NO_ARTICLES
+    if is_refused and weighted_length(article.body) >= MIN_LISTED_BODY:
+        article.kind, article.evidence["kind"] = "article", Evidence("hint", HINT_CONFIDENCE)

@@ -16,7 +16,7 @@ from newscrawl.records import prose
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document import Document
@@ -28,19 +28,19 @@ UNKNOWN = -1.0
 
 _COUNTED = (
     "p", "li", "img", "figure", "time", "article", "section", "form", "input", "button", "option",
-    "table", "td", "br", "iframe",
+    "table", "td", "br",
 )  # fmt: skip
 """Tags whose elements are counted."""
 
 PAGE_FEATURES = (
     # its text
     "chars", "prose", "link_density", "texts", "longest_run", "run_share", "next_run",
-    "long_texts", "long_share", "headline_links", "headline_link_share", "teasers", "numbered",
+    "long_texts", "long_share", "sentences", "headline_links", "headline_link_share", "teasers", "numbered",
     "prices", "dates",
     # its elements
     "links", "links_of_texts", "h1", "headings", "linked_headings", *_COUNTED,
     # what it states
-    "declared", "article_data", "list_data", "product_data",
+    "declared", "article_data", "list_data", "product_data", "page_data",
 )  # fmt: skip
 
 FOUND_FEATURES = (
@@ -48,10 +48,10 @@ FOUND_FEATURES = (
     "body_chars", "body_share", "body_texts", "body_mean", "body_longest", "body_link_density",
     "body_confidence", "body_run", "body_start", "body_density", "body_trees", "body_together",
     "body_in_items", "span_headings", "span_linked_headings", "span_headline_links", "span_images",
-    "span_dates",
+    "span_dates", "body_of_page", "links_before", "images_before",
     # the title
     "title_length", "title_confidence", "title_level", "title_shown", "title_linked",
-    "title_likeness", "title_distance",
+    "title_likeness", "title_distance", "title_texts",
     # the rest
     "date_confidence", "date_kind", "authors",
 )  # fmt: skip
@@ -66,6 +66,10 @@ _HEADLINE = 25
 _ALONE = 0.6
 """Link density of a block that is a link and, for example, a date."""
 _HEADINGS = ("h2", "h3", "h4", "h5")
+_STOPS = frozenset(
+    ".!?\u2026\u3002\uff01\uff1f\u0964\u061f\u06d4\"'\u201d\u201c\u2019\u00bb\u300d)"
+)
+"""Characters that sentences end in."""
 _LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
 _MAX_ROWS = 60
 """Rows of the subtree of a heading: larger ones are no headings."""
@@ -75,10 +79,12 @@ _TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
 _ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report"})
 _LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
 _PRODUCT_TYPES = frozenset({"Product", "Offer", "AggregateOffer", "Service", "LocalBusiness"})
+_PAGE_TYPES = frozenset({"WebPage", "WebSite", "Organization"})
 _DATE = re.compile(
     r"(?<!\d)(?:19|20)\d\d(?!\d)|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]{4}"
     r"|\b\d{1,2}[./-]\d{1,2}[./-]\d\d\b"
 )
+_COPYRIGHT = re.compile(r"©|copyright|\(c\)", re.IGNORECASE)
 _PRICE = re.compile(r"[$\u00a3\u00a5\u20a0-\u20cf]\s?\d|\d\s?[$\u00a3\u00a5\u20a0-\u20cf]")
 _DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0}
 _STATED = 3.0
@@ -99,22 +105,42 @@ class Findings(NamedTuple):
 
 def kind_features(document: Document, found: Findings | None = None) -> list[float]:
     """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
-    links = _HeadlineLinks.of(document)
-    headings, linked = _headings(document)
-    dates, prices = _dates_and_prices(document)
-    page = _page_features(document, links, headings, linked, dates, prices)
+    measures = _Measures.of(document)
+    page = _page_features(document, measures)
     if found is None:
         return page
     return [
         *page,
-        *_body_features(
-            document, found, (headings, linked, links.rows, document.rows_of("img"), dates)
-        ),
+        *_body_features(document, found, measures),
         *_title_features(document, found),
         0.0 if found.date is None else found.date.confidence,
         UNKNOWN if found.date is None else _date_kind(found.date.source),
         float(min(found.authors, 3)),
     ]
+
+
+class _Measures(NamedTuple):
+    """Measures of a page that several features are made of."""
+
+    links: _HeadlineLinks
+    #: rows of the shown headings, and of those that are links
+    headings: list[int]
+    linked: list[int]
+    #: rows of short texts with a date
+    dates: list[int]
+    #: number of short texts with a price
+    prices: int
+    #: weighted characters of the longest run of text, and of the second
+    runs: tuple[float, float]
+
+    @classmethod
+    def of(cls, document: Document) -> _Measures:
+        return cls(
+            _HeadlineLinks.of(document),
+            *_headings(document),
+            *_dates_and_prices(document),
+            longest_runs(document),
+        )
 
 
 class _HeadlineLinks(NamedTuple):
@@ -129,12 +155,15 @@ class _HeadlineLinks(NamedTuple):
     #: number and weighted characters of the paragraphs
     long_texts: int
     long_chars: float
+    #: number of plain texts that end as sentences do
+    sentences: int
 
     @classmethod
     def of(cls, document: Document) -> _HeadlineLinks:
         before, linked = document.chars_before, document.link_chars_before
         rows: list[int] = []
         chars, teasers, long_texts, long_chars, open_link = 0.0, 0, 0, 0.0, False
+        sentences, text = 0, document.text
         for row in document.shown:
             size = before[row + 1] - before[row]
             if size < _HEADLINE:
@@ -147,10 +176,11 @@ class _HeadlineLinks(NamedTuple):
                 continue
             teasers += open_link
             open_link = False
+            sentences += text[row][-1] in _STOPS
             if size >= _LONG:
                 long_texts += 1
                 long_chars += size
-        return cls(rows, chars, teasers, long_texts, long_chars)
+        return cls(rows, chars, teasers, long_texts, long_chars, sentences)
 
 
 def _is_alone(document: Document, row: int) -> bool:
@@ -162,18 +192,11 @@ def _is_alone(document: Document, row: int) -> bool:
     return document.link_density(block) >= _ALONE
 
 
-def _page_features(
-    document: Document,
-    links: _HeadlineLinks,
-    headings: Sequence[int],
-    linked: Sequence[int],
-    dates: Sequence[int],
-    prices: int,
-) -> list[float]:
+def _page_features(document: Document, measures: _Measures) -> list[float]:
+    links, headings, linked, dates, prices, (run, second) = measures
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
     texts = len(document.shown)
-    run, second = longest_runs(document)
     types = data_types(document)
     return [
         log1p(chars),
@@ -185,6 +208,7 @@ def _page_features(
         second / (run or 1),
         log1p(links.long_texts),
         links.long_chars / (chars or 1),
+        log1p(links.sentences),
         log1p(len(links.rows)),
         links.chars / (chars or 1),
         log1p(links.teasers),
@@ -201,6 +225,7 @@ def _page_features(
         float(names_article(types)),
         float(not types.isdisjoint(_LIST_TYPES)),
         float(not types.isdisjoint(_PRODUCT_TYPES)),
+        float(not types.isdisjoint(_PAGE_TYPES)),
     ]
 
 
@@ -220,20 +245,28 @@ def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     """Return the rows of short texts with a date, and the number of those with a price."""
     rows, text = document.numbered[:_MAX_DATES], document.text
     prices = sum(_PRICE.search(text[row]) is not None for row in rows)
-    return [row for row in rows if _DATE.search(text[row])], prices
+    dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
+    return dates, prices
 
 
-def _body_features(
-    document: Document, found: Findings, counted: Sequence[Sequence[int]]
-) -> list[float]:
-    """Return the features of the body, with how many of each list of rows are from its start to its end."""
+def _body_features(document: Document, found: Findings, measures: _Measures) -> list[float]:
     confidence = 0.0 if found.body is None else found.body.confidence
     forest, end = found.forest, document.end
     if not forest:
         chars = weighted_length(found.text or "")
-        return [log1p(chars), float(chars > 0), *[0.0] * 4, confidence, *[0.0] * 11]
+        return [log1p(chars), float(chars > 0), *[0.0] * 4, confidence, *[0.0] * 14]
     first, last = forest[0], max(end[root] for root in forest)
-    sizes = list(_text_sizes(document, forest))
+    anchors, images = document.rows_of("a"), document.rows_of("img")
+    inside = (
+        measures.headings,
+        measures.linked,
+        measures.links.rows,
+        images,
+        measures.dates,
+    )
+    rows = [row for root in forest for row in document.text_nodes(root)]
+    before = document.chars_before
+    sizes = [before[row + 1] - before[row] for row in rows]
     chars = sum(sizes)
     own = sum(prose(document, root, end[root]) for root in forest)
     plain = prose(document, 0, len(document))
@@ -246,21 +279,17 @@ def _body_features(
         log1p(max(sizes, default=0.0)),
         1 - own / (chars or 1),
         confidence,
-        log1p(longest_runs(document)[0]) - log1p(size),
+        log1p(measures.runs[0]) - log1p(size),
         prose(document, 0, first) / (plain or 1),
         own / (prose(document, first, last) or 1),
         log1p(len(forest)),
         _largest_group(document, forest) / (chars or 1),
         _share_in_items(document, forest) / (chars or 1),
-        *(log1p(_between(rows, first, last)) for rows in counted),
+        *(log1p(_between(counted, first, last)) for counted in inside),
+        chars / (document.chars(0) or 1),
+        bisect_left(anchors, first) / (len(anchors) or 1),
+        bisect_left(images, first) / (len(images) or 1),
     ]
-
-
-def _text_sizes(document: Document, forest: Iterable[int]) -> Iterator[float]:
-    before = document.chars_before
-    for root in forest:
-        for row in document.text_nodes(root):
-            yield before[row + 1] - before[row]
 
 
 def _largest_group(document: Document, forest: Iterable[int]) -> float:
@@ -290,10 +319,10 @@ def _between(rows: Sequence[int], first: int, last: int) -> int:
 def _title_features(document: Document, found: Findings) -> list[float]:
     title = found.title
     if title is None:
-        return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN]
+        return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, UNKNOWN]
     row = title.row
     level = shown = linked = 0.0
-    distance = UNKNOWN
+    distance = texts = UNKNOWN
     if row is not None:
         level = max(
             (_LEVELS.get(document.tag[above], 0.0) for above in (row, *document.ancestors(row))),
@@ -301,7 +330,9 @@ def _title_features(document: Document, found: Findings) -> list[float]:
         )
         shown, linked = 1.0, float(document.link_chars(row) > 0)
         if found.forest:
-            distance = log1p(abs(prose(document, *sorted((row, found.forest[0])))))
+            first, last = sorted((row, found.forest[0]))
+            distance = log1p(prose(document, first, last))
+            texts = log1p(_between(document.shown, first, last))
     return [
         log1p(weighted_length(title.text)),
         title.evidence.confidence,
@@ -310,6 +341,7 @@ def _title_features(document: Document, found: Findings) -> list[float]:
         linked,
         _covered(document.title, title.text),
         distance,
+        texts,
     ]
 
 

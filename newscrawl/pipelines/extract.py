@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from newscrawl import clock
-from newscrawl.crawl.outcomes import SiteStats
+from newscrawl.crawl.outcomes import NoArticle, SiteStats
 from newscrawl.crawl.state import CrawlState
 from newscrawl.crawl.urls import site_key
 from newscrawl.crawl.workers import (
@@ -53,9 +53,15 @@ class PageDropped(DropItem):  # named as Scrapy names DropItem
 
 
 class NotArticle(PageDropped):
-    """The page is of a kind that ``NEWSCRAWL_KEEP`` does not name."""
+    """The page is of a kind that ``NEWSCRAWL_KEEP`` does not name, or not surely enough."""
 
     reason = "not_article"
+
+    def __init__(self, article: Article) -> None:
+        confidence = article.evidence["kind"].confidence
+        message = f"not an article ({article.kind}, {confidence:.2f}): {article.url}"
+        super().__init__(message)
+        self.kind, self.confidence = article.kind, confidence
 
 
 class TooShort(PageDropped):
@@ -176,6 +182,7 @@ class NewsExtractPipeline:
             fetched_at=page.fetched_at.isoformat(),
             method=self._options.method,
             parts=self._options.body_parts,
+            article_threshold=self._options.article_threshold,
             hints=page.hints,
             hashed=True,
             **await self._styles(page),
@@ -216,6 +223,10 @@ class NewsExtractPipeline:
         self, item: Any, page: _Page, article: Article | None, dropped: PageDropped | None
     ) -> Any:
         self._record(page.site, f"dropped_count/{dropped.reason}" if dropped else "article_count")
+        if isinstance(dropped, NotArticle):
+            logger.info("Dropped: %s", dropped)
+            no_article = NoArticle(page.site, dropped.kind, dropped.confidence, page.url)
+            self._site_stats.add_no_article(no_article)
         if self._options.output == "fill" and not isinstance(item, PageItem):
             return self._fill(item, article, dropped)
         if isinstance(item, PageItem):
@@ -252,8 +263,8 @@ class NewsExtractPipeline:
 
 def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
     """Return the reason why *article* is none."""
-    if article.kind not in options.keep:
-        return NotArticle(f"not an article ({article.kind}): {article.url}")
+    if not options.keeps(article.kind, article.evidence["kind"].confidence):
+        return NotArticle(article)
     length = weighted_length(article.body)
     if length < options.min_body:
         return TooShort(f"too short ({length:.0f} characters): {article.url}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
+from newscrawl.fields.kind import THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.methods import METHODS
 from newscrawl.neardup.options import Options, SketchName
@@ -32,7 +34,8 @@ class PipelineOptions:
     fetched_at_field: str
     fields: dict[str, str | None]
     html_field: str
-    keep: frozenset[str]
+    #: kind -> least confidence; None: the default
+    keep: dict[str, float | None]
     method: str
     min_body: int
     output: str
@@ -50,12 +53,46 @@ class PipelineOptions:
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
-        _check("NEWSCRAWL_KEEP", values["keep"], get_args(ArticleKind))
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte":
             require_zyte()
         _check_feeds(settings)
-        return cls(**values | {"keep": frozenset(values["keep"])})
+        return cls(**values | {"keep": _kept_kinds(settings)})
+
+    @property
+    def article_threshold(self) -> float:
+        """Probability from which a page is an article."""
+        least = self.keep.get("article")
+        return THRESHOLD if least is None else least
+
+    def keeps(self, kind: str, confidence: float) -> bool:
+        """Return whether pages of that *kind* are kept, with that *confidence*.
+
+        What is an article has been decided with :attr:`article_threshold`.
+        """
+        return kind in self.keep and (kind == "article" or confidence >= (self.keep[kind] or 0.0))
+
+
+def _kept_kinds(settings: BaseSettings) -> dict[str, float | None]:
+    """Return the kinds that ``NEWSCRAWL_KEEP`` names: a list, or a mapping to confidences."""
+    value = settings.get("NEWSCRAWL_KEEP")
+    if isinstance(value, Mapping):
+        named = [(kind, str(least)) for kind, least in value.items()]
+    else:
+        entries = setting(settings, "NEWSCRAWL_KEEP")
+        named = [(kind, least) for kind, _, least in (str(one).partition(":") for one in entries)]
+    _check("NEWSCRAWL_KEEP", [kind for kind, _ in named], get_args(ArticleKind))
+    return {kind: _confidence(kind, least) if least else None for kind, least in named}
+
+
+def _confidence(kind: str, text: str) -> float:
+    try:
+        least = float(text)
+    except ValueError:
+        least = -1.0
+    if not 0 <= least <= 1:
+        raise ValueError(f"NEWSCRAWL_KEEP: {text!r} is no confidence of {kind}, from 0 to 1")
+    return least
 
 
 def neardup_options(settings: BaseSettings) -> Options:

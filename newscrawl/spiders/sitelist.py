@@ -17,7 +17,7 @@ from newscrawl.crawl.conditional import conditions
 from newscrawl.crawl.discovery import Budgets, SiteFrontier
 from newscrawl.crawl.frontier.keys import PLANNED
 from newscrawl.crawl.frontier.leases import OUTCOME, LeaseBook
-from newscrawl.crawl.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.outcomes import NoArticle, SiteStats, failure_reason
 from newscrawl.crawl.pages import Sifted
 from newscrawl.crawl.sheets import META
 from newscrawl.crawl.state import CrawlState
@@ -294,6 +294,11 @@ class SitelistSpider(Spider):
                 return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
+            no_article = NoArticle(
+                frontier.site.key, page["kind"], page["confidence"], response.url
+            )
+            self.counts.add_no_article(no_article)
+            self.logger.info("Dropped: not an article (%s, %.2f): %s", *no_article[1:])
             response.meta[OUTCOME] = "dropped/not_article"
         # Of sections those that only look like an article are the imprint and the privacy policy.
         elif page["is_story"] and not target.given:

@@ -41,6 +41,7 @@ WEIGHTS: Mapping[str, float] = {
     "old style": 0.12,
     "made index": 1.0,
     "index in place": 1.5,
+    "made other": 0.04,
 }
 """Sum of the weights of the examples of a group."""
 
@@ -156,9 +157,9 @@ def _contents(page: LabelledPage, html: bytes) -> Iterable[tuple[str, bytes, str
     if page.page_type or not (page.title and page.body):
         return
     stories = corpus_stories(page.path.parent.parent)
-    for group, make in (("article", made_articles), ("index", made_indexes)):
-        for kind, content in make(page, html, stories):
-            yield f"{kind} {group}" if kind == "made" else kind, content, None
+    for make in (made_articles, made_indexes):
+        for group, content in make(page, html, stories):
+            yield group, content, None
 
 
 def read_out_of_fold(

@@ -70,24 +70,31 @@ def corpus_stories(folder: Path) -> list[Story]:
 def made_articles(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[Made]:
     """Return the article of *page* in other layouts, with teasers of *stories* around it.
 
-    ``made``: in layouts of ours; ``old style``: on its page, without structured data.
+    ``made article``: in layouts of ours; ``old style``: on its page, without structured data.
     """
     random = Random(f"article {page.corpus} {page.id}")  # noqa: S311  # the same for the same page
     site = _Site(random, stories)
     story = Story.of(page)
-    made = [("made", site.page(site.article(story), story.title)) for _ in range(2)]
+    made = [("made article", site.page(site.article(story), story.title)) for _ in range(2)]
     return [*made, ("old style", _old_style(html, page.body or "", site))]
 
 
 def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> list[Made]:
     """Return home and section pages, with teasers of *stories*.
 
-    ``made``: in layouts of ours; ``index in place``: on *page*, in place of its body.
+    ``made index``: in layouts of ours; ``index in place``: on *page*, in place of its body;
+    ``made other``: an imprint or the like, in one of the two ways.
     """
     random = Random(f"index {page.corpus} {page.id}")  # noqa: S311
     site = _Site(random, stories)
-    indexes = [("index in place", one) for one in _with_index(html, page.body or "", site)]
-    return [("made", site.page(site.index(), "")), *indexes]
+    body = page.body or ""
+    made = [("made index", site.page(site.index(), ""))]
+    made += [("index in place", one) for one in _in_place(html, body, site, site.index())]
+    name = site.label()
+    other = site.imprint(name)
+    if site.chance(0.5):
+        return [*made, ("made other", site.page(other, name))]
+    return [*made, *(("made other", one) for one in _in_place(html, body, site, other, name))]
 
 
 class _Site:
@@ -133,7 +140,7 @@ class _Site:
 
     def article(self, story: Story) -> str:
         """Return *story*, whole or its beginning, and what follows stories."""
-        number = self.random.choice((1, 2, 3, 5, 1000, 1000, 1000))
+        number = self.random.choice((1, 1, 2, 3, 4, 6, 1000, 1000, 1000))
         paragraphs = story.paragraphs[:number]
         form = self.random.choice(("<p>{}</p>", "<p>{}</p>", "{}<br><br>", "<div>{}</div>"))
         text = "".join(form.format(escape(one)) for one in paragraphs)
@@ -152,17 +159,34 @@ class _Site:
 
     def index(self) -> str:
         """Return the teasers of a home or section page, of one kind or several."""
-        parts = [self.heading(escape(" ".join(self.story().title.split()[:2])))]
+        parts = [self.heading(escape(self.label()))]
         for _ in range(self.random.choice((1, 1, 2, 4))):
             if self.chance(0.5):
-                parts.append(f"<h2>{escape(' '.join(self.story().title.split()[:2]))}</h2>")
-            parts.append(self.teasers(self.random.randint(4, 20)))
+                parts.append(f"<h2>{escape(self.label())}</h2>")
+            parts.append(self.teasers(self.random.choice((1, 2, 4, 6, 8, 12, 16, 20))))
         if self.chance(0.2):  # the beginnings of a blog's entries
             number = self.random.choice((1, 2, 3))
             parts += [
                 self.entry(story, number) for story in self.stories(self.random.randint(4, 10))
             ]
         return "".join(parts)
+
+    def imprint(self, name: str) -> str:
+        """Return what a site says of itself: undated prose, addresses, numbers."""
+        texts = [text for story in self.stories(3) for text in story.paragraphs]
+        start = self.random.randrange(max(len(texts), 1))
+        parts = [self.heading(escape(name))]
+        for text in texts[start : start + self.random.randint(2, 15)]:
+            tag, length = ("h3", 3) if self.chance(0.2) else ("p", 100)
+            parts.append(f"<{tag}>{escape(' '.join(text.split()[:length]))}</{tag}>")
+        for _ in range(self.random.randint(0, 4)):
+            number = self.random.randint(10_000, 9_999_999)
+            parts.append(f"<p>{escape(self.label())} {number}<br>{escape(self.label())}</p>")
+        return f"<div>{''.join(parts)}</div>"
+
+    def label(self) -> str:
+        """Return a word or two: the name of a section or a page."""
+        return " ".join(self.story().title.split()[: self.random.randint(1, 2)])
 
     def entry(self, story: Story, number: int) -> str:
         """Return the first *number* paragraphs of *story* under its linked headline."""
@@ -198,7 +222,7 @@ class _Site:
 
     def box(self) -> str:
         """Return what stands in the columns beside articles."""
-        title = f"<h3>{escape(' '.join(self.story().title.split()[:2]))}</h3>"
+        title = f"<h3>{escape(self.label())}</h3>"
         return (
             title
             + self.random.choice(
@@ -220,7 +244,7 @@ class _Site:
         )
         tag = self.random.choice(("h2", "h3", "h4", "b", "span", "strong"))
         box = self.random.choice(("li", "div", "tr", "article", "p", "div"))
-        items = []
+        items: list[str] = []
         for story in self.stories(number):
             text = " ".join(" ".join(story.paragraphs).split()[: 25 * excerpt])
             inner = f"<{tag}><a href='/s/{len(items)}'>{escape(story.title)}</a></{tag}>"
@@ -309,13 +333,18 @@ def _state_nothing(root: etree._Element, site: _Site) -> None:
             element.tag = "span"
         drop = ("itemprop", "itemtype", "itemscope", "datetime", *(("class", "id") * nameless))
         for name in drop:
-            element.attrib.pop(name, None)
+            element.attrib.pop(name, "")
     _drop(root, lambda it: it.tag == "script" or (it.tag == "meta" and "property" in it.attrib))
+    head, body = root.find("head"), root.find("body")
+    if head is not None and site.chance(0.2):
+        etree.SubElement(head, "meta", property="og:type", content="website")
+    if body is not None and site.chance(0.3):
+        body.insert(0, _element(f"<h1><a href='/'>{escape(site.label())}</a></h1>"))
 
 
 def _drop(root: etree._Element, unwanted: Callable[[etree._Element], bool]) -> None:
     for element in [it for it in root.iter() if it is not root and unwanted(it)]:
-        element.drop_tree() if hasattr(element, "drop_tree") else _remove(element)
+        _remove(element)
 
 
 def _remove(element: etree._Element) -> None:
@@ -348,8 +377,13 @@ def _lay_out(root: etree._Element, site: _Site) -> None:
         row.append(cell)
 
 
-def _with_index(html: bytes, body: str, site: _Site) -> list[bytes]:
-    """Return a page with teasers in place of its *body*; none where other prose would be left."""
+def _in_place(
+    html: bytes, body: str, site: _Site, content: str, name: str | None = None
+) -> list[bytes]:
+    """Return a page with *content* in place of its *body*; none where other prose would be left.
+
+    With *name* it has that as its title, and no date or author.
+    """
     root, elements = _body_elements(html, body)
     taken = sum(len(" ".join(element.itertext())) for element in elements)
     if taken < _FOUND * len(body):
@@ -361,11 +395,14 @@ def _with_index(html: bytes, body: str, site: _Site) -> list[bytes]:
     if longest_runs(Document(root, "utf-8", []))[0] > _LEFT * taken:
         return []
     place.tag = "div"
-    place.append(_element(site.index()))
+    place.append(_element(content))
     stated = site.random.choice(("kept", "gone", "gone", "gone", "list"))
-    if stated != "kept":
-        _state_list(root, site, listed=stated == "list")
-    if site.chance(0.8):
+    if name is not None or stated != "kept":
+        _state_list(root, site, listed=name is None and stated == "list")
+    for title in root.iter("title"):
+        if name is not None:
+            title.text = name
+    if name is not None or site.chance(0.8):
         _drop(root, lambda it: it.tag in {"time", "h1"})
     return [etree.tostring(root, encoding="utf-8", method="html")]
 
@@ -384,9 +421,10 @@ def _state_list(root: etree._Element, site: _Site, *, listed: bool) -> None:
 
 
 def _is_of_article(meta: etree._Element) -> bool:
-    name = " ".join(meta.get(part, "") for part in ("property", "name", "itemprop")).lower()
+    name = " ".join(str(meta.get(part, "")) for part in ("property", "name", "itemprop")).lower()
     return any(part in name for part in ("article", "date", "author", "publ", "modif", "time"))
 
 
 def _element(html: str) -> etree._Element:
-    return fragment_fromstring(html, create_parent="div")
+    element: etree._Element = fragment_fromstring(html, create_parent="div")
+    return element
