@@ -97,6 +97,13 @@ def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[Story]) -> l
     return [*made, *(("made other", one) for one in _in_place(html, body, site, other, name))]
 
 
+_PARAGRAPH_FORMS = (
+    "<p>{0}</p>", "<p>{0}</p>", "<p>{0}</p>", "{0}<br><br>", "{0}<br><br>", "<div>{0}</div>",
+    "<div><p>{0}</p></div>", "<div><h3>{1}</h3><p>{0}</p></div>", "<div><span>19:04</span><p>{0}</p></div>",
+)  # fmt: skip
+"""Ways to write a paragraph of an article; the last are products, steps and entries of a live blog."""
+
+
 class _Site:
     """Makes the parts of pages, by chance."""
 
@@ -142,8 +149,8 @@ class _Site:
         """Return *story*, whole or its beginning, and what follows stories."""
         number = self.random.choice((1, 1, 2, 3, 4, 6, 1000, 1000, 1000))
         paragraphs = story.paragraphs[:number]
-        form = self.random.choice(("<p>{}</p>", "<p>{}</p>", "{}<br><br>", "<div>{}</div>"))
-        text = "".join(form.format(escape(one)) for one in paragraphs)
+        form = self.random.choice(_PARAGRAPH_FORMS)
+        text = "".join(form.format(escape(one), escape(self.label())) for one in paragraphs)
         parts = [
             self.heading(escape(story.title), linked=self.chance(0.2)),
             self.byline(story) if self.chance(0.7) else "",
@@ -385,7 +392,7 @@ def _in_place(
     With *name* it has that as its title, and no date or author.
     """
     root, elements = _body_elements(html, body)
-    taken = sum(len(" ".join(element.itertext())) for element in elements)
+    taken = sum(len(" ".join(map(str, element.itertext()))) for element in elements)
     if taken < _FOUND * len(body):
         return []
     for element in elements[1:]:
