@@ -376,7 +376,7 @@ def _in_place(
     With *name* it has that as its title, and no date or author.
     """
     root, elements = _body_elements(html, body)
-    taken = sum(len(" ".join(element.itertext())) for element in elements)
+    taken = sum(len(" ".join(map(str, element.itertext()))) for element in elements)
     if taken < _FOUND * len(body):
         return []
     for element in elements[1:]:
@@ -412,8 +412,9 @@ def _state_list(root: etree._Element, site: _Site, *, listed: bool) -> None:
 
 
 def _is_of_article(meta: etree._Element) -> bool:
-    name = " ".join(str(meta.get(part, "")) for part in ("property", "name", "itemprop")).lower()
-    return any(part in name for part in ("article", "date", "author", "publ", "modif", "time"))
+    values = [str(meta.attrib.get(name, "")) for name in ("property", "name", "itemprop")]
+    stated = " ".join(values).lower()
+    return any(part in stated for part in ("article", "date", "author", "publ", "modif", "time"))
 
 
 def _element(html: str) -> etree._Element:
