@@ -1,13 +1,12 @@
-"""How well the gates of ``scrapy crawl sitelist`` tell articles from index pages.
+"""How well the URL gate of ``scrapy crawl sitelist`` separates links to articles from others.
 
-The URL gate is scored on the labelled pages' own URLs, without and with their titles as the link
-text, and on 217 links drawn from 110 sites and labelled by hand (``gate_links.json``: page id ->
-hash of the link's URL -> leads to an article). The page gate is scored on the labelled pages, on
-the same pages with the article's text cut out (what is left is navigation and teasers), and, with
-``--home-pages``, on the pages of the `formasaurus` source distribution (PyPI; its ``data`` folder)
-whose URL has no path. Sites are split in halves; weights were fitted on ``tune`` alone.
+Scored on the URLs of the labelled pages, without and with their titles as the link text, on those
+of pages that are no articles, by type, and on 217 links drawn from 110 sites and labelled by hand
+(``gate_links.json``: page id -> hash of the link's URL -> leads to an article). With ``--fit`` the
+points are compared with a logistic regression on their parts, fitted to the corpora that may train
+models and scored on domains that it has not seen; where the pages refused are as many.
 
-    python benchmarks/gate.py [--corpora DIR] [--home-pages DIR] [--fit]
+    python -m benchmarks.gate [--corpora DIR] [--fit]
 """
 
 from __future__ import annotations
@@ -16,36 +15,42 @@ import argparse
 import hashlib
 import json
 import re
-from collections import Counter, defaultdict
-from math import exp, log1p
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from lxml import etree
+import numpy as np
 
-from newscrawl.crawl.gate import link_kind
+from newscrawl.crawl import gate
 from newscrawl.crawl.links import links_of
-from newscrawl.document import DocumentError, parse_document
-from newscrawl.evaluation.corpora import HALVES, Half, LabelledPage, half_of, load_corpus
-from newscrawl.fields.kind import PageShape, article_probability, measure_shape
+from newscrawl.document import parse_document
+from newscrawl.evaluation.corpora import load_corpus, registered_domain
+from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from newscrawl.evaluation.corpora import LabelledPage
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
 LINKS = Path(__file__).parent / "gate_links.json"
-NAMES = ("news212", "fundus", "css-sites")
-_SHORTEST_CUT = 20  # letters: shorter texts also stand in navigation
+TRAINED = ("news212", "fundus", "fundus-history", "css-sites", "wcxb", "postlight")
+HELD_OUT = ("l3sgn1", "dragnet")
+TYPED = "wcxb-kinds"
+FITTED_TYPES = ("collection", "listing", "product")
+FOLDS = 5
 
 
-class Shaped(NamedTuple):
-    """A page of the page gate's data."""
+class Link(NamedTuple):
+    """A link, and whether it leads to an article."""
 
     group: str
-    half: Half
-    shape: PageShape
+    domain: str
+    url: str
+    text: str
     is_article: bool
 
 
@@ -53,118 +58,110 @@ def main() -> None:
     """Print the scores."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", type=Path, default=CORPORA)
-    parser.add_argument("--home-pages", type=Path, metavar="DIR")
-    parser.add_argument("--fit", action="store_true", help="print the weights that tune gives")
+    parser.add_argument("--fit", action="store_true", help="compare with a logistic regression")
     options = parser.parse_args()
-    pages = [page for name in NAMES for page in load_corpus(options.corpora / name).pages]
-    print_url_gate([page for page in pages if page.corpus != "css-sites"])
-    shapes = list(shapes_of(pages))
-    if options.home_pages:
-        shapes += home_pages(options.home_pages)
-    print_page_gate(shapes)
+    links = list(labelled_urls(options.corpora))
+    passed = {"points": np.array([gate.link_kind(one.url, one.text) == "article" for one in links])}
     if options.fit:
-        print("weights:", [round(weight, 2) for weight in fit(shapes)])
+        passed["logistic regression"] = _refusing_as_many(_logistic(links), links, passed["points"])
+    print_tables([_table(links, passed)], sys.stdout)
 
 
-def print_url_gate(pages: list[LabelledPage]) -> None:
-    """Print the share of article URLs let through, and precision and recall on labelled links."""
-    for half in HALVES:
-        own = [page for page in pages if page.half == half]
-        bare = sum(link_kind(page.url) == "article" for page in own)
-        titled = sum(link_kind(page.url, page.title or "") == "article" for page in own)
-        print(f"URL gate, {half}: recall {bare / len(own):.3f}, with title {titled / len(own):.3f}")
-    ends = Counter(labelled_links(pages))
-    precision = ends[True, True] / (ends[True, True] + ends[False, True])
-    recall = ends[True, True] / (ends[True, True] + ends[True, False])
-    print(f"URL gate, links labelled by hand: precision {precision:.3f}, recall {recall:.3f}")
-    print(f"  ({sum(ends.values())} links, test)")
+def labelled_urls(folder: Path) -> Iterator[Link]:
+    """Yield the URLs of pages whose kind is known, and the links labelled by hand."""
+    for name in (*TRAINED, *HELD_OUT):
+        for page in load_corpus(folder / name).pages:
+            if page.url:
+                yield _link(name, page, page.url, "", is_article=True)
+                if page.title:
+                    yield _link(f"{name}, title", page, page.url, page.title, is_article=True)
+    for page in load_corpus(folder / TYPED).typed:
+        if page.url:
+            yield _link(page.page_type or "", page, page.url, "", is_article=False)
+    yield from _links_by_hand(folder)
 
 
-def labelled_links(pages: list[LabelledPage]) -> Iterator[tuple[bool, bool]]:
-    """Yield (is an article, passes the gate) of each link in ``gate_links.json``."""
+def _links_by_hand(folder: Path) -> Iterator[Link]:
     labels = json.loads(LINKS.read_text())
-    for page in pages:
-        wanted = dict(labels.get(page.id, {}))
-        for url, text in links_of(parse_document(page.html()), page.url) if wanted else ():
-            label = wanted.pop(hashlib.sha256(url.encode()).hexdigest()[:12], None)
-            if label is not None:
-                yield label, link_kind(url, text) == "article"
+    for name in ("news212", "fundus"):
+        for page in load_corpus(folder / name).pages:
+            wanted = dict(labels.get(page.id, {}))
+            for url, text in links_of(parse_document(page.html()), page.url) if wanted else ():
+                label = wanted.pop(hashlib.sha256(url.encode()).hexdigest()[:12], None)
+                if label is not None:
+                    yield _link("links", page, url, text, is_article=label)
 
 
-def shapes_of(pages: list[LabelledPage]) -> Iterator[Shaped]:
-    """Yield each page that has a body, and what is left of it without."""
-    for page in pages:
-        if page.body:
-            yield Shaped(
-                page.corpus, page.half, measure_shape(parse_document(page.html())), is_article=True
-            )
-            if page.corpus != "css-sites":
-                yield Shaped("cut out", page.half, cut_shape(page), is_article=False)
+def _link(group: str, page: LabelledPage, url: str, text: str, *, is_article: bool) -> Link:
+    domain = registered_domain(urlsplit(page.url or "").hostname or page.site)
+    return Link(group, domain, url, text, is_article)
 
 
-def cut_shape(page: LabelledPage) -> PageShape:
-    """Return the shape of *page* without the article's text and what structured data says of it."""
-    root = parse_document(page.html()).root
-    body = _letters(page.body or "")
-    for element in root.iter():
-        for place in ("text", "tail"):
-            letters = _letters(getattr(element, place) or "")
-            if len(letters) >= _SHORTEST_CUT and letters in body:
-                setattr(element, place, None)
-    shape = measure_shape(parse_document(etree.tostring(root, encoding="utf-8", method="html")))
-    return PageShape(shape.longest_run, shape.link_density, 0, article_data=False, list_data=False)
+def _features(link: Link) -> list[float]:
+    """Return the parts that the points are the weighted sum of."""
+    parts = urlsplit(link.url)
+    segments = [segment.lower() for segment in unquote(parts.path).split("/") if segment]
+    slug = gate._HTML.sub("", segments[-1]) if segments else ""  # noqa: SLF001
+    pieces = len([piece for piece in re.split(r"[-_+., ]", slug) if piece])
+    date = gate._find_date(parts.path)  # noqa: SLF001
+    length = weighted_length(link.text)
+    follows = date is not None and bool(parts.path[date.end() :].strip("/"))
+    return [
+        min(max(pieces - 1, 0), 5) // 2 + (pieces >= 5),
+        weighted_length(slug) >= 40,
+        gate._query_points(parts.query),  # noqa: SLF001
+        any(map(gate._NUMBER.search, (*segments[-2:-1], slug))),  # noqa: SLF001
+        follows,
+        date is not None and not follows,
+        len(segments) > 2,
+        not segments,
+        bool(segments) and slug != segments[-1],
+        any(segment in gate._MACHINE for segment in segments),  # noqa: SLF001
+        0 < length < 20 and date is None,
+        length >= 30,
+        length >= 45,
+        length == 0,
+    ]
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"\W", "", text).lower()
+def _logistic(links: list[Link]) -> np.ndarray:
+    """Return the probability of each link by a regression on the links of other domains."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # an extra
+
+    rows = np.array([_features(one) for one in links], dtype=float)
+    truth = np.array([one.is_article for one in links])
+    digests = (hashlib.md5(one.domain.encode(), usedforsecurity=False) for one in links)
+    folds = np.array([int(digest.hexdigest(), 16) % FOLDS for digest in digests])
+    groups = np.array([one.group.split(",")[0] for one in links])
+    fitted = np.isin(groups, (*TRAINED, *FITTED_TYPES, "links"))
+    weights = np.array([1 / np.sqrt((groups == group).sum()) for group in groups])
+    for is_article in (True, False):
+        own = fitted & (truth == is_article)
+        weights[own] *= len(links) / weights[own].sum()
+    probabilities = np.zeros(len(links))
+    for fold in range(FOLDS):
+        own = fitted & (folds != fold)
+        model = LogisticRegression().fit(rows[own], truth[own], sample_weight=weights[own])
+        probabilities[folds == fold] = model.predict_proba(rows[folds == fold])[:, 1]
+    return probabilities
 
 
-def home_pages(folder: Path) -> Iterator[Shaped]:
-    """Yield the home pages that formasaurus was trained on."""
-    for name, about in json.loads((folder / "index.json").read_text()).items():
-        url = urlsplit(about["url"])
-        if url.path.strip("/") or url.query:
-            continue
-        try:
-            shape = measure_shape(parse_document((folder / name).read_bytes()))
-        except DocumentError:
-            continue
-        yield Shaped("home pages", half_of(url.hostname or ""), shape, is_article=False)
+def _refusing_as_many(
+    probabilities: np.ndarray, links: list[Link], passed: np.ndarray
+) -> np.ndarray:
+    counted = np.array(
+        [not one.is_article and one.group in {"links", *FITTED_TYPES} for one in links]
+    )
+    return probabilities >= np.quantile(probabilities[counted], 1 - passed[counted].mean())
 
 
-def print_page_gate(shapes: list[Shaped]) -> None:
-    """Print the share of pages judged right, by group and half."""
-    right: dict[tuple[str, Half], list[bool]] = defaultdict(list)
-    for page in shapes:
-        judged = article_probability(page.shape) >= 0.5
-        right[page.group, page.half].append(judged == page.is_article)
-    for (group, half), answers in sorted(right.items()):
-        share = sum(answers) / len(answers)
-        print(f"page gate, {group}, {half}: {share:.3f} of {len(answers)} right")
-
-
-def fit(shapes: list[Shaped], rounds: int = 3_000) -> list[float]:
-    """Return bias and weights of run and link density: logistic regression on tune, by descent.
-
-    Articles weigh as much as all other pages together, and those by group.
-    """
-    rows = [page for page in shapes if page.half == "tune"]
-    sizes = Counter(page.group if not page.is_article else "article" for page in rows)
-    groups = len(sizes) - 1
-    data = []
-    for page in rows:
-        size = sizes["article"] if page.is_article else sizes[page.group] * groups
-        run = log1p(page.shape.longest_run) - 6.0  # centred, for speed
-        data.append(((1.0, run, page.shape.link_density), page.is_article, 1 / size))
-    weights = [0.0, 0.0, 0.0]
-    for _ in range(rounds):
-        slope = [0.0, 0.0, 0.0]
-        for values, is_article, share in data:
-            score = sum(w * v for w, v in zip(weights, values, strict=True))
-            error = (is_article - 1 / (1 + exp(-score))) * share
-            slope = [s + error * v for s, v in zip(slope, values, strict=True)]
-        weights = [w + 2 * s for w, s in zip(weights, slope, strict=True)]
-    return [weights[0] - 6.0 * weights[1], *weights[1:]]
+def _table(links: list[Link], passed: dict[str, np.ndarray]) -> Table:
+    rows = []
+    for group, is_article in dict.fromkeys((one.group, one.is_article) for one in links):
+        own = np.array([(one.group, one.is_article) == (group, is_article) for one in links])
+        shares = (f"{those[own].mean():.3f}" for those in passed.values())
+        rows.append([group, "yes" if is_article else "no", str(own.sum()), *shares])
+    return Table("URL gate: share let through", ("URLs", "articles", "number", *passed), rows)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
-"""How well kinds of page and paywalls are told, and how far the confidence in a kind is right.
+"""Kinds of page: precision and recall, and the share of pages kept by threshold and family.
 
-Pages: those of our own making (``newscrawl.samples.kindpages``, half ``tune`` and half
-``report``), the sample sites, and the labelled pages of the corpora, which are articles but for
-those that ``kinds.json`` lists. ``index`` and ``other`` count as one kind, *no article*: what the
-pipeline drops. Articles of the corpora without their text ("cut out", as in ``gate.py``) are no
-articles either, and count for the reliability of the confidence only.
+The first table has the pages of our own making (``newscrawl.samples.kindpages``, half ``tune`` and
+half ``report``), the sample sites, and the labelled pages of two corpora, which are articles but for
+those that ``kinds.json`` lists, classified with the models in the package. ``index`` and ``other``
+count as one kind, *no article*.
 
-    python benchmarks/kinds.py [--corpora DIR] [--wrong]
+The other tables have all corpora, extracted and classified with models that have not seen the
+page's site. Those of :data:`HELD_OUT` are never fitted to.
+
+    python -m benchmarks.kinds [--corpora DIR] [--wrong] [--workers N]
 """
 
 from __future__ import annotations
@@ -15,18 +17,17 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from gate import cut_shape
 
 from newscrawl.evaluation.corpora import load_corpus
 from newscrawl.evaluation.tables import Table, print_tables
 from newscrawl.extraction import extract
-from newscrawl.fields.kind import article_probability, calibrated
 from newscrawl.samples import expected_pages
 from newscrawl.samples.kindpages import kind_pages
+from newscrawl.training.examples import read_examples
+from newscrawl.training.kindreport import kind_tables
+from newscrawl.training.kinds import read_kind_pages, read_out_of_fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,9 @@ LABELS = json.loads((Path(__file__).parent / "kinds.json").read_text())
 NAMES = ("news212", "fundus")
 NO_ARTICLE = "no article"
 KINDS = ("article", "live", "gallery", NO_ARTICLE, "paywalled")
-BINS = (0.5, 0.7, 0.9, 0.97, 1.01)
+TRAINED = ("news212", "fundus", "fundus-history", "css-sites", "wcxb", "postlight", "wcxb-kinds")
+HELD_OUT = ("l3sgn1", "daniel", "dragnet")
+FAMILIES = {"news212": "news212 + fundus", "fundus": "news212 + fundus"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,6 @@ class Told:
     #: its kind and, where it is a stub, ``paywalled``
     labels: frozenset[str]
     found: frozenset[str]
-    confidence: float
 
     @property
     def right(self) -> bool:
@@ -71,7 +73,6 @@ def told(
         group,
         labels_of(kind, stub=stub),
         labels_of(article.kind, stub=shown or (stub and article.paywalled is True)),
-        article.evidence["kind"].confidence,
     )
 
 
@@ -99,14 +100,20 @@ def corpus_pages(folder: Path) -> Iterator[Told]:
             yield told(page.id, name, page.html(), kind, stub=stub, at=page.fetched_at)
 
 
-def cut_pages(folder: Path) -> Iterator[Told]:
-    """Yield the pages of the corpora without their articles."""
-    for name in NAMES:
-        for page in load_corpus(folder / name).pages:
-            probability = article_probability(cut_shape(page))
-            found = "article" if probability >= 0.5 else NO_ARTICLE
-            confidence = calibrated(max(probability, 1 - probability))
-            yield Told(page.id, "cut out", frozenset({NO_ARTICLE}), frozenset({found}), confidence)
+def family_tables(folder: Path, workers: int) -> Iterator[Table]:
+    """Yield the share of pages kept, by threshold, and how far probabilities are right."""
+    corpora = [load_corpus(folder / name) for name in TRAINED]
+    examples = read_examples([page for one in corpora for page in one.pages], workers=workers)
+    typed = [page for one in corpora for page in one.typed]
+    pages = read_out_of_fold(examples.pages, examples.examples, typed, workers=workers)
+    held = [page for name in HELD_OUT for page in load_corpus(folder / name).pages]
+    pages += [
+        one._replace(examples=[it for it in one.examples if it.group == "article"])
+        for one in read_kind_pages(held, workers=workers)
+    ]
+    yield from kind_tables(
+        pages, families=FAMILIES, fitted=lambda page: page.corpus not in HELD_OUT
+    )
 
 
 def score_table(pages: Sequence[Told]) -> Table:
@@ -130,32 +137,19 @@ def ratio(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else ""
 
 
-def reliability_table(pages: Sequence[Told]) -> Table:
-    """Return how often the kind is right, by confidence."""
-    rows = []
-    for low, high in pairwise(BINS):
-        own = [page for page in pages if low <= page.confidence < high]
-        if own:
-            mean = sum(page.confidence for page in own) / len(own)
-            right = sum(page.right for page in own) / len(own)
-            rows.append(
-                [f"{low:.2f} to {min(high, 1):.2f}", str(len(own)), f"{mean:.3f}", f"{right:.3f}"]
-            )
-    return Table("Confidence in the kind", ("confidence", "pages", "mean", "right"), rows)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--wrong", action="store_true", help="name the pages that are wrong")
+    parser.add_argument("--workers", type=int, default=1, metavar="N")
     options = parser.parse_args()
     pages = list(made_pages())
-    cut: list[Told] = []
     if options.corpora.is_dir():
         pages += corpus_pages(options.corpora)
-        cut += cut_pages(options.corpora)
-    print_tables([score_table(pages), reliability_table(pages + cut)], sys.stdout)
+    print_tables([score_table(pages)], sys.stdout)
+    if options.corpora.is_dir():
+        print_tables(family_tables(options.corpora, options.workers), sys.stdout)
     if options.wrong:
         for page in pages:
             if page.labels != page.found:

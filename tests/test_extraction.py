@@ -87,7 +87,7 @@ def test_article_of_a_page():
         "canonical_url": "link:canonical",
         "language": "html:lang",
         "paywalled": "json-ld",
-        "kind": "page-shape",
+        "kind": "page",
     }
     assert all(0 <= evidence.confidence <= 1 for evidence in article.evidence.values())
 

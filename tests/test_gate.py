@@ -28,7 +28,8 @@ PARAGRAPH = (
     "It will meet again in week {0}, said its chair, who hopes for an answer by then.</p>"
 )
 CJK_PARAGRAPH = "<p>市議会は{0}回目に橋について話し合ったが、結論は出なかった。次の会議は{0}週間後に開かれる予定だ。</p>"
-STORY = "<h1>Council does not decide about the bridge</h1>" + "".join(
+DATED = "<p>May 17, 2026</p>"
+STORY = f"<h1>Council does not decide about the bridge</h1>{DATED}" + "".join(
     PARAGRAPH.format(number) for number in range(4, 12)
 )
 
@@ -127,14 +128,16 @@ def test_article_page(paragraph: str):
     """One run of text is an article, also with teasers around it."""
     teasers = "".join(map(TEASER.format, range(12)))
     story = "".join(paragraph.format(number) for number in range(4, 12))
-    html = page(f"<main><h1>No decision about the bridge</h1>{story}</main><ul>{teasers}</ul>")
+    html = page(
+        f"<main><h1>No decision about the bridge</h1>{DATED}{story}</main><ul>{teasers}</ul>"
+    )
     assert gate(html) == extract(html).kind == "article"
 
 
 def test_text_without_paragraphs():
     """Text that only <br> divides is a run, too."""
     lines = [f"The council met for the {number}th time and did not decide." for number in range(15)]
-    html = page(f"<h1>Council does not decide</h1><div>{'<br><br>'.join(lines)}</div>")
+    html = page(f"<h1>Council does not decide</h1>{DATED}<div>{'<br><br>'.join(lines)}</div>")
     assert gate(html) == extract(html).kind == "article"
 
 

@@ -18,6 +18,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
+from newscrawl.crawl.outcomes import no_articles
 from newscrawl.crawl.workers import WorkerPool
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
@@ -294,6 +295,67 @@ def test_named_reasons() -> None:
         }
 
 
+SECTION = (
+    b"<html><title>Politics</title><body><h1>Politics</h1>"
+    + b"".join(
+        b"<div><h2><a href=/%d>A headline that leads to story %d</a></h2>"
+        b"<p>The council met for the %dth time to decide about the bridge, and did not decide.</p></div>"
+        % (number, number, number)
+        for number in range(4, 34)
+    )
+    + b"</body></html>"
+)
+INDEX = (
+    b"<html><body>"
+    + b"<div><h2><a href=/a>A headline that leads elsewhere</a></h2><p>What it is about.</p></div>"
+    * 60
+    + b"</body></html>"
+)
+
+
+def test_listed_pages_are_kept() -> None:
+    """What a feed or news sitemap names is an article, unless nothing like a body is there."""
+    (dropped,) = process(PageItem(url=URL, html=INDEX)).items
+    assert (dropped.reason, dropped.kind) == ("not_article", "index")
+    assert dropped.confidence > 0.8
+    listed = {"listed": "yes"}
+    (article,) = process(PageItem(url=URL, html=SECTION, hints=listed)).items
+    assert article.kind == "article"
+    assert article.evidence["kind"] == Evidence("hint", 0.6)
+    empty = b"<html><body>" + b"<a href=/a>A headline</a> " * 5
+    (dropped,) = process(PageItem(url=URL, html=empty, hints=listed)).items
+    assert dropped.reason in {"not_article", "too_short"}
+
+
+def test_kept_from_a_confidence() -> None:
+    """``NEWSCRAWL_KEEP`` takes a least confidence, in a list or a mapping."""
+    page = {"url": URL, "html": SECTION}
+    for keep in (["article:0"], {"article": 0}, "article:0,live"):
+        (article,) = process(dict(page), NEWSCRAWL_KEEP=keep, NEWSCRAWL_MIN_BODY=0).items
+        assert article.kind == "article"
+    confidence = article.evidence["kind"].confidence
+    assert confidence < 0.2
+    (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP=["article:1"]).items
+    assert dropped.reason == "not_article"
+    (index,) = process(
+        dict(page), NEWSCRAWL_KEEP=["other", "index:0.5"], NEWSCRAWL_MIN_BODY=0
+    ).items
+    assert index.kind in {"index", "other"}
+
+
+def test_dropped_pages_are_listed() -> None:
+    """The stats name some of the pages of each site that were dropped for their kind."""
+    items = [
+        PageItem(url=f"http://{site}/{number}", html=INDEX, site=site)
+        for site in ("b.test", "a.test")
+        for number in range(7)
+    ]
+    listed = no_articles(process(*items).stats)
+    assert [page.site for page in listed] == ["a.test"] * 5 + ["b.test"] * 5
+    assert all(page.kind == "index" and page.confidence > 0.8 for page in listed)
+    assert "http://a.test/0" in {page.url for page in listed}
+
+
 def test_minimum_and_kinds_are_settings() -> None:
     """A stub passes where the project says so; an article drops where it says so."""
     assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
@@ -349,6 +411,8 @@ def test_failures_among_neighbours(
             "NEWSCRAWL_OUTPUT: 'items' is not one of article, fill, zyte",
         ),
         ("NEWSCRAWL_KEEP", ["news"], "NEWSCRAWL_KEEP: 'news' is not one of article, gallery"),
+        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: '2' is no confidence of article"),
+        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: 'x' is no confidence of live"),
         ("NEWSCRAWL_FIELDS", {"headline": "title"}, "NEWSCRAWL_FIELDS: 'headline' is not one of"),
         ("NEWSCRAWL_FIELDS", "{title", "NEWSCRAWL_FIELDS: "),
         ("NEWSCRAWL_MIN_BODY", "long", "NEWSCRAWL_MIN_BODY: invalid literal"),

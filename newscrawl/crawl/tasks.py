@@ -118,6 +118,8 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         if article.date is not None:
             article.date_raw = raw
             article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
-    is_refused = LISTED in hints and article.kind in NO_ARTICLES
+    # Only feeds and news sitemaps tell dates.
+    is_listed = LISTED in hints or "date" in hints
+    is_refused = is_listed and article.kind in NO_ARTICLES
     if is_refused and weighted_length(article.body) >= MIN_LISTED_BODY:
         article.kind, article.evidence["kind"] = "article", Evidence("hint", HINT_CONFIDENCE)

@@ -20,7 +20,7 @@ from newscrawl.fields.series import series_kind
 from newscrawl.forest import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from newscrawl.document import Document
@@ -44,6 +44,7 @@ UNDATED_CONFIDENCE = 0.8
 the corpora that are learned from is one, and a sixth of the made imprints."""
 
 _MAX_UNDATED = log1p(2500.0)
+_LINK_DENSITY = FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _MAX_LINK_DENSITY = 0.4
 """Link density up to which a page that is no article is prose, and no index."""
@@ -85,17 +86,17 @@ def page_kind(
     is_article = probability >= threshold
     if not (is_article and special) and (series := series_kind(document)):
         return series, max(probability, SERIES_CONFIDENCE)
-    named = dict(zip(FEATURES, features, strict=False))
-    if is_article and not special and _is_undated(named):
+    if is_article and not special and is_undated(features):
         return "other", UNDATED_CONFIDENCE
     if is_article:
         return special or "article", probability
-    is_index = named["link_density"] > _MAX_LINK_DENSITY
+    is_index = features[_LINK_DENSITY] > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
 
 
-def _is_undated(named: Mapping[str, float]) -> bool:
-    """Return whether the features *named* are of a short undated text that nothing calls an article."""
+def is_undated(features: Sequence[float]) -> bool:
+    """Return whether *features* are those of a short undated text that nothing calls an article."""
+    named = dict(zip(FEATURES, features, strict=False))
     stated = named["declared"] > 0 or named["article_data"] or named["page_data"]
     if stated or named["dates"] or "body_chars" not in named:
         return False

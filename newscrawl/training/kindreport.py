@@ -9,7 +9,8 @@ import numpy as np
 
 from newscrawl.evaluation.metrics import mean
 from newscrawl.evaluation.tables import Table
-from newscrawl.fields.kind import FILE, PAGE_FILE, PAGE_THRESHOLD, THRESHOLD
+from newscrawl.fields.kind import FILE, PAGE_FILE, PAGE_THRESHOLD, THRESHOLD, is_undated
+from newscrawl.fields.kindfeatures import FEATURES, PAGE_FEATURES
 from newscrawl.training.kinds import ARTICLES, WEIGHTS, curve_of, told_in_folds
 
 if TYPE_CHECKING:
@@ -43,17 +44,21 @@ def kind_tables(
         told = list(told_in_folds(pages, file, fitted=fitted))
         curve = np.array(curve_of(one for one in told if fitted is None or fitted(one.page))).T
         sure = [(float(np.interp(one.probability, *curve)), one) for one in told]
-        yield _kept(NAMES[file], sure, families or {})
+        width = len(FEATURES if file == FILE else PAGE_FEATURES)
+        yield _kept(NAMES[file], sure, families or {}, width)
         if file == FILE:
             yield _reliability([pair for pair in sure if fitted is None or fitted(pair[1].page)])
 
 
-def _kept(title: str, sure: Sequence[tuple[float, Told]], families: Mapping[str, str]) -> Table:
+def _kept(
+    title: str, sure: Sequence[tuple[float, Told]], families: Mapping[str, str], width: int
+) -> Table:
     groups: dict[str, list[float]] = {}
     for probability, one in sure:
         corpus, group = one.page.corpus, one.example.group
         name = families.get(corpus, corpus) if group == "article" else group
-        groups.setdefault(name, []).append(probability)
+        kept = 0.0 if is_undated(one.example.features[:width]) else probability
+        groups.setdefault(name, []).append(kept)
     rows = [
         [name, str(len(own)), *(f"{mean([p >= at for p in own]):.3f}" for at in THRESHOLDS)]
         for name, own in groups.items()

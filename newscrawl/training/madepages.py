@@ -428,8 +428,9 @@ def _state_list(root: etree._Element, site: _Site, *, listed: bool) -> None:
 
 
 def _is_of_article(meta: etree._Element) -> bool:
-    name = " ".join(str(meta.get(part, "")) for part in ("property", "name", "itemprop")).lower()
-    return any(part in name for part in ("article", "date", "author", "publ", "modif", "time"))
+    values = [str(meta.attrib.get(name, "")) for name in ("property", "name", "itemprop")]
+    stated = " ".join(values).lower()
+    return any(part in stated for part in ("article", "date", "author", "publ", "modif", "time"))
 
 
 def _element(html: str) -> etree._Element:
