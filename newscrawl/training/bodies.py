@@ -300,12 +300,20 @@ class Told(NamedTuple):
 
 
 def curve_of(told: Iterable[Told]) -> Curve:
-    """Return how good bodies are by what is expected of them: isotonic regression."""
+    """Return how good bodies are by what is expected of them: isotonic regression.
+
+    Sites count by the root of their pages.
+    """
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  # an extra
 
     told = list(told)
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    curve.fit([one.expected for one in told], [one.f1 for one in told])
+    pages = Counter(one.labelled.page.site for one in told)
+    curve.fit(
+        [one.expected for one in told],
+        [one.f1 for one in told],
+        sample_weight=[1 / sqrt(pages[one.labelled.page.site]) for one in told],
+    )
     return tuple(zip(map(float, curve.X_thresholds_), map(float, curve.y_thresholds_), strict=True))
 
 
