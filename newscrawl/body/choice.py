@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FILE = "body.npz"
 CONTEXT_FILE = "body-context.npz"
 
-IMPROBABLE = 0.1
+IMPROBABLE = 0.05
 """Short blocks of a smaller probability do not belong to their neighbours."""
 LIST = 0.4
 """Least mean probability of the items of a list with links. 0.3 takes more lists of links with it."""
