@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Threads of scikit-learn that wait for each other on a busy machine make a fit ten times slower.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
 
