@@ -303,13 +303,21 @@ def _largest_group(document: Document, forest: Iterable[int]) -> float:
 
 def _share_in_items(document: Document, forest: Iterable[int]) -> float:
     """Return the weighted characters of the trees that are in items of lists."""
-    total = 0.0
-    for root in forest:
-        if document.tag[root] == "li" or any(
-            document.tag[above] == "li" for above in document.ancestors(root)
-        ):
-            total += document.chars(root)
-    return total
+    tag, parent = document.tag, document.parent
+    known = {-1: False}
+
+    def is_in_item(row: int) -> bool:
+        path = []
+        while row not in known:
+            path.append(row)
+            if tag[row] == "li":
+                known[row] = True
+                break
+            row = parent[row]
+        known.update(dict.fromkeys(path, known[row]))
+        return known[row]
+
+    return sum(document.chars(root) for root in forest if is_in_item(root))
 
 
 def _between(rows: Sequence[int], first: int, last: int) -> int:
