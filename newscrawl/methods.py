@@ -141,7 +141,7 @@ PAGE_DATA_CONFIDENCE = 0.9
 """Set by hand: right on the 2 of 879 pages of the corpora whose article is in their data alone."""
 
 
-class _DefaultModels(NamedTuple):
+class DefaultModels(NamedTuple):
     """The models of the default method."""
 
     title: Model
@@ -152,10 +152,15 @@ class _DefaultModels(NamedTuple):
         """The sites whose pages they were trained on."""
         return self.title.sites | self.body.sites
 
+    def save(self, folder: Path) -> None:
+        """Write the models to *folder*. Raises ``OSError``."""
+        self.title.save(folder)
+        self.body.save(folder)
+
 
 @cache
-def _load_default_models(folder: Path | None) -> _DefaultModels:
-    return _DefaultModels(load_title_model(folder), load_body_models(folder))
+def _load_default_models(folder: Path | None) -> DefaultModels:
+    return DefaultModels(load_title_model(folder), load_body_models(folder))
 
 
 def _newscrawl(page: Page, options: ExtractOptions) -> Body:

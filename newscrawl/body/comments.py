@@ -167,13 +167,9 @@ def _meaning(*names: str | None) -> Literal["comments", "hint"] | None:
     """Return what the names of an element say of it."""
     tokens = {name for value in names if value for name in value.lower().split()}
     told = {_said_by(name) for name in tokens}
-    return (
-        "comments"
-        if "comments" in told and not tokens & _POST
-        else "hint"
-        if "hint" in told
-        else None
-    )
+    if "comments" in told and not tokens & _POST:
+        return "comments"
+    return "hint" if "hint" in told else None
 
 
 @lru_cache(maxsize=16384)  # a name is in many lists of them

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from newscrawl.methods import LEARNED, METHODS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from newscrawl.evaluation.corpora import Corpus
 
@@ -28,6 +30,15 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
     if len({corpus.name for corpus in corpora}) < len(corpora):
         raise UsageError("two corpora have the same name", print_help=False)
     return corpora
+
+
+def check_method(method: str, known: Collection[str] = METHODS, *, fitted: bool = False) -> None:
+    """Raise ``UsageError`` if *method* is not *known*, or cannot be fitted and is not yet *fitted*."""
+    if method not in known:
+        names = ", ".join(sorted(known))
+        raise UsageError(f"unknown method {method!r}; there are: {names}", print_help=False)
+    if method in LEARNED and not fitted:
+        require("sklearn", "scikit-learn")
 
 
 def require(module: str, name: str, extra: str = "train") -> None:

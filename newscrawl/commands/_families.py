@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from newscrawl.commands._corpora import load_corpora, progress, require, save_text
-from newscrawl.methods import LEARNED, METHODS
+from newscrawl.commands._corpora import check_method, load_corpora, progress, save_text
+from newscrawl.methods import LEARNED
 
 if TYPE_CHECKING:
     import argparse
@@ -50,11 +50,7 @@ def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
 def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     if len(args) != 1:
         raise UsageError("name the folder that holds the corpora", print_help=False)
-    if opts.method not in METHODS:
-        known = ", ".join(sorted(METHODS))
-        raise UsageError(f"unknown method {opts.method!r}; there are: {known}", print_help=False)
-    if opts.method in LEARNED:
-        require("sklearn", "scikit-learn")
+    check_method(opts.method)
 
 
 def _read_baseline(path: Path) -> list[FamilyPage]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from newscrawl.commands._corpora import progress, require, save_text
-from newscrawl.methods import LEARNED, METHODS
+from newscrawl.commands._corpora import check_method, progress, save_text
+from newscrawl.methods import LEARNED
 
 if TYPE_CHECKING:
     import argparse
@@ -54,11 +54,7 @@ def _members(args: Sequence[str], opts: argparse.Namespace) -> list[Member]:
 
     if len(args) != 1:
         raise UsageError("name one corpus of clusters", print_help=False)
-    if opts.method not in METHODS:
-        known = ", ".join(sorted(METHODS))
-        raise UsageError(f"unknown method {opts.method!r}; there are: {known}", print_help=False)
-    if opts.method in LEARNED:
-        require("sklearn", "scikit-learn")
+    check_method(opts.method)
     try:
         return load_members(Path(args[0]))[: opts.limit]
     except (CorpusError, OSError, UnicodeDecodeError) as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from newscrawl.commands._corpora import load_corpora, progress, require, save_text
+from newscrawl.commands._corpora import check_method, load_corpora, progress, require, save_text
 from newscrawl.commands._families import evaluate_families
 from newscrawl.commands._near_duplicates import evaluate_near_duplicates
 from newscrawl.methods import DEFAULT_METHOD, LEARNED, METHODS
@@ -159,11 +159,7 @@ def _check_methods(opts: argparse.Namespace) -> None:
 
     known_methods = {*METHODS, *CLEANED}
     for method in filter(None, (opts.method, opts.against)):
-        if method not in known_methods:
-            known = ", ".join(sorted(known_methods))
-            raise UsageError(f"unknown method {method!r}; there are: {known}", print_help=False)
-        if method in LEARNED and not opts.models:
-            require("sklearn", "scikit-learn")
+        check_method(method, known_methods, fitted=bool(opts.models))
         if method in CLEANED:
             require("html5lib", "html5lib")
     if opts.page and not paper_of(opts.method):

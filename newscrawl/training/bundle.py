@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from newscrawl.methods import DefaultModels
 from newscrawl.training.bodies import Labelled, fit_body_models
 from newscrawl.training.fit import fit_models
 from newscrawl.training.folds import FOLDS, site_names
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from newscrawl.body.choice import BodyModels
     from newscrawl.evaluation.corpora import LabelledPage
     from newscrawl.fields.cardoso import Models
-    from newscrawl.forest import Model
     from newscrawl.training.examples import Example
 
     Fit = Callable[[Sequence[LabelledPage], Sequence[Example]], "Fitted"]
@@ -27,18 +26,6 @@ class Fitted(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write the models to *folder*. Raises ``OSError``."""
-
-
-class DefaultModels(NamedTuple):
-    """The models of the default method."""
-
-    title: Model
-    body: BodyModels
-
-    def save(self, folder: Path) -> None:
-        """Write the models to *folder*. Raises ``OSError``."""
-        self.title.save(folder)
-        self.body.save(folder)
 
 
 class Bundle(NamedTuple):

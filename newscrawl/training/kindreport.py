@@ -26,9 +26,6 @@ NAMES = {
     PAGE_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_THRESHOLD})",
 }
 
-Families = dict[str, str]
-"""Corpus and the name that its articles are counted under."""
-
 
 def kind_tables(
     pages: Sequence[KindPage],
@@ -68,11 +65,7 @@ def _kept(
 
 def _reliability(sure: Iterable[tuple[float, Told]]) -> Table:
     """Return how many of real pages, lists as they come and articles, are articles."""
-    learned = [
-        pair
-        for pair in sure
-        if pair[1].example.group in WEIGHTS and pair[1].example.group != "made"
-    ]
+    learned = [pair for pair in sure if pair[1].example.group in WEIGHTS]
     rows = []
     for low, high in pairwise(BINS):
         inside = [pair for pair in learned if low <= pair[0] < high or pair[0] == high == 1]

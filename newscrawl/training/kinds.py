@@ -18,12 +18,11 @@ from newscrawl.extraction import ExtractOptions, extract_features
 from newscrawl.fields.kind import FILE, PAGE_FILE
 from newscrawl.fields.kindfeatures import FEATURES, PAGE_FEATURES
 from newscrawl.forest import Model
-from newscrawl.training.bodies import boosted_forest, fit_body_models
-from newscrawl.training.bundle import with_bodies
+from newscrawl.training.bodies import boosted_forest
+from newscrawl.training.bundle import fit_default
 from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import FOLDS, extra_site, site_names
 from newscrawl.training.madepages import corpus_stories, made_articles, made_indexes
-from newscrawl.training.titles import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,8 +182,7 @@ def read_out_of_fold(
         own = [page for page, other in zip(everything, folds, strict=True) if other == fold]
         others, known = [pages[i] for i in kept], [examples[i] for i in kept]
         with TemporaryDirectory() as folder:
-            fit_title_model(others, known).save(Path(folder))
-            fit_body_models(with_bodies(others, known)).save(Path(folder))
+            fit_default(others, known).save(Path(folder))
             read += read_kind_pages(own, workers=workers, models=Path(folder), advance=advance)
     return read
 
