@@ -42,11 +42,11 @@ from newscrawl.training.bodies import (
     BodyExample,
     Labelled,
     body_example,
-    boosted_forest,
     fit_body_models,
     read_labelled,
     told_in_folds,
 )
+from newscrawl.training.boosting import boosted_forest
 from newscrawl.training.fit import TooFewPagesError
 
 STORY = (

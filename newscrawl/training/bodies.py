@@ -28,10 +28,10 @@ from newscrawl.body.featurenames import FEATURES
 from newscrawl.body.nce import find_region
 from newscrawl.document import parse_document
 from newscrawl.evaluation.metrics import score_of
-from newscrawl.forest import LEAF, Forest, Model, Tree
 from newscrawl.methods import prepare
 from newscrawl.text import words
 from newscrawl.training.blocklabels import label_blocks
+from newscrawl.training.boosting import Boosting
 from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import extra_site, site_names
 from newscrawl.training.madepages import corpus_stories, made_articles
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from sklearn.ensemble import HistGradientBoostingClassifier
 
     from newscrawl.document import Document
     from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.forest import Model
 
 
 MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "votes": 1}
@@ -51,27 +51,11 @@ MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "vote
 papers say of them. What a page or two of the training seem to say against it is chance."""
 
 
-class Pass(NamedTuple):
-    """One pass of the block classifier: its file, features and size."""
-
-    file: str
-    names: tuple[str, ...]
-    trees: int
-    leaves: int
-    rate: float
-    monotonic: Mapping[str, int]
-
-
-FIRST = Pass(FILE, FEATURES, trees=100, leaves=24, rate=0.1, monotonic=MONOTONIC)
-SECOND = Pass(CONTEXT_FILE, CONTEXT_FEATURES, trees=80, leaves=10, rate=0.06, monotonic={})
+FIRST = Boosting(FILE, FEATURES, trees=100, leaves=24, rate=0.1, min_leaf=15, monotonic=MONOTONIC)
+SECOND = Boosting(CONTEXT_FILE, CONTEXT_FEATURES, trees=80, leaves=10, rate=0.06, min_leaf=15)
 """Larger ensembles gain nothing on the families of corpora."""
 VARIANT_WEIGHT = 0.2
 """Weight of a page made of a labelled one. 0.1 and 0.4 are no better."""
-LEAST_LEAF = 15
-L2 = 5.0
-BINS = 64
-SHARE = 0.4
-"""Share of the features, drawn anew, that a split is chosen from. Together they gain 0.0006."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,28 +194,13 @@ def _in_context(example: BodyExample, probabilities: Sequence[float]) -> NDArray
 def _fit(
     rows: Sequence[NDArray[np.float32]],
     examples: Sequence[tuple[Labelled, BodyExample, float]],
-    one_pass: Pass,
+    one_pass: Boosting,
     sites: Iterable[str],
 ) -> Model:
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
-
-    truth = [label for _, it, _ in examples for label in it.labels]
-    if len(set(truth)) < 2:
+    if not examples:
         raise TooFewPagesError("too few labelled pages to learn bodies from")
-    model = HistGradientBoostingClassifier(
-        learning_rate=one_pass.rate,
-        max_iter=one_pass.trees,
-        max_leaf_nodes=one_pass.leaves,
-        min_samples_leaf=LEAST_LEAF,
-        l2_regularization=L2,
-        max_bins=BINS,
-        max_features=SHARE,
-        monotonic_cst=[one_pass.monotonic.get(name, 0) for name in one_pass.names],
-        early_stopping=False,
-        random_state=0,
-    )
-    model.fit(np.concatenate(rows), truth, sample_weight=_weights(examples))
-    return Model(boosted_forest(model, one_pass.names, sites), one_pass.file)
+    truth = [label for _, it, _ in examples for label in it.labels]
+    return one_pass.fit(np.concatenate(rows), truth, _weights(examples), sites)
 
 
 def _weights(examples: Sequence[tuple[Labelled, BodyExample, float]]) -> list[float]:
@@ -263,26 +232,6 @@ def _rate_in_folds(labelled: Sequence[Labelled]) -> list[Rated]:
                 one = labelled[place]
                 rated[place] = tuple(forest.predict(it.features) for it, _ in one.weighted)
     return rated
-
-
-def boosted_forest(
-    model: HistGradientBoostingClassifier, feature_names: Iterable[str], sites: Iterable[str] = ()
-) -> Forest:
-    """Return a fitted gradient boosting model of two classes, 0 and 1, as arrays."""
-    trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
-    base = float(model._baseline_prediction.item())  # noqa: SLF001
-    return Forest.of_trees(trees, feature_names, sites, link="logistic", base=base)
-
-
-def _tree(nodes: Any) -> Tree:
-    leaf = nodes["is_leaf"].astype(bool)
-    return Tree(
-        np.where(leaf, LEAF, nodes["feature_idx"]),
-        nodes["num_threshold"],
-        nodes["left"].astype(np.int64),
-        nodes["right"].astype(np.int64),
-        nodes["value"],
-    )
 
 
 Curve = tuple[tuple[float, float], ...]

@@ -17,8 +17,7 @@ from newscrawl.evaluation.run import map_pages
 from newscrawl.extraction import ExtractOptions, extract_features
 from newscrawl.fields.kind import FILE, PAGE_FILE
 from newscrawl.fields.kindfeatures import FEATURES, PAGE_FEATURES
-from newscrawl.forest import Model
-from newscrawl.training.bodies import boosted_forest
+from newscrawl.training.boosting import Boosting
 from newscrawl.training.bundle import fit_default
 from newscrawl.training.fit import TooFewPagesError
 from newscrawl.training.folds import FOLDS, extra_site, site_names
@@ -27,6 +26,9 @@ from newscrawl.training.madepages import corpus_stories, made_articles, made_ind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from newscrawl.forest import Model
     from newscrawl.training.examples import Example
 
 LISTS = frozenset({"collection", "listing"})
@@ -47,13 +49,6 @@ WEIGHTS: Mapping[str, float] = {
 ARTICLES = frozenset({"article", "made article", "old style"})
 """Groups of articles."""
 
-RATE = 0.12
-LEAST_LEAF = 10
-L2 = 5.0
-BINS = 64
-SHARE = 0.4
-"""Share of the features, drawn anew, that a split is chosen from."""
-
 SHARE_OF_ARTICLES = 0.8
 """Of the pages of a crawl, for which the probabilities are calibrated."""
 
@@ -62,15 +57,8 @@ _CURVE = 41
 _LARGEST_ODDS = 8.0
 
 
-class Size(NamedTuple):
-    """Size of an ensemble."""
-
-    trees: int
-    leaves: int
-
-
-WHOLE = Size(80, 24)
-PAGE = Size(60, 8)
+WHOLE = Boosting(FILE, FEATURES, trees=80, leaves=24, rate=0.12, min_leaf=10)
+PAGE = Boosting(PAGE_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.12, min_leaf=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,45 +192,35 @@ def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
     return model._replace(forest=replace(model.forest, calibration=curve_of(told)))
 
 
-def _names(file: str) -> tuple[str, ...]:
-    return FEATURES if file == FILE else PAGE_FEATURES
+def _classifier(file: str) -> Boosting:
+    return WHOLE if file == FILE else PAGE
 
 
 def _fit(pages: Sequence[KindPage], file: str) -> Model:
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
-
-    names, size = _names(file), WHOLE if file == FILE else PAGE
+    classifier = _classifier(file)
     learned = [(it.page, one) for it in pages for one in it.examples if one.group in WEIGHTS]
-    truth = [one.is_article for _, one in learned]
-    if len(set(truth)) < 2:
-        raise TooFewPagesError("too few labelled pages to learn kinds from")
-    model = HistGradientBoostingClassifier(
-        learning_rate=RATE,
-        max_iter=size.trees,
-        max_leaf_nodes=size.leaves,
-        min_samples_leaf=LEAST_LEAF,
-        l2_regularization=L2,
-        max_bins=BINS,
-        max_features=SHARE,
-        early_stopping=False,
-        random_state=0,
-    )
-    rows = np.asarray([one.features[: len(names)] for _, one in learned], dtype=np.float32)
-    weights = _weights([(page.corpus, one.group) for page, one in learned])
-    model.fit(rows, truth, sample_weight=weights * len(weights) / weights.sum())
+    width = len(classifier.names)
+    rows = np.asarray([one.features[:width] for _, one in learned], dtype=np.float32)
     sites = {name for it in pages for name in site_names(it.page)}
-    return Model(boosted_forest(model, names, sites), file)
+    return classifier.fit(
+        rows,
+        [one.is_article for _, one in learned],
+        _weights([(page.corpus, one.group) for page, one in learned]),
+        sites,
+    )
 
 
-def _weights(members: Sequence[tuple[str, str]]) -> Any:
+def _weights(members: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Return a weight an example, of (corpus, group): less for those of large corpora."""
     sizes = Counter(members)
     totals: dict[str, float] = defaultdict(float)
     for (_, group), number in sizes.items():
         totals[group] += sqrt(number)
-    return np.array(
+    weights = np.array(
         [WEIGHTS[group] / (totals[group] * sqrt(sizes[corpus, group])) for corpus, group in members]
     )
+    scaled: NDArray[np.float64] = weights * len(weights) / weights.sum()
+    return scaled
 
 
 class Told(NamedTuple):
@@ -264,7 +242,7 @@ def told_in_folds(
     They are fitted to pages of which *fitted* is true, by default to all.
     """
     folds = extra_site([it.page for it in pages])
-    width = len(_names(file))
+    width = len(_classifier(file).names)
     for fold in sorted(set(folds)):
         others = [it for it, other in zip(pages, folds, strict=True) if other != fold]
         forest = _fit([it for it in others if fitted is None or fitted(it.page)], file).forest

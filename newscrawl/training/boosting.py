@@ -1,0 +1,87 @@
+"""Gradient boosting of two classes, fitted with scikit-learn (extra ``train``), as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from newscrawl.forest import LEAF, Forest, Model, Tree
+from newscrawl.training.fit import TooFewPagesError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+L2 = 5.0
+BINS = 64
+SHARE = 0.4
+"""Share of the features, drawn anew, that a split is chosen from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boosting:
+    """A classifier of boosted trees: its file, features and size."""
+
+    file: str
+    names: tuple[str, ...]
+    trees: int
+    leaves: int
+    rate: float
+    min_leaf: int
+    #: features with which the probability rises (1) or falls (-1)
+    monotonic: Mapping[str, int] = field(default_factory=dict)
+
+    def fit(
+        self,
+        rows: NDArray[np.float32],
+        truth: Sequence[bool],
+        weights: Sequence[float] | NDArray[np.float64],
+        sites: Iterable[str],
+    ) -> Model:
+        """Return the model fitted to *rows*, one an example: the same for the same.
+
+        *sites* are those that the examples are of. Raises
+        :class:`~newscrawl.training.fit.TooFewPagesError` if *truth* is of one class.
+        """
+        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
+
+        if len(set(truth)) < 2:
+            raise TooFewPagesError(f"too few labelled pages to fit {self.file} to")
+        model = HistGradientBoostingClassifier(
+            learning_rate=self.rate,
+            max_iter=self.trees,
+            max_leaf_nodes=self.leaves,
+            min_samples_leaf=self.min_leaf,
+            l2_regularization=L2,
+            max_bins=BINS,
+            max_features=SHARE,
+            monotonic_cst=[self.monotonic.get(name, 0) for name in self.names],
+            early_stopping=False,
+            random_state=0,
+        )
+        model.fit(rows, truth, sample_weight=weights)
+        return Model(boosted_forest(model, self.names, sites), self.file)
+
+
+def boosted_forest(
+    model: HistGradientBoostingClassifier, feature_names: Iterable[str], sites: Iterable[str] = ()
+) -> Forest:
+    """Return a fitted gradient boosting model of two classes, 0 and 1, as arrays."""
+    trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
+    base = float(model._baseline_prediction.item())  # noqa: SLF001
+    return Forest.of_trees(trees, feature_names, sites, link="logistic", base=base)
+
+
+def _tree(nodes: Any) -> Tree:
+    leaf = nodes["is_leaf"].astype(bool)
+    return Tree(
+        np.where(leaf, LEAF, nodes["feature_idx"]),
+        nodes["num_threshold"],
+        nodes["left"].astype(np.int64),
+        nodes["right"].astype(np.int64),
+        nodes["value"],
+    )
