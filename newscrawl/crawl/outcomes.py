@@ -9,6 +9,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newscrawl.crawl.refused import RefusedError
+from newscrawl.crawl.secrets import without_secrets
 from newscrawl.crawl.workers import WorkerError
 
 if TYPE_CHECKING:
@@ -89,11 +90,12 @@ class SiteStats:
             self._stats.inc_value(f"{_SITE_PREFIX}{site}/{what}", number)
 
     def add_no_article(self, page: NoArticle) -> None:
-        """List *page* as dropped for its kind, among the first of its site."""
+        """List *page* as dropped for its kind, among the first of its site; secrets are masked."""
         listed = self._stats.get_value(_NO_ARTICLES, [])
         of_site = sum(one.site == page.site for one in listed)
         if len(listed) < _MAX_LISTED and of_site < MAX_NO_ARTICLES:
-            self._stats.set_value(_NO_ARTICLES, [*listed, page])
+            shown = page._replace(url=without_secrets(page.url))
+            self._stats.set_value(_NO_ARTICLES, [*listed, shown])
 
 
 def no_articles(stats: Mapping[str, Any]) -> list[NoArticle]:
