@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-BUILD := pyproject.toml setup.py $(wildcard newscrawl/*.pyx newscrawl/*/*.pyx)
+BUILD := pyproject.toml setup.py $(wildcard newscrawl/*/*.pyx newscrawl/*/*/*.pyx)
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
 # The labelled pages.

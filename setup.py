@@ -7,14 +7,9 @@ running this file: the ``scrapy`` group tells scrapyd where the settings are.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
-
-COMPILED = (
-    "_blocks", "_body", "_bytes", "_features", "_trees", "css._links", "css._scan",
-    "neardup._sketch",
-)  # fmt: skip
-"""Modules in Cython, but for the one that needs lxml's headers."""
 
 
 def extensions() -> list[Extension]:
@@ -30,11 +25,12 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     modules = [
-        Extension(f"newscrawl.{name}", [f"newscrawl/{name.replace('.', '/')}.pyx"])
-        for name in COMPILED
+        Extension(
+            ".".join(path.with_suffix("").parts), [str(path)], include_dirs=lxml.get_include()
+        )
+        for path in sorted(Path("newscrawl").rglob("*.pyx"))
     ]
-    rows = Extension("newscrawl._rows", ["newscrawl/_rows.pyx"], include_dirs=lxml.get_include())
-    built: list[Extension] = cythonize([rows, *modules], build_dir="build")
+    built: list[Extension] = cythonize(modules, build_dir="build")
     for extension in built:
         extension.optional = True  # cythonize forgets it
     return built
@@ -46,10 +42,10 @@ setup(
     entry_points={
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
-            "cluster = newscrawl.commands.cluster:Command",
-            "extract = newscrawl.commands.extract:Command",
-            "evaluate = newscrawl.commands.evaluate:Command",
-            "train = newscrawl.commands.train:Command",
+            "cluster = newscrawl.commands.cluster_command:ClusterCommand",
+            "extract = newscrawl.commands.extract_command:ExtractCommand",
+            "evaluate = newscrawl.commands.evaluate_command:EvaluateCommand",
+            "train = newscrawl.commands.train_command:TrainCommand",
         ],
     },
 )

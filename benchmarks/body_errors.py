@@ -19,25 +19,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.choice import body_candidates, choose_blocks
+from newscrawl.body.classifier import body_candidates, choose_blocks
+from newscrawl.body.excluded_regions import heading_row
 from newscrawl.body.nce import find_region
-from newscrawl.body.regions import heading_row
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.methods import prepare
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.folds import FOLDS, extra_site
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.methods import prepare
 from newscrawl.text import words
-from newscrawl.training.blocklabels import label_blocks
-from newscrawl.training.bodies import fit_body_models, read_labelled
-from newscrawl.training.folds import FOLDS, extra_site
+from newscrawl.training.block_labels import label_blocks
+from newscrawl.training.block_training import fit_body_models, read_labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
-    from newscrawl.body.choice import BodyModels
-    from newscrawl.document import Document
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.body.classifier import BodyModels
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.document.document import Document
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 CORPORA = [SHARED / "news212", SHARED / "fundus"]

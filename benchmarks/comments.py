@@ -1,6 +1,6 @@
 """How much of readers' comments is left out of the body, and what that costs.
 
-On pages known to carry comments: those of the samples (``newscrawl.samples.commented``) and of the
+On pages known to carry comments: those of the samples (``tests.pages.commented_pages``) and of the
 corpora (``comments.json``: page id -> XPath of the comments). *Removed* is the share of the words
 of the comments' text nodes that the body does not hold; *loss* what the body of the same method
 loses of the labelled one when comments are removed, in trigrams of words; *in words* the largest in
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from newscrawl.body.comments import comment_rows
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import LabelledPage, load_corpus
-from newscrawl.evaluation.metrics import bag_score, mean
-from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.extraction import ExtractOptions, extract
-from newscrawl.samples.commented import commented_pages
+from newscrawl.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.corpora.metrics import bag_score, mean
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.text import words
+from tests.pages.commented_pages import commented_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

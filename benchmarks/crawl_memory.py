@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 import psutil
 
 from benchmarks.crawlload import MB, articles, crawl_plugin, served
-from newscrawl.crawl.workers import WorkerError, WorkerPool
-from newscrawl.evaluation.corpora import load_corpus
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
-TASK = "newscrawl.crawl.tasks:extract_page"
+TASK = "newscrawl.crawl.workers.tasks:extract_page"
 BAR = 15.0
 _STEP = 1000
 

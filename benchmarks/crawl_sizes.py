@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from tests.conftest import CORPORA
-from tests.crawls import crawl_sites
+from tests.helpers.crawls import crawl_sites
 from tests.servers.replay import ReplayServer, load_pages, make_sites
 
 

@@ -6,7 +6,7 @@ Pages of the corpora whose day is labelled, in halves by site. ``right``: the da
 parses (``lxml.html``) of the same page. Everything is told once more of the same pages as if they
 stated nothing: of text alone.
 
-``fitted``: the same with the confidences of :mod:`newscrawl.fields.date` as they would be if they
+``fitted``: the same with the confidences of :mod:`newscrawl.fields.dates.decide` as they would be if they
 were fitted to the pages of other sites (three folds, all labels): (right + 1) / (all + 2) of the
 pages with the same confidence. ``error`` is the expected calibration error of the fitted ones.
 
@@ -34,19 +34,20 @@ from lxml import html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
-from newscrawl.document import Document, parse_document
-from newscrawl.evaluation.corpora import LabelledPage, load_corpus
-from newscrawl.evaluation.days import DayResult, calibration_error, day_result
-from newscrawl.evaluation.metrics import mean
-from newscrawl.fields.date import CONFIDENCE, Dating, decide
-from newscrawl.fields.datenames import fold
-from newscrawl.fields.datetext import read_dates
-from newscrawl.fields.evidence import DateEvidence, gather
-from newscrawl.fields.metadata import Metadata, read_metadata
-from newscrawl.fields.structured_date import day_of
-from newscrawl.fields.title import choose_title
+from newscrawl.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.corpora.day_match import DayResult, day_result
+from newscrawl.corpora.folds import FOLDS, folds
+from newscrawl.corpora.metrics import mean
+from newscrawl.document.document import Document, parse_document
+from newscrawl.evaluation.day_scores import calibration_error
+from newscrawl.fields.dates.decide import CONFIDENCE, Dating, decide
+from newscrawl.fields.dates.evidence import DateEvidence, gather
+from newscrawl.fields.dates.visible_dates import read_dates
+from newscrawl.fields.dates.vocabulary import fold
+from newscrawl.fields.metadata.metadata import Metadata, read_metadata
+from newscrawl.fields.metadata.structured_date import day_of
+from newscrawl.fields.titles.title import choose_title
 from newscrawl.items import Article
-from newscrawl.training.folds import FOLDS, folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

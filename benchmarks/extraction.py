@@ -5,7 +5,7 @@ slows them alike; a step's time is its least process time of the three. Printed 
 the 95th percentile over pages of each step's ratio to plain parsing, and the ratio of the sums.
 Where the compiled pass over the tree is built, the steps are timed with it and without, and so
 with the other compiled loops. The garbage collector is set as in a worker of the
-crawl (:func:`newscrawl.crawl.worker.settle`), for plain parsing, too.
+crawl (:func:`newscrawl.crawl.workers.child.settle`), for plain parsing, too.
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
 """
@@ -24,16 +24,20 @@ from unittest.mock import patch
 
 import lxml.html
 
-from newscrawl import document, encoding, forest, guard, rows
-from newscrawl.body import blockfeatures, blocks, choice, comments, coreex, econ, render
+from newscrawl.body import block_features as blockfeatures
+from newscrawl.body import blocks, comments, coreex, econ, render
+from newscrawl.body import classifier as choice
 from newscrawl.body.nce import nce
-from newscrawl.crawl.worker import settle
-from newscrawl.document import COMPILED, parse_document
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.crawl.workers.child import settle
+from newscrawl.document import document, encoding, guard
+from newscrawl.document import flatten as rows
+from newscrawl.document.document import COMPILED, parse_document
+from newscrawl.ensemble import ensemble as forest
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.extraction import extract
-from newscrawl.fields import longestrun
+from newscrawl.extraction.extract import extract
+from newscrawl.fields.kind import longest_run as longestrun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -94,7 +98,7 @@ def all_steps() -> dict[str, Callable[[bytes], object]]:
 def read_pages(corpus: Path | None) -> list[bytes]:
     """Return the pages of *corpus*; without one, of news212, or of the samples where it is missing.
 
-    Raises :exc:`~newscrawl.evaluation.corpora.CorpusError` where *corpus* cannot be read.
+    Raises :exc:`~newscrawl.corpora.corpus.CorpusError` where *corpus* cannot be read.
     """
     if corpus is not None or CORPUS.is_dir():
         return [page.html() for page in load_corpus(corpus or CORPUS).pages]

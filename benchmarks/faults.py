@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.faults import MB, Row, Run, crawl_cases, judge, troubles_of_run
+from tests.helpers.fault_suite import MB, Row, Run, crawl_cases, judge, troubles_of_run
 from tests.servers.faultsites import CASES
 
 if TYPE_CHECKING:

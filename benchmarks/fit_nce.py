@@ -18,9 +18,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from newscrawl.body.nce import NceParameters, NceResult, nce
-from newscrawl.document import Document, parse_document
-from newscrawl.evaluation.corpora import LabelledPage, load_corpus
-from newscrawl.evaluation.metrics import Score, score_of, site_mean_score
+from newscrawl.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.corpora.metrics import Score, score_of, site_mean_score
+from newscrawl.document.document import Document, parse_document
 from newscrawl.text import words
 
 if TYPE_CHECKING:

@@ -22,17 +22,17 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from newscrawl.crawl import gate
-from newscrawl.crawl.links import links_of
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import load_corpus, registered_domain
-from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.corpora.corpus import load_corpus, registered_domain
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.crawl.discovery import link_classifier as gate
+from newscrawl.crawl.discovery.page_links import links_of
+from newscrawl.document.document import parse_document
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"

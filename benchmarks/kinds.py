@@ -1,6 +1,6 @@
 """Kinds of page: precision and recall, and the share of pages kept by threshold and family.
 
-The first table has the pages of our own making (``newscrawl.samples.kindpages``, half ``tune`` and
+The first table has the pages of our own making (``tests.pages.kind_pages``, half ``tune`` and
 half ``report``), the sample sites, and the labelled pages of two corpora, which are articles but for
 those that ``kinds.json`` lists, classified with the models in the package. ``index`` and ``other``
 count as one kind, *no article*.
@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.extraction import extract
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.extraction.extract import extract
 from newscrawl.samples import expected_pages
-from newscrawl.samples.kindpages import kind_pages
 from newscrawl.training.examples import read_examples
-from newscrawl.training.kindreport import kind_tables
-from newscrawl.training.kinds import read_kind_pages, read_out_of_fold
+from newscrawl.training.kind_report import kind_tables
+from newscrawl.training.kind_training import read_kind_pages, read_out_of_fold
+from tests.pages.kind_pages import kind_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

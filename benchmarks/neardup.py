@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newscrawl.evaluation.corpora import load_corpus
+from newscrawl.corpora.corpus import load_corpus
 from newscrawl.neardup import Index, Options, Story
 from newscrawl.text import words
 

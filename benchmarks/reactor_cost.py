@@ -29,7 +29,7 @@ from newscrawl.settings import base
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tests.crawls import Crawl
+    from tests.helpers.crawls import Crawl
 
 BAR = 2.0
 

@@ -13,7 +13,7 @@ from time import perf_counter
 
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.workers import WorkerPool
+from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.items import Article, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 

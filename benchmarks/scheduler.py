@@ -44,7 +44,7 @@ def crawl(url: str, settings: dict[str, object]) -> dict[str, Any]:
             env={
                 **os.environ,
                 "PYTHONPATH": str(REPOSITORY),
-                "SCRAPY_SETTINGS_MODULE": "tests.tree_settings",
+                "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings",
             },
             check=True,
         )

@@ -26,18 +26,18 @@ from extruct.jsonld import JsonLdExtractor
 from extruct.opengraph import OpenGraphExtractor
 from extruct.w3cmicrodata import MicrodataExtractor
 
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.tables import Table, print_tables, share
-from newscrawl.fields.jsonld import as_list
-from newscrawl.fields.markup import Markup, read_markup, text_of
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.tables import Table, print_tables, share
+from newscrawl.document.document import parse_document
+from newscrawl.fields.metadata.jsonld import as_list
+from newscrawl.fields.metadata.markup import Markup, read_markup, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lxml.etree import _Element
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 SAMPLES = Path(__file__).resolve().parents[1] / "newscrawl" / "samples"
 PROPERTIES = ("datePublished", "dateModified", "headline")

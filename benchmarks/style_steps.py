@@ -14,10 +14,10 @@ import lxml.html
 
 from newscrawl.body.nce import nce
 from newscrawl.css import Stylesheets
-from newscrawl.css.rules import ua_rules
-from newscrawl.css.sheet import Sheet, parse_sheet
-from newscrawl.css.store import SheetStore, sheet_hash
-from newscrawl.document import Document, parse_document
+from newscrawl.css.cascade.rule_index import ua_rules
+from newscrawl.css.sheets.sheet import Sheet, parse_sheet
+from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
+from newscrawl.document.document import Document, parse_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

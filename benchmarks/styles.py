@@ -10,7 +10,7 @@ all before it), and by dropping the rules that bear on nothing asked for? The st
 
 All steps run on a page in turn, three rounds, before the next page is read; a step's time is its
 least CPU time. The garbage collector is set as in an extraction worker
-(:func:`~newscrawl.crawl.worker.settle`). Chromium's is that of its process tree, for loading the page and asking the style of
+(:func:`~newscrawl.crawl.workers.child.settle`). Chromium's is that of its process tree, for loading the page and asking the style of
 its text.
 
     python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bars import bar_chart
 from benchmarks.browser_cost import browser_costs
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
-from newscrawl.crawl.worker import settle
-from newscrawl.css.charset import decode_sheet
-from newscrawl.css.sheet import parse_sheet
-from newscrawl.css.store import sheet_hash
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.crawl.workers.child import settle
+from newscrawl.css.sheets.sheet import parse_sheet
+from newscrawl.css.sheets.sheet_store import sheet_hash
+from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.tables import Table, print_tables
 from tests.oracle.chromium import missing
 from tests.oracle.pages import Page, corpus_pages, sample_pages
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from newscrawl.settings import base
-from tests.crawls import Crawl, crawl_pages
+from tests.helpers.crawls import Crawl, crawl_pages
 from tests.servers.styled import HANG, Answer, StyledWeb, link, page
 
 if TYPE_CHECKING:

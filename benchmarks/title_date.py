@@ -3,7 +3,7 @@
 The steps run as :func:`newscrawl.extract` runs them, on a page parsed and with its relevant content
 found, which is not counted. Three rounds in turn, so that a busy machine slows them alike; a step's
 time is its least process time of the three. Garbage is collected as in a worker
-(:func:`newscrawl.crawl.worker.settle`). No style sheet is read.
+(:func:`newscrawl.crawl.workers.child.settle`). No style sheet is read.
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -21,21 +21,21 @@ import lxml.html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
-from newscrawl.crawl.worker import settle
-from newscrawl.document import parse_document
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.crawl.workers.child import settle
+from newscrawl.document.document import parse_document
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.tables import Table, print_tables
-from newscrawl.fields.date import decide
-from newscrawl.fields.evidence import DateEvidence, gather
-from newscrawl.fields.headline import choose_span, find_headline, load_title_model
-from newscrawl.fields.metadata import read_metadata
-from newscrawl.fields.spanfeatures import find_candidates
+from newscrawl.fields.dates.decide import decide
+from newscrawl.fields.dates.evidence import DateEvidence, gather
+from newscrawl.fields.metadata.metadata import read_metadata
+from newscrawl.fields.titles.title_features import find_candidates
+from newscrawl.fields.titles.title_model import choose_span, find_headline, load_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
 ROUNDS = 3

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.document import DocumentError
-from newscrawl.extraction import extract
+from newscrawl.document.document import DocumentError
+from newscrawl.extraction.extract import extract
 from newscrawl.items import Article, Evidence
 
 if TYPE_CHECKING:

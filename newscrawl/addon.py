@@ -8,9 +8,9 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
-from newscrawl.crawl.delivery import SegmentWriter
 from newscrawl.crawl.frontier import LeaseMiddleware
-from newscrawl.crawl.secrets import HideSecrets
+from newscrawl.crawl.network.secrets import HideSecrets
+from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.middlewares import (
     CompressionMiddleware,
     PolitenessMiddleware,
@@ -40,9 +40,9 @@ WARC_PRIORITY = 990
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
-CSV_EXPORTER = "newscrawl.csvexport.CsvItemExporter"
-HTTP_HANDLER = "newscrawl.crawl.handler.HttpHandler"
-DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
+CSV_EXPORTER = "newscrawl.exporters.SafeCsvItemExporter"
+HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
+DOWNLOADER = "newscrawl.crawl.network.downloader.Downloader"
 #: Scrapy's defaults that a crawl of the open web had better not have.
 SAFE_SETTINGS = {
     "DOWNLOADER": DOWNLOADER,

@@ -1,10 +1,11 @@
-"""The house's plan holds: who may import whom, and what an import costs."""
+"""Layers, import cycles and names of the package; see docs/internals/architecture.md."""
 
 from __future__ import annotations
 
 import ast
 import json
-from itertools import pairwise
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,153 +16,146 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: room -> floor: a room imports from its own floor and those below. The longest prefix counts.
-FLOORS = {
-    "text": 0,
-    "clock": 0,
-    "items": 0,
-    "encoding": 0,
-    "guard": 0,
-    "compiled": 0,
-    "sqlite": 0,
-    "_bytes": 0,
-    "repair": 0,
-    "rows": 0,
-    "_rows": 0,
-    "_trees": 1,
-    "document": 1,
-    "forest": 1,
-    "forestfile": 1,
-    "records": 1,
-    "css": 2,
-    "_blocks": 3,
-    "_body": 3,
-    "_features": 3,
-    "body": 3,
-    "fields": 3,
-    "neardup": 3,
-    "methods": 4,
-    "extraction": 4,
-    # one dict of numbers, which every component with settings reads
-    "settings.defaults": 4,
-    "evaluation": 5,
-    "training": 5,
-    "crawl": 5,
-    "middlewares": 5,
-    "pipelines": 5,
-    "exporters": 5,
-    "csvexport": 5,
-    "spiders": 6,
-    "settings": 6,
-    "commands": 6,
-    # reads feeds and writes tables, as the command does
-    "neardup.spark": 6,
-    "addon": 6,
-    "samples": 6,
-    "": 6,
-}
-EXTRACTION = FLOORS["extraction"]
-#: what the rooms up to extraction never import
+#: packages and top-level modules from the lowest layer to the highest: each imports from its own
+#: layer and those below
+LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(layer.split())
+    for layer in (
+        "items defaults clock text sqlite compiled",
+        "document ensemble exporters",
+        "css body fields neardup",
+        "extraction",
+        "crawl",
+        "corpora feeds middlewares optional",
+        "pipelines spiders training",
+        "addon evaluation samples settings spark",
+        "commands",
+    )
+)
+LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in layer}
+#: the highest layer that imports neither Scrapy nor an event loop; exporters are Scrapy's
+EXTRACTION = LAYER_OF["extraction"]
 CRAWLING = {"scrapy", "twisted", "asyncio"}
-#: rooms of one floor that know nothing of each other's insides
-APART = {"body", "fields", "neardup"}
+#: packages of one layer that do not import each other
+INDEPENDENT = {"css", "body", "fields", "neardup"}
+MAX_MODULES = 22
 
 
-def room(module: str) -> str:
-    """Return the room of FLOORS that *module* (``newscrawl.body.nce``) stands in."""
-    name = module.removeprefix("newscrawl").removeprefix(".")
-    return max((r for r in FLOORS if not r or f"{name}.".startswith(f"{r}.")), key=len)
+def part(module: str) -> str:
+    """Return the package or top-level module that *module* belongs to: ``body``."""
+    return module.split(".")[1]
 
 
 def modules(package: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and file of every module; of a compiled one, that of its stub."""
+    """Yield name and file of every module; for a compiled one, its stub."""
     for file in sorted((*package.rglob("*.py"), *package.rglob("*.pyi"))):
         parts = file.relative_to(package.parent).with_suffix("").parts
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
 
 
 def imports(file: Path, known: set[str]) -> Iterator[str]:
-    """Yield the modules that *file* imports when it runs, in functions too."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    typing = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
-        for statement in block.body
-        for node in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
+    """Yield the modules that *file* imports, in functions and for typing too."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & known
-            names = list(submodules) or [node.module]
-        else:
-            continue
-        yield from (name for name in names if id(node) not in typing)
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from (names & known) or {node.module}
 
 
 @pytest.fixture(scope="module")
 def imported(repository: Path) -> dict[str, set[str]]:
-    """Return what each module imports."""
+    """Return the imports of each module, without the package itself, which exports names."""
     found = dict(modules(repository / "newscrawl"))
-    return {name: set(imports(file, set(found))) for name, file in found.items()}
+    return {
+        name: set(imports(file, set(found))) for name, file in found.items() if name != "newscrawl"
+    }
 
 
-def test_every_room_has_a_floor(imported: dict[str, set[str]]):
-    """A module outside of the plan belongs into the plan."""
-    assert [m for m in imported if m != "newscrawl" and not room(m)] == []
+def test_every_package_has_a_layer(imported: dict[str, set[str]]):
+    """LAYERS names every package and top-level module, and nothing else."""
+    assert {part(module) for module in imported} == set(LAYER_OF)
 
 
-def test_no_room_imports_from_above(imported: dict[str, set[str]]):
-    """A room imports only from its own floor and the floors below."""
+def test_imports_from_the_same_layer_or_below(imported: dict[str, set[str]]):
+    """No module imports from a higher layer, for typing included."""
     upwards = [
         f"{module} imports {other}"
         for module, others in imported.items()
-        for other in others
-        if other.partition(".")[0] == "newscrawl" and FLOORS[room(other)] > FLOORS[room(module)]
+        for other in others & imported.keys()
+        if LAYER_OF[part(other)] > LAYER_OF[part(module)]
     ]
     assert upwards == []
 
 
-def test_extraction_knows_nothing_of_crawling(imported: dict[str, set[str]]):
-    """Documents, algorithms and extract() import neither Scrapy nor an event loop."""
+def test_extraction_does_not_import_scrapy(imported: dict[str, set[str]]):
+    """The layers up to extraction import neither Scrapy nor an event loop."""
     found = [
         f"{module} imports {other}"
         for module, others in imported.items()
         for other in others
-        if FLOORS[room(module)] <= EXTRACTION and other.partition(".")[0] in CRAWLING
+        if LAYER_OF[part(module)] <= EXTRACTION
+        and part(module) != "exporters"
+        and other.partition(".")[0] in CRAWLING
     ]
     assert found == []
 
 
-def test_neighbours_keep_to_their_rooms(imported: dict[str, set[str]]):
-    """The rooms beside each other on floor 2 do not use each other's modules."""
+def test_core_packages_are_independent(imported: dict[str, set[str]]):
+    """The packages of the extraction core do not import each other."""
     found = [
         f"{module} imports {other}"
         for module, others in imported.items()
-        for other in others
-        if room(module) in APART and room(other) in APART and room(module) != room(other)
+        for other in others & imported.keys()
+        if {part(module), part(other)} <= INDEPENDENT and part(module) != part(other)
     ]
     assert found == []
 
 
-def test_floors_are_in_order():
-    """The table above is sorted from the ground up, the package's own name last."""
-    floors = [floor for name, floor in FLOORS.items() if name]
-    assert all(low <= high for low, high in pairwise(floors))
+def test_no_import_cycles(imported: dict[str, set[str]]):
+    """Modules can be sorted so that each imports only earlier ones, for typing included."""
+    graph = {module: others & imported.keys() - {module} for module, others in imported.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
+
+
+def test_file_names_are_unique(repository: Path):
+    """No two modules of the package have the same file name."""
+    files = (repository / "newscrawl").rglob("*.py")
+    count = Counter(file.name for file in files if not file.name.startswith("__"))
+    assert [name for name, number in count.items() if number > 1] == []
+
+
+def test_class_names_are_unique(repository: Path):
+    """No two classes of the package have the same name."""
+    count = Counter(
+        node.name
+        for file in (repository / "newscrawl").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, number in count.items() if number > 1] == []
+
+
+def test_folders_are_small(repository: Path):
+    """A folder has at most MAX_MODULES modules."""
+    files = (repository / "newscrawl").rglob("*.py")
+    count = Counter(file.parent.name for file in files if file.name != "__init__.py")
+    assert {name: number for name, number in count.items() if number > MAX_MODULES} == {}
 
 
 @pytest.mark.parametrize("name", ["spiders", "pipelines", "settings", "samples"])
-def test_doors_at_the_top(repository: Path, name: str):
-    """The links at the top lead into the package."""
+def test_links_at_the_top(repository: Path, name: str):
+    """The symbolic links in the root point to packages."""
     assert (repository / name).is_symlink()
     assert (repository / name).resolve() == (repository / "newscrawl" / name).resolve(strict=True)
     assert not (repository / name).readlink().is_absolute()
 
 
 def test_extract_imports_no_scrapy():
-    """Who only extracts pays for no crawler: the workers above all."""
+    """Importing the public API loads neither Scrapy nor optional dependencies."""
     code = (
         "import json, sys, newscrawl; newscrawl.extract, newscrawl.Article; "
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"

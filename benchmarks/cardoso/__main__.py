@@ -21,13 +21,13 @@ from benchmarks.cardoso.looks import SOURCES
 from benchmarks.cardoso.readings import labelled_pages, read_pages, spread
 from benchmarks.cardoso.tables import quality_tables
 from benchmarks.cardoso.times import style_costs, time_pages, time_tables
-from newscrawl.evaluation.tables import Table, print_tables
+from newscrawl.corpora.tables import Table, print_tables
 from tests.oracle.chromium import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 NAMES = ("news212", "fundus", "css-sites")

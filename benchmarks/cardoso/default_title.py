@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.cardoso.scoring import ALL, Pair, by_group, figure
-from newscrawl.evaluation.metrics import mean
-from newscrawl.evaluation.tables import Table
-from newscrawl.fields.headline import title_text
-from newscrawl.training.folds import FOLDS, folds
-from newscrawl.training.titles import fit_title_model
+from newscrawl.corpora.folds import FOLDS, folds
+from newscrawl.corpora.metrics import mean
+from newscrawl.corpora.tables import Table
+from newscrawl.fields.titles.title_model import title_text
+from newscrawl.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

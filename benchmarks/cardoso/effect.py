@@ -19,25 +19,25 @@ from benchmarks.cardoso.scoring import (
     find_in_folds,
     title_pairs,
 )
-from newscrawl.document import DocumentError, parse_document
+from newscrawl.corpora.folds import KINDS
+from newscrawl.corpora.metrics import mean
+from newscrawl.corpora.tables import Table
+from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.metrics import mean
-from newscrawl.evaluation.tables import Table
 from newscrawl.fields.attributes import ATTRIBUTES, TextNodes
 from newscrawl.training.examples import Examples, example
-from newscrawl.training.folds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.cardoso.scoring import Pair
-    from newscrawl.document import Document
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.folds import Kind
+    from newscrawl.document.document import Document
     from newscrawl.fields.attributes import StyleOf
-    from newscrawl.fields.cardoso import Found
-    from newscrawl.training.examples import Example
-    from newscrawl.training.folds import Kind
+    from newscrawl.fields.cardoso import ClassifiedNodes
+    from newscrawl.training.example_types import Example
 
     #: cost of the style of a page by group and source, as text
     Costs = Mapping[tuple[str, Source], str]
@@ -186,7 +186,7 @@ def _result(pool: Pool, fitted: Source, shown: Source) -> Result:
     seen = pool.examples[shown]
     result = Result({}, {})
     for kind in KINDS:
-        found: list[Found] = find_in_folds(examples, kind, seen)
+        found: list[ClassifiedNodes] = find_in_folds(examples, kind, seen)
         result.titles[kind] = list(title_pairs(pool.pages, seen, found))
         result.dates[kind] = list(date_pairs(pool.pages, seen, found))
     return result

@@ -8,9 +8,9 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from newscrawl.css.computed import INITIAL_STYLE
-from newscrawl.css.style import Stylesheets
-from newscrawl.document import parse_document
+from newscrawl.css.cascade.computed import INITIAL_STYLE
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.document.document import parse_document
 from tests.oracle.chromium import Rendered, Request, render
 from tests.oracle.compare import Style, request_of, their_style
 from tests.oracle.pages import Page
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from newscrawl.document import Document
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.document.document import Document
     from newscrawl.fields.attributes import Style as Look
 
 Source = Literal["none", "tags", "ours", "chromium"]

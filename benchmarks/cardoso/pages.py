@@ -9,13 +9,13 @@ import textwrap
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from newscrawl.training.report import card
+from newscrawl.training.training_report import card
 from tests.oracle.chromium import executable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from newscrawl.evaluation.tables import Table
+    from newscrawl.corpora.tables import Table
 
 COMMAND = "python -m benchmarks.cardoso --out docs/results"
 WRITTEN = f"<!-- Written by `{COMMAND}`: do not edit. -->"

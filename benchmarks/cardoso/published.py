@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.evaluation.metrics import Score
+from newscrawl.corpora.metrics import Score
 
 if TYPE_CHECKING:
-    from newscrawl.training.folds import Kind
-    from newscrawl.training.report import Approach
+    from newscrawl.corpora.folds import Kind
+    from newscrawl.training.training_report import Approach
 
 HEAD_TITLE = Score(0.61, 0.89, 0.72)
 """The ``title`` element taken for the title: Tables 1 and 2."""

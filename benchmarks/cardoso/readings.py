@@ -8,10 +8,10 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.body.nce import nce
-from newscrawl.css.style import Stylesheets
-from newscrawl.document import DocumentError, parse_document
-from newscrawl.evaluation.corpora import load_corpus
-from newscrawl.evaluation.sheets import corpus_sheets
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.corpus_sheets import corpus_sheets
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.training.examples import Examples, example
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.training.examples import Example
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.training.example_types import Example
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Reading:
 def labelled_pages(folders: Sequence[Path], limit: int | None = None) -> list[LabelledPage]:
     """Return the pages with a title or a date, at most *limit* of a corpus, spread evenly.
 
-    Raises :exc:`~newscrawl.evaluation.corpora.CorpusError`.
+    Raises :exc:`~newscrawl.corpora.corpus.CorpusError`.
     """
     found = []
     for folder in folders:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.evaluation.metrics import bag_score
+from newscrawl.corpora.folds import folds
+from newscrawl.corpora.metrics import bag_score
 from newscrawl.text import words
-from newscrawl.training.crossvalidation import (
+from newscrawl.training.cross_validation import (
     date_text,
     fold_models,
     out_of_fold,
     scores,
     title_text,
 )
-from newscrawl.training.folds import folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from benchmarks.cardoso.readings import Reading
-    from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.evaluation.metrics import Score
-    from newscrawl.fields.cardoso import Found
-    from newscrawl.training.crossvalidation import Scores
-    from newscrawl.training.examples import Example, Examples
-    from newscrawl.training.folds import Kind
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.folds import Kind
+    from newscrawl.corpora.metrics import Score
+    from newscrawl.fields.cardoso import ClassifiedNodes
+    from newscrawl.training.cross_validation import Scores
+    from newscrawl.training.example_types import Example
+    from newscrawl.training.examples import Examples
 
 
 ALL = "all"
@@ -50,7 +51,7 @@ class Pair(NamedTuple):
 
 def find_in_folds(
     examples: Examples, kind: Kind, shown: Sequence[Example] | None = None
-) -> list[Found]:
+) -> list[ClassifiedNodes]:
     """Return what models that were fitted to other folds find: the title-dependent pair's.
 
     *shown* are the same pages as the models shall see them, where that is not as they were fitted.
@@ -64,7 +65,7 @@ def find_in_folds(
 
 
 def title_pairs(
-    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[Found]
+    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
 ) -> Iterator[Pair]:
     """Yield the titles of the pages that have a labelled one."""
     for page, one, it in zip(pages, examples, found, strict=True):
@@ -80,7 +81,7 @@ def head_title_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
 
 
 def date_pairs(
-    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[Found]
+    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
 ) -> Iterator[Pair]:
     """Yield the dates of the pages that have a labelled one."""
     for page, one, it in zip(pages, examples, found, strict=True):
@@ -95,7 +96,7 @@ def nce_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
             yield Pair(one.page, one.body(), one.page.body)
 
 
-def body_pairs(readings: Iterable[Reading], found: Iterable[Found]) -> Iterator[Pair]:
+def body_pairs(readings: Iterable[Reading], found: Iterable[ClassifiedNodes]) -> Iterator[Pair]:
     """Yield the bodies: what is relevant from the title on, but for title and date (3.4.3)."""
     for one, it in zip(readings, found, strict=True):
         if one.page.body:

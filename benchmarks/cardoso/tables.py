@@ -19,26 +19,26 @@ from benchmarks.cardoso.scoring import (
     score_of_pairs,
     title_pairs,
 )
-from newscrawl.evaluation.tables import Table
+from newscrawl.corpora.folds import KINDS, site_names
+from newscrawl.corpora.tables import Table
 from newscrawl.fields.cardoso import classify
 from newscrawl.training.fit import fit_models
-from newscrawl.training.folds import KINDS, site_names
-from newscrawl.training.report import cross_validate
+from newscrawl.training.training_report import cross_validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.cardoso.readings import Reading
     from benchmarks.cardoso.scoring import Pair
-    from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.evaluation.metrics import Score
-    from newscrawl.fields.cardoso import Found
-    from newscrawl.training.crossvalidation import Scores
-    from newscrawl.training.examples import Example
-    from newscrawl.training.folds import Kind
-    from newscrawl.training.report import Approach
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.folds import Kind
+    from newscrawl.corpora.metrics import Score
+    from newscrawl.fields.cardoso import ClassifiedNodes
+    from newscrawl.training.cross_validation import Scores
+    from newscrawl.training.example_types import Example
+    from newscrawl.training.training_report import Approach
 
-    Results = Mapping[tuple[Approach, Kind], list[Found]]
+    Results = Mapping[tuple[Approach, Kind], list[ClassifiedNodes]]
 
 APPROACHES: dict[str, Approach] = {
     "Table 1: titles by structural attributes": "structural",

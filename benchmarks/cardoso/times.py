@@ -21,13 +21,13 @@ from benchmarks.cardoso.published import SAVING
 from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
-from newscrawl.css.charset import decode_sheet
-from newscrawl.css.computed import INITIAL_STYLE
-from newscrawl.css.store import SheetStore, sheet_hash
-from newscrawl.css.style import Stylesheets
-from newscrawl.document import parse_document
+from newscrawl.corpora.tables import Table
+from newscrawl.css.cascade.computed import INITIAL_STYLE
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
+from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.document.document import parse_document
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.tables import Table
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.cardoso import find_date, find_title, load_models
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.cardoso.looks import Source
-    from newscrawl.css.sheet import Sheet
-    from newscrawl.document import Document
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.css.sheets.sheet import Sheet
+    from newscrawl.document.document import Document
 
 ROUNDS = 3
 

@@ -22,14 +22,14 @@ from benchmarks.peers.run import answers, gold_titles
 from benchmarks.peers.score import Result
 from benchmarks.peers.tables import tables
 from benchmarks.peers.tools import FIELDS, OURS, TOOLS
-from newscrawl.evaluation.corpora import CorpusError, load_corpus
-from newscrawl.evaluation.tables import print_tables
+from newscrawl.corpora.corpus import CorpusError, load_corpus
+from newscrawl.corpora.tables import print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.peers.tools import Field
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = [SHARED / "news212", SHARED / "fundus"]

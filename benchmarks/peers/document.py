@@ -9,9 +9,9 @@ import lxml.etree
 
 from benchmarks.peers.tables import groups
 from benchmarks.peers.tools import OURS, TOOLS
+from newscrawl.corpora.tables import Table
+from newscrawl.corpora.title_match import EXACT
 from newscrawl.evaluation.bootstrap import RESAMPLES
-from newscrawl.evaluation.tables import Table
-from newscrawl.evaluation.titles import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ relative dates are told from there.
   scripts without spaces.
 - **Title**: F1 of the words of all pages together, and the share of pages whose title is the label
   but for trifles (a fuzzy ratio of {exact} of 100). *Nodes*: against the text of the page's nodes
-  that the aligner of the training (`newscrawl.training.labels`) finds for the label; *label*:
+  that the aligner of the training (`newscrawl.corpora.labels`) finds for the label; *label*:
   against the label itself, which is not always the headline shown.
 - **Day**: the share of pages whose day of publication is right, without and with labels that match
   nothing on the page. *Or modified*: a label that is the day which the tool states as that of the

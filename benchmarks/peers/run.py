@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import lxml.html
 
 from benchmarks.peers.tools import TOOLS, Given, Output
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import LabelledPage
-from newscrawl.evaluation.learned import map_folds
-from newscrawl.evaluation.resultcache import ResultCache, page_key
-from newscrawl.evaluation.run import Outcome, map_pages
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.labels import align
+from newscrawl.corpora.map_pages import PageOutcome, map_pages
+from newscrawl.document.document import parse_document
+from newscrawl.evaluation.out_of_fold import map_folds
+from newscrawl.evaluation.result_cache import ResultCache, page_key
 from newscrawl.text import squeeze
-from newscrawl.training.labels import align
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -149,7 +149,7 @@ def answers(
 
 def _run(
     name: str, pages: Sequence[LabelledPage], workers: int, **plain: Any
-) -> list[Outcome[Answer]]:
+) -> list[PageOutcome[Answer]]:
     return map_pages(
         "benchmarks.peers.run:run_tool",
         pages,
@@ -161,5 +161,5 @@ def _run(
     )
 
 
-def _merge(outcomes: Sequence[Outcome[Answer]]) -> list[Answer]:
+def _merge(outcomes: Sequence[PageOutcome[Answer]]) -> list[Answer]:
     return [replace(one.value, error=one.error) for one in outcomes]

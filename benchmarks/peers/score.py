@@ -9,17 +9,17 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
+from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
+from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.metrics import Score, bag_score, mean, mean_score, same_day, score_of
-from newscrawl.evaluation.titles import TitleMatch
-from newscrawl.fields.structured_date import parse_date
+from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.peers.run import Answer
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
 
 LOW = 0.5
 """An F1 under which a body is another text, or hardly any."""
@@ -69,7 +69,7 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose title is the label: see :data:`newscrawl.evaluation.titles.EXACT`
+    #: share of pages whose title is the label: see :data:`newscrawl.corpora.title_match.EXACT`
     exact: float
     #: share of pages with a title
     given: float

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
+from newscrawl.corpora.tables import Table, figure
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.tables import Table, figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import lxml.html
 
-from newscrawl.extraction import DEFAULT_METHOD, METHODS, ExtractOptions, extract
-from newscrawl.methods import LEARNED
+from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS, ExtractOptions, extract
+from newscrawl.extraction.methods import LEARNED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """The blocks of a page: runs of text nodes under one block-level element.
 
 What a reader sees as a paragraph, a heading, an item, a caption. Blocks are what the learned
-method (:mod:`newscrawl.body.choice`) keeps or leaves.
+method (:mod:`newscrawl.body.classifier`) keeps or leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from newscrawl.compiled import compiled_module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 _BOUNDS = BLOCK_LEVEL | {"td", "th"}  # a cell ends text, too
 
@@ -71,7 +71,7 @@ def _ends_block(between: Sequence[str]) -> bool:
     return not _BOUNDS.isdisjoint(between) or between.count("br") > 1
 
 
-_compiled = compiled_module("newscrawl._blocks")
+_compiled = compiled_module("newscrawl.body._blocks")
 split_text: Callable[[Document], tuple[list[int], list[list[int]]]] = (
     partial(_compiled.split_text, bounds=_BOUNDS) if _compiled else split_in_python
 )
@@ -108,7 +108,7 @@ def votes_in_python(ends: Sequence[int], forests: Iterable[Iterable[int]]) -> by
     return votes
 
 
-_compiled_features = compiled_module("newscrawl._features")
+_compiled_features = compiled_module("newscrawl.body._block_features")
 cast_votes: Callable[[Sequence[int], Iterable[Iterable[int]]], bytearray] = (
     _compiled_features.cast_votes if _compiled_features else votes_in_python
 )

@@ -18,7 +18,7 @@ from newscrawl.body.parts import CAPTION_TAGS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 # https://html.spec.whatwg.org/multipage/sections.html: beside the main flow, by definition.
 _ASIDE = frozenset({"aside", "figcaption", "figure", "footer", "nav"})

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.body.nce import find_region
 from newscrawl.compiled import compiled_module
-from newscrawl.document import TEXT, WIDGET
-from newscrawl.records import marked_lists, prose
+from newscrawl.document.document import TEXT, WIDGET
+from newscrawl.document.repeats import marked_lists, prose
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.body.nce import Region
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 # Software first, then what authors of themes call it, in the languages of many newspapers. What is
 # sought begins with a letter, and looks behind itself: other places are passed over at once.
@@ -156,7 +156,7 @@ def named_in_python(document: Document, least: float) -> list[int]:
     return found
 
 
-_compiled = compiled_module("newscrawl._body")
+_compiled = compiled_module("newscrawl.body._body")
 find_named_rows: Callable[[Document, float], list[int]] = (
     _compiled.find_named_rows if _compiled else named_in_python
 )

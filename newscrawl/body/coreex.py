@@ -13,13 +13,13 @@ from itertools import accumulate, compress, count, filterfalse
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.compiled import compiled_module
-from newscrawl.document import HEAD, SCRIPT, TEXT
+from newscrawl.document.document import HEAD, SCRIPT, TEXT
 from newscrawl.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
 """The tags that "ignoring Form tags" is about (section 3.2)."""
@@ -94,7 +94,7 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
     ]
 
 
-class Counts(NamedTuple):
+class TerminalCounts(NamedTuple):
     """The words and links before each row: textCnt and linkCnt are differences."""
 
     words: list[int]
@@ -107,7 +107,7 @@ class Counts(NamedTuple):
         return _ratio(self.words[end] - self.words[first], self.links[end] - self.links[first])
 
 
-def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
+def count_terminals(document: Document, parameters: CoreExParameters) -> TerminalCounts:
     """Return the counts of the terminal nodes: text nodes, and links.
 
     A link is an ``a`` that holds anything: one word and one link, however long (Figure 4). In
@@ -115,13 +115,13 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Counts:
     """
     forms = FORM_TAGS if parameters.ignore_forms else frozenset[str]()
     largest = parameters.largest_form * document.chars(0)
-    return Counts(*count_rows(document, _skipped(document, parameters), forms, largest))
+    return TerminalCounts(*count_rows(document, _skipped(document, parameters), forms, largest))
 
 
 def count_in_python(
     document: Document, skipped: bytearray, forms: frozenset[str], largest: float
 ) -> tuple[list[int], list[int], int]:
-    """Return what :class:`Counts` holds; neither rows marked in *skipped* nor *forms* count.
+    """Return what :class:`TerminalCounts` holds; neither rows marked in *skipped* nor *forms* count.
 
     Forms of more characters than *largest* do.
     """
@@ -144,7 +144,7 @@ def count_in_python(
     )
 
 
-_compiled = compiled_module("newscrawl._body")
+_compiled = compiled_module("newscrawl.body._body")
 count_rows: Callable[..., tuple[list[int], list[int], int]] = (
     _compiled.count_terminals if _compiled else count_in_python
 )
@@ -158,7 +158,9 @@ def _skipped(document: Document, parameters: CoreExParameters) -> bytearray:
     return document.hidden.translate(bytes(mark in marks for mark in range(256)))
 
 
-def node_in_python(document: Document, counts: Counts, parameters: CoreExParameters) -> int | None:
+def node_in_python(
+    document: Document, counts: TerminalCounts, parameters: CoreExParameters
+) -> int | None:
     """Return the row with the highest score, None where all have none.
 
     Of equal scores the highest node wins, of those the first; the paper's choice is random. So
@@ -196,8 +198,8 @@ def node_in_python(document: Document, counts: Counts, parameters: CoreExParamet
     return best
 
 
-_compiled_blocks = compiled_module("newscrawl._blocks")
-find_main_content_node: Callable[[Document, Counts, CoreExParameters], int | None] = (
+_compiled_blocks = compiled_module("newscrawl.body._blocks")
+find_main_content_node: Callable[[Document, TerminalCounts, CoreExParameters], int | None] = (
     _compiled_blocks.find_main_content_node if _compiled_blocks else node_in_python
 )
 

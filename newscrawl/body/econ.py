@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from newscrawl.body.render import BLOCK_LEVEL
 from newscrawl.compiled import compiled_module
-from newscrawl.document import TEXT
+from newscrawl.document.document import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 BIG_TAGS = frozenset(
     ("p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em", "b", "i", "tt", "font")
@@ -173,7 +173,7 @@ def _is_big(document: Document, row: int, fathers: bytearray, *, nested: bool) -
     )
 
 
-_compiled = compiled_module("newscrawl._body")
+_compiled = compiled_module("newscrawl.body._body")
 read_text: Callable[..., tuple[list[int], bytearray]] = (
     _compiled.read_text if _compiled else read_in_python
 )

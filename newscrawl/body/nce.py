@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from newscrawl.document import TEXT
+from newscrawl.document.document import TEXT
 from newscrawl.text import tokens, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ Fallback = Literal["relaxed", "whole_tree"]
 
 @dataclass(frozen=True, slots=True)
 class NceResult:
-    """What NCE found on a page; rows are those of the :class:`~newscrawl.document.Document`."""
+    """What NCE found on a page; rows are those of the :class:`~newscrawl.document.document.Document`."""
 
     #: row of the separator node; None where there is none
     separator: int | None

@@ -12,7 +12,7 @@ from newscrawl.body.blocks import cast_votes
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 Part = Literal["captions", "code", "definitions", "embeds", "lists", "quotes", "tables"]
 PARTS: tuple[Part, ...] = get_args(Part)

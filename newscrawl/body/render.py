@@ -7,15 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from newscrawl.compiled import compiled_module
-from newscrawl.document import TEXT
-from newscrawl.rows import LEADING, TRAILING
+from newscrawl.document.document import TEXT
+from newscrawl.document.flatten import LEADING, TRAILING
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
 # https://html.spec.whatwg.org/multipage/rendering.html#flow-content-3; all else flows in lines.
 _BLOCKS = """
@@ -128,7 +128,7 @@ def _write_tree(flow: Flow, document: Document, root: int, skip: AbstractSet[int
                 _write_tail(flow, document, closed)
 
 
-_compiled = compiled_module("newscrawl._blocks")
+_compiled = compiled_module("newscrawl.body._blocks")
 # Where nothing is preformatted.
 write_forest: Callable[[Flow, Document, Iterable[int], AbstractSet[int]], None] = (
     partial(_compiled.write_forest, breaks=_BREAKS, block_level=BLOCK_LEVEL)

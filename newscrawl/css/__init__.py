@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from newscrawl.css.colors import Color
-from newscrawl.css.computed import ComputedStyle
-from newscrawl.css.style import Stylesheets
+from newscrawl.css.cascade.computed import ComputedStyle
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.css.values.colors import Color
 
 __all__ = ["Color", "ComputedStyle", "Stylesheets"]

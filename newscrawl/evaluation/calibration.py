@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.evaluation.metrics import mean
+from newscrawl.corpora.metrics import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,22 +18,22 @@ from newscrawl.body.coreex import (
     find_title,
     recover_title,
 )
-from newscrawl.document import TEXT, parse_document
-from newscrawl.evaluation.alignment import covered_nodes
-from newscrawl.evaluation.corpora import LabelledPage
-from newscrawl.evaluation.metrics import Score, mean, mean_score, node_score, score_of
-from newscrawl.evaluation.run import map_pages
-from newscrawl.evaluation.tables import Table, figure, share
+from newscrawl.corpora.alignment import covered_nodes
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.labels import align
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metrics import Score, mean, mean_score, node_score, score_of
+from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.document.document import TEXT, parse_document
 from newscrawl.evaluation.xhtml import clean_xhtml
 from newscrawl.text import tokens, words
-from newscrawl.training.labels import align
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from newscrawl.document import Document
-    from newscrawl.evaluation.run import Outcome
+    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.document.document import Document
 
 TODAY = "today"
 """The name of our constants and readings beside the paper's variants."""
@@ -64,7 +64,7 @@ MOST_BYLINE_WORDS = 20
 """Words of the longest text node that is taken for a byline: longer ones tell the story."""
 
 
-class Found(NamedTuple):
+class VariantResult(NamedTuple):
     """What one variant found on a page."""
 
     #: text-based (section 3.3, 2)
@@ -84,12 +84,12 @@ class Found(NamedTuple):
 class CoreExPage:
     """What the paper measures on a page, by variant."""
 
-    variants: dict[str, Found] = field(default_factory=dict)
+    variants: dict[str, VariantResult] = field(default_factory=dict)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> CoreExPage:
         """Return the measures that :func:`measure_page` returned as *plain*."""
-        found = {name: Found(*values) for name, values in plain["variants"].items()}
+        found = {name: VariantResult(*values) for name, values in plain["variants"].items()}
         return cls(
             {
                 name: one._replace(weighted=Score(*one.weighted), node=Score(*one.node))
@@ -101,7 +101,7 @@ class CoreExPage:
 def failed(_: LabelledPage) -> CoreExPage:
     """Return what a page that gave nothing is worth."""
     zero = Score(0.0, 0.0, 0.0)
-    nothing = Found(
+    nothing = VariantResult(
         zero, zero, dict.fromkeys(PARTS, False), title_recovered=False, title_found=False, cost=0.0
     )
     return CoreExPage(dict.fromkeys(variants(), nothing))
@@ -118,7 +118,7 @@ def measure(
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
-) -> list[Outcome[CoreExPage]]:
+) -> list[PageOutcome[CoreExPage]]:
     """Return the measures of the *pages* whose title and body are labelled; failed ones are 0."""
     return map_pages(
         "newscrawl.evaluation.coreex_paper:measure_page",
@@ -149,7 +149,7 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
     return asdict(CoreExPage(found))
 
 
-def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> Found:
+def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> VariantResult:
     document = gold.document
     parameters = VARIANTS.get("R5" if name == "R6" else name, CoreExParameters.TODAY)
     start = thread_time()
@@ -163,7 +163,7 @@ def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> Found:
     parts = {
         part: recalled for part in PARTS if (recalled := gold.recalls(part, output)) is not None
     }
-    return Found(
+    return VariantResult(
         gold.weighted_score(output), node_score(output, gold.rows), parts, recovered, found, cost
     )
 
@@ -247,7 +247,7 @@ def _names(node: Sequence[str], author: str) -> bool:
     return any(node[place : place + len(name)] == name for place in range(len(node)))
 
 
-def summarise_coreex(outcomes: Sequence[Outcome[CoreExPage]]) -> dict[str, Any]:
+def summarise_coreex(outcomes: Sequence[PageOutcome[CoreExPage]]) -> dict[str, Any]:
     """Return the paper's figures over *outcomes* as plain JSON values."""
     names = list(outcomes[0].value.variants) if outcomes else []
     by_variant = {name: [one.value.variants[name] for one in outcomes] for name in names}
@@ -258,7 +258,7 @@ def summarise_coreex(outcomes: Sequence[Outcome[CoreExPage]]) -> dict[str, Any]:
     }
 
 
-def _summary(found: Sequence[Found]) -> dict[str, Any]:
+def _summary(found: Sequence[VariantResult]) -> dict[str, Any]:
     return {
         "weighted": mean_score([one.weighted for one in found])._asdict(),
         "node": mean_score([one.node for one in found])._asdict(),

@@ -13,19 +13,19 @@ from lxml import html as lxml_html
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.econ import EconParameters, econ
 from newscrawl.body.render import BLOCK_LEVEL, render
-from newscrawl.document import TEXT, parse_document
-from newscrawl.evaluation.alignment import covered_nodes
-from newscrawl.evaluation.corpora import LabelledPage
-from newscrawl.evaluation.metrics import bag_score, mean
-from newscrawl.evaluation.run import map_pages
-from newscrawl.evaluation.tables import Table, share
+from newscrawl.corpora.alignment import covered_nodes
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metrics import bag_score, mean
+from newscrawl.corpora.tables import Table, share
+from newscrawl.document.document import TEXT, parse_document
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from newscrawl.document import Document
-    from newscrawl.evaluation.run import Outcome
+    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.document.document import Document
 
 Verdict = Literal["correctly", "wrongly", "missed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -85,7 +85,7 @@ def measure(
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
-) -> list[Outcome[EconPage]]:
+) -> list[PageOutcome[EconPage]]:
     """Return the verdicts on the *pages* whose title and body are labelled; failed ones are missed."""
     return map_pages(
         "newscrawl.evaluation.econ_paper:measure_page",
@@ -153,7 +153,7 @@ def _is_broken_off(document: Document, row: int) -> bool:
     return not beside <= BLOCK_LEVEL | {TEXT, "br"}
 
 
-def summarise_econ(outcomes: Sequence[Outcome[EconPage]]) -> dict[str, Any]:
+def summarise_econ(outcomes: Sequence[PageOutcome[EconPage]]) -> dict[str, Any]:
     """Return the paper's figures over *outcomes* as plain JSON values."""
     values = [outcome.value for outcome in outcomes]
     groups = {

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, score_of
 from newscrawl.evaluation.bootstrap import compare
 from newscrawl.evaluation.calibration import calibration_error, confidence_bins
-from newscrawl.evaluation.metrics import Score, bag_score, mean, mean_score, score_of
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.evaluation.bootstrap import Comparison
-    from newscrawl.evaluation.corpora import LabelledPage
-    from newscrawl.evaluation.run import Outcome
-    from newscrawl.evaluation.score import PageScores
+    from newscrawl.evaluation.page_scores import PageScores
 
 
 class Family(NamedTuple):
@@ -73,7 +73,7 @@ class FamilyPage:
     peers: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, outcome: Outcome[PageScores]) -> FamilyPage:
+    def of(cls, outcome: PageOutcome[PageScores]) -> FamilyPage:
         """Return the results of *outcome*."""
         page, scores = outcome.page, outcome.value
         title = scores.titles.get("label")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.evaluation.calibration import BINS
 from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
-from newscrawl.evaluation.tables import Table, figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

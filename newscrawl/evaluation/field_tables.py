@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.evaluation.days import THRESHOLDS
-from newscrawl.evaluation.tables import Table, figure, share
+from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.evaluation.day_scores import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.nce import nce
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import LabelledPage
-from newscrawl.evaluation.metrics import ZERO, Score, bag_score, by_site, mean
-from newscrawl.evaluation.run import map_pages
-from newscrawl.evaluation.score import relevant_output
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metrics import ZERO, Score, bag_score, by_site, mean
+from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.document.document import parse_document
+from newscrawl.evaluation.page_scores import relevant_output
 from newscrawl.evaluation.summary import means_of
-from newscrawl.evaluation.tables import Table, figure, share
-from newscrawl.extraction import ExtractOptions, extract
+from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from newscrawl.document import Document
-    from newscrawl.evaluation.run import Outcome
+    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.document.document import Document
 
 GAMMAS = (0.3, 0.5, 0.7, 1.0)
 """Link densities γ that F_{u,γ} is tried with."""
@@ -57,7 +57,7 @@ def measure(
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
-) -> list[Outcome[NcePage]]:
+) -> list[PageOutcome[NcePage]]:
     """Return the measures of the *pages* whose relevant content is labelled; failed ones are 0."""
     return map_pages(
         "newscrawl.evaluation.nce_paper:measure_page",
@@ -159,7 +159,7 @@ def _forests(document: Document, row: int) -> Iterator[list[int]]:
         previous = len(forest)
 
 
-def summarise_nce(outcomes: Sequence[Outcome[NcePage]]) -> dict[str, Any]:
+def summarise_nce(outcomes: Sequence[PageOutcome[NcePage]]) -> dict[str, Any]:
     """Return the paper's figures over *outcomes* as plain JSON values."""
     values = [outcome.value for outcome in outcomes]
     changes = [value.with_phase_2.f1 - value.without_phase_2.f1 for value in values]

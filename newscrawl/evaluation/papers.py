@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.body.coreex import CoreExParameters
+from newscrawl.corpora.tables import Table, markdown
 from newscrawl.evaluation import coreex_paper, econ_paper, nce_paper
-from newscrawl.evaluation.tables import Table, markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from newscrawl.evaluation.run import Outcome
+    from newscrawl.corpora.map_pages import PageOutcome
 
 
 class Paper(NamedTuple):
     """How the figures of a paper are measured and shown."""
 
-    #: pages, workers and advance as :func:`newscrawl.evaluation.run.evaluate` takes them
-    measure: Callable[..., list[Outcome[Any]]]
+    #: pages, workers and advance as :func:`newscrawl.evaluation.page_scores.evaluate` takes them
+    measure: Callable[..., list[PageOutcome[Any]]]
     #: JSON values of the outcomes of a corpus
-    summarise: Callable[[Sequence[Outcome[Any]]], dict[str, Any]]
+    summarise: Callable[[Sequence[PageOutcome[Any]]], dict[str, Any]]
     #: tables of the summaries of each corpus, and of all together, by name
     tables: Callable[[Mapping[str, Mapping[str, Any]]], Iterator[Table]]
     #: how the page of the manual begins

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.corpus import HALVES
+from newscrawl.corpora.metrics import mean, mean_score, site_mean_score
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.corpora import HALVES
-from newscrawl.evaluation.days import day_means
-from newscrawl.evaluation.metrics import mean, mean_score, site_mean_score
-from newscrawl.evaluation.score import METRICS, TEXT_FIELDS
-from newscrawl.evaluation.titles import title_means
+from newscrawl.evaluation.day_scores import day_means
+from newscrawl.evaluation.page_scores import METRICS, TEXT_FIELDS
+from newscrawl.evaluation.title_scores import title_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from newscrawl.evaluation.metrics import Score
-    from newscrawl.evaluation.run import Outcome
-    from newscrawl.evaluation.score import Metric, PageScores, TextField
+    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.corpora.metrics import Score
+    from newscrawl.evaluation.page_scores import Metric, PageScores, TextField
 
-    PageOutcome = Outcome[PageScores]
-    PageOutcomes = Sequence[PageOutcome]
+    PageOutcomes = Sequence[PageOutcome[PageScores]]
 
 
 def summarise(outcomes: PageOutcomes) -> dict[str, Any]:
@@ -87,12 +86,12 @@ def language_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["pages"])
 
 
-def _language(outcome: PageOutcome) -> str:
+def _language(outcome: PageOutcome[PageScores]) -> str:
     return (outcome.value.language or "not stated").partition("-")[0]
 
 
 def _rows(
-    outcomes: PageOutcomes, name_of: Callable[[PageOutcome], str]
+    outcomes: PageOutcomes, name_of: Callable[[PageOutcome[PageScores]], str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield name, pages and means of each group of *outcomes*, in order of name."""
     groups = defaultdict(list)
@@ -110,7 +109,7 @@ def _rows(
         )
 
 
-def worst_pages(outcomes: Iterable[PageOutcome], count: int) -> list[dict[str, Any]]:
+def worst_pages(outcomes: Iterable[PageOutcome[PageScores]], count: int) -> list[dict[str, Any]]:
     """Return the *count* pages with the lowest F1 of the body, the lowest first."""
     scored = [
         (score.f1, position, outcome)
@@ -120,7 +119,7 @@ def worst_pages(outcomes: Iterable[PageOutcome], count: int) -> list[dict[str, A
     return [page_row(outcome) for _, _, outcome in sorted(scored)[:count]]
 
 
-def page_row(outcome: PageOutcome) -> dict[str, Any]:
+def page_row(outcome: PageOutcome[PageScores]) -> dict[str, Any]:
     """Return what was measured on one page."""
     page, value = outcome.page, outcome.value
     return {

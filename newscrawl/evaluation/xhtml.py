@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from newscrawl.encoding import to_utf8
+from newscrawl.document.encoding import to_utf8
 
 # As R5 removes them: by a regular expression, before the tree is built (section 3.2, 2).
 _SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)

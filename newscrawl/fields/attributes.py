@@ -14,7 +14,7 @@ from newscrawl.text import count_digits, squeeze
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from newscrawl.document import Document
+    from newscrawl.document.document import Document
 
     StyleOf: TypeAlias = "Callable[[int], Style]"
     Row: TypeAlias = tuple[float, ...]
@@ -50,7 +50,7 @@ _FAR = 4
 
 
 class Style(Protocol):
-    """What counts of a text's style; :class:`~newscrawl.css.computed.ComputedStyle` is one."""
+    """What counts of a text's style; :class:`~newscrawl.css.cascade.computed.ComputedStyle` is one."""
 
     @property
     def font_size(self) -> float:

@@ -10,18 +10,18 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
-from newscrawl.fields.date import Dating
-from newscrawl.fields.datetext import read_dates
-from newscrawl.forest import load_model
+from newscrawl.fields.dates.decide import Dating
+from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from newscrawl.ensemble.ensemble import TreeEnsemble
     from newscrawl.fields.attributes import TextNodes
-    from newscrawl.forest import Forest
     from newscrawl.items import Day
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
@@ -43,12 +43,12 @@ larger node is classified as a date.
 class Models(NamedTuple):
     """The ensembles of the method."""
 
-    title: Forest
+    title: TreeEnsemble
     #: tells a date by its distance to the title, too
-    date: Forest
+    date: TreeEnsemble
     #: tells one without, on pages without a title node: the papers' conditional approach, which
     #: they and we found no better
-    free_date: Forest | None = None
+    free_date: TreeEnsemble | None = None
 
     @property
     def sites(self) -> frozenset[str]:
@@ -65,15 +65,15 @@ class Models(NamedTuple):
 def load_models(folder: Path | None = None) -> Models:
     """Return the title-dependent pair in *folder*, or that in the package; read once.
 
-    Raises :class:`~newscrawl.forest.ModelError` and ``OSError``.
+    Raises :class:`~newscrawl.ensemble.ensemble.ModelError` and ``OSError``.
     """
     return Models(
-        load_model(TITLE_FILE, TITLE_FEATURES, folder).forest,
-        load_model(DATE_FILE, DATE_FEATURES, folder).forest,
+        load_model(TITLE_FILE, TITLE_FEATURES, folder).ensemble,
+        load_model(DATE_FILE, DATE_FEATURES, folder).ensemble,
     )
 
 
-class Found(NamedTuple):
+class ClassifiedNodes(NamedTuple):
     """What the classifiers find; places in the list of the nodes evaluated."""
 
     #: None: ``title`` it is
@@ -84,14 +84,14 @@ class Found(NamedTuple):
     date_probability: float
 
 
-def classify(nodes: TextNodes, models: Models) -> Found:
+def classify(nodes: TextNodes, models: Models) -> ClassifiedNodes:
     """Return title and date among *nodes*."""
     title, title_probability = find_title(nodes, models.title)
     date, date_probability = find_date(nodes, models, title)
-    return Found(title, title_probability, date, date_probability)
+    return ClassifiedNodes(title, title_probability, date, date_probability)
 
 
-def find_title(nodes: TextNodes, model: Forest) -> tuple[int | None, float]:
+def find_title(nodes: TextNodes, model: TreeEnsemble) -> tuple[int | None, float]:
     """Return the place of the first node classified as a title, and its probability."""
     for place, probability in enumerate(model.predict(nodes.title_features)):
         if probability >= LEAST_PROBABILITY:
@@ -135,7 +135,9 @@ def _clusters(dates: Sequence[int], positions: Sequence[int]) -> Iterator[list[i
     yield cluster
 
 
-def dating(nodes: TextNodes, found: Found, language: str | None, now: datetime) -> Dating | None:
+def dating(
+    nodes: TextNodes, found: ClassifiedNodes, language: str | None, now: datetime
+) -> Dating | None:
     """Return the first date in the nodes of the date, an absolute one before a relative one."""
     raw = " ".join(nodes.texts[place] for place in found.date)
     told = sorted(read_dates(raw, language=language, now=now), key=lambda one: one.kind)

@@ -2,10 +2,10 @@
 
 from newscrawl.middlewares.compression import CompressionMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
-from newscrawl.middlewares.robots import RobotsMiddleware
+from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
-from newscrawl.middlewares.stylesheets import StylesheetMiddleware
-from newscrawl.middlewares.warc import WarcMiddleware
+from newscrawl.middlewares.stylesheet_middleware import StylesheetMiddleware
+from newscrawl.middlewares.warc_middleware import WarcMiddleware
 
 __all__ = [
     "CompressionMiddleware",

@@ -11,11 +11,11 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawl.downloader import Downloader
-from newscrawl.crawl.outcomes import failure_reason
-from newscrawl.crawl.pace import Pace, retry_after
-from newscrawl.crawl.refused import RefusedError
-from newscrawl.settings.defaults import setting
+from newscrawl.crawl.network.downloader import Downloader
+from newscrawl.crawl.network.pace import Pace, retry_after
+from newscrawl.crawl.network.refused import RefusedError
+from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ _AGAIN: Final = ("retry_times", "redirect_times", META)
 class PolitenessMiddleware:
     """Waits as Retry-After and Crawl-delay say, slows down where a domain is overloaded.
 
-    The unit is the slot of :class:`~newscrawl.crawl.downloader.Downloader`, the registered
+    The unit is the slot of :class:`~newscrawl.crawl.network.downloader.Downloader`, the registered
     domain. Its place is next to the downloader's side of retries (560). It also keeps the
     requests of a site within ``NEWSCRAWL_SITE_REQUESTS``, retries and redirects included.
     """

@@ -13,10 +13,10 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
 
-from newscrawl.crawl.addresses import AddressPolicy
-from newscrawl.crawl.refused import RefusedError
-from newscrawl.crawl.resolver import CheckedResolver
-from newscrawl.settings.defaults import setting
+from newscrawl.crawl.network.addresses import AddressPolicy
+from newscrawl.crawl.network.refused import RefusedError
+from newscrawl.crawl.network.resolver import CheckedResolver
+from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -34,7 +34,7 @@ class SafetyMiddleware:
     Its place is before all others (20): robots.txt, redirects, refreshes, sitemaps and style
     sheets are requests like any other, and pass here. Addresses are checked twice: as the URL
     writes them, here, and as names resolve to them, when the connection is made
-    (:class:`~newscrawl.crawl.resolver.CheckedResolver`). What a proxy resolves is the proxy's to
+    (:class:`~newscrawl.crawl.network.resolver.CheckedResolver`). What a proxy resolves is the proxy's to
     check. ``NEWSCRAWL_ALLOWED_ADDRESSES`` lists exceptions.
     """
 

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.neardup.options import Options
+from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.sketch import Found, Sketch
 
 def hash_text(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from newscrawl.neardup.clusters import agglomerate
 from newscrawl.neardup.index import Index
-from newscrawl.neardup.options import Options
-from newscrawl.neardup.pairs import Page, Pair, near_pairs
-from newscrawl.neardup.shelf import digest
+from newscrawl.neardup.near_duplicate_options import Options
+from newscrawl.neardup.pairs import Pair, StoryPage, near_pairs
 from newscrawl.neardup.sketch import sketch
 from newscrawl.neardup.story import LISTED, Verdict
+from newscrawl.neardup.story_table import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ def two_pass(stories: Iterable[Story], options: Options | None = None) -> Cluste
     options = options or Options()
     arrived = in_order(stories)
     last = in_order({story.url: story for story in arrived}.values())
-    pages = [Page(s.timestamp, s.site, sketch(s.text, options)) for s in last]
+    pages = [StoryPage(s.timestamp, s.site, sketch(s.text, options)) for s in last]
     pairs = list(near_pairs(pages, options))
     cluster = agglomerate([page.at for page in pages], pairs, options)
     return Clustering(

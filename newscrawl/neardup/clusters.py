@@ -19,7 +19,7 @@ from newscrawl.neardup.pairs import in_window
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from newscrawl.neardup.options import Options
+    from newscrawl.neardup.near_duplicate_options import Options
     from newscrawl.neardup.pairs import Pair
 
 MEMBERS = 16
@@ -27,7 +27,7 @@ MEMBERS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class NewStory:
     """A new story among the clusters that there are."""
 
     story: int

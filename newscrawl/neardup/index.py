@@ -8,12 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from newscrawl.neardup import postings
-from newscrawl.neardup.clusters import Arrival
+from newscrawl.neardup.clusters import NewStory
 from newscrawl.neardup.database import FILE, connect
-from newscrawl.neardup.options import Options
+from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.postings import Postings, posted_keys
-from newscrawl.neardup.shelf import Record, Shelf, digest
-from newscrawl.neardup.sites import Sites
+from newscrawl.neardup.site_shingles import Sites
 from newscrawl.neardup.sketch import (
     Similarity,
     Sketch,
@@ -24,6 +23,7 @@ from newscrawl.neardup.sketch import (
     versions,
 )
 from newscrawl.neardup.story import LISTED, Verdict
+from newscrawl.neardup.story_table import Shelf, StoryRecord, digest
 from newscrawl.sqlite import transaction
 
 if TYPE_CHECKING:
@@ -56,19 +56,19 @@ Fewer than :data:`COMPARED`: it was compared with all of them that share enough 
 """
 
 
-class Found(NamedTuple):
+class LookupResult(NamedTuple):
     """What a look-up tells of a new story."""
 
-    record: Record
+    record: StoryRecord
     #: stories that it is near to
     near: dict[int, Similarity]
-    records: dict[int, Record]
+    records: dict[int, StoryRecord]
 
 
 class Former(NamedTuple):
     """A story that another text of its URL replaces."""
 
-    record: Record
+    record: StoryRecord
     verdict: Verdict
 
     def began(self, cluster: str) -> bool:
@@ -155,7 +155,7 @@ class Index:
         made = sketch(story.text, self.options)
         former = None if known is None else self._former(known[0])
         number = self._newest = self._newest + 1
-        record = Record(
+        record = StoryRecord(
             id=number,
             url=story.url,
             at=story.timestamp,
@@ -184,13 +184,13 @@ class Index:
         last = self._shelf.after(self._postings.settled)
         self._postings.restore({record.id: self._posted(record) for record in last})
 
-    def _posted(self, record: Record) -> NDArray[np.uint32]:
+    def _posted(self, record: StoryRecord) -> NDArray[np.uint32]:
         """Return what a story of the index is found by."""
         repeated = self._shelf.boilerplate(record.site, until=record.id)
         return self._keys(record, repeated, anchors(record.sketch, record.site))
 
     def _keys(
-        self, record: Record, repeated: NDArray[np.uint32], anchored: NDArray[np.uint32]
+        self, record: StoryRecord, repeated: NDArray[np.uint32], anchored: NDArray[np.uint32]
     ) -> NDArray[np.uint32]:
         """Return what a story is found by whose site repeats some hashes."""
         hashes = record.sketch.without(repeated).hashes
@@ -202,14 +202,14 @@ class Index:
         self._withdraw(former.record)
         return former
 
-    def _withdraw(self, record: Record) -> None:
+    def _withdraw(self, record: StoryRecord) -> None:
         """Delete a story."""
         if record.id > self._postings.settled:
             self._postings.withdraw(record.id, self._posted(record))
         self._sites.forget(record)
         self._shelf.remove(record.id)
 
-    def _look_up(self, record: Record, anchored: NDArray[np.uint32]) -> Found:
+    def _look_up(self, record: StoryRecord, anchored: NDArray[np.uint32]) -> LookupResult:
         """Return what a story is near to, and its lineage."""
         repeated = self._sites.repeated(record.site)
         fresh = record.sketch.without(repeated).hashes
@@ -228,9 +228,11 @@ class Index:
         )
         record = record._replace(lineage=min([record.lineage, *lineages]))
         self._sites.learn(record, fresh)
-        return Found(record, self._all_near(record, records), records)
+        return LookupResult(record, self._all_near(record, records), records)
 
-    def _all_near(self, record: Record, records: dict[int, Record]) -> dict[int, Similarity]:
+    def _all_near(
+        self, record: StoryRecord, records: dict[int, StoryRecord]
+    ) -> dict[int, Similarity]:
         """Return which of *records* a story is near to."""
         elsewhere = [other for other in records.values() if other.site != record.site]
         sketches = map(self._effective, elsewhere)
@@ -246,7 +248,7 @@ class Index:
         window = self.options.window
         return window is None or abs(one - other) <= window.total_seconds()
 
-    def _near(self, one: Record, other: Record) -> Similarity | None:
+    def _near(self, one: StoryRecord, other: StoryRecord) -> Similarity | None:
         """Return the similarity of near-duplicates, None for other pairs."""
         options = self.options
         if one.site == other.site:
@@ -257,17 +259,17 @@ class Index:
                 return None
         return match(self._effective(one), self._effective(other), options)
 
-    def _effective(self, record: Record) -> Sketch:
+    def _effective(self, record: StoryRecord) -> Sketch:
         return record.sketch.without(self._sites.repeated(record.site))
 
-    def _place(self, found: Found, former: Former | None) -> tuple[Verdict, int]:
+    def _place(self, found: LookupResult, former: Former | None) -> tuple[Verdict, int]:
         """Return the verdict on a story and its cluster, which is made if need be."""
         shelf, record = self._shelf, found.record
         clusters: dict[int, dict[int, float]] = defaultdict(dict)
         for number, similarity in found.near.items():
             clusters[found.records[number].cluster][number] = similarity.containment
         records = {**found.records, record.id: record}
-        arrival = Arrival(
+        arrival = NewStory(
             record.id,
             clusters,
             partial(self._members, found),
@@ -305,7 +307,7 @@ class Index:
             count += 1
         return f"{name}-{count}"
 
-    def _members(self, found: Found, cluster: int) -> list[int]:
+    def _members(self, found: LookupResult, cluster: int) -> list[int]:
         """Return the stories of a cluster that a story was compared with."""
         window = self.options.window
         span = 2**62 if window is None else int(window.total_seconds())
@@ -314,17 +316,19 @@ class Index:
         near = (number for number in found.near if found.records[number].cluster == cluster)
         return sorted({*last, *near})
 
-    def _linked(self, records: dict[int, Record], one: int, other: int) -> bool:
+    def _linked(self, records: dict[int, StoryRecord], one: int, other: int) -> bool:
         """Return True for two stories of the index that are near-duplicates."""
         left, right = self._both(records, one, other)
         return self._in_window(left.at, right.at) and self._near(left, right) is not None
 
-    def _alike(self, records: dict[int, Record], one: int, other: int) -> bool:
+    def _alike(self, records: dict[int, StoryRecord], one: int, other: int) -> bool:
         """Return True for two stories of the index that have something in common."""
         left, right = map(self._effective, self._both(records, one, other))
         return match(left, right, self._least_alike) is not None
 
-    def _both(self, records: dict[int, Record], one: int, other: int) -> tuple[Record, Record]:
+    def _both(
+        self, records: dict[int, StoryRecord], one: int, other: int
+    ) -> tuple[StoryRecord, StoryRecord]:
         left, right = (records.get(number) or self._shelf.record(number) for number in (one, other))
         return left, right
 

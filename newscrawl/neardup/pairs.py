@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from newscrawl.neardup.options import Options
+    from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.sketch import Sketch
 
 NEIGHBOURS = 32
 """Pages of a site that are compared with a page of the same anchor: the next ones."""
 
 
-class Page(NamedTuple):
+class StoryPage(NamedTuple):
     """A story of the collection."""
 
     #: seconds since 1970
@@ -43,7 +43,7 @@ class Pair(NamedTuple):
     similarity: Similarity
 
 
-class Site(NamedTuple):
+class SiteProfile(NamedTuple):
     """What the pages of a site tell of it."""
 
     #: of each page: its sketch less what the site repeats
@@ -59,7 +59,7 @@ def in_window(one: int, other: int, options: Options) -> bool:
     return options.window is None or abs(one - other) <= options.window.total_seconds()
 
 
-def version_pairs(pages: Sequence[Page], options: Options) -> Iterator[tuple[int, int]]:
+def version_pairs(pages: Sequence[StoryPage], options: Options) -> Iterator[tuple[int, int]]:
     """Yield the pairs of *pages*, all of one site, that are versions of one story."""
     anchored: dict[int, list[int]] = defaultdict(list)
     for place, page in enumerate(pages):
@@ -149,7 +149,7 @@ def frames(
     return distinct(np.concatenate(shared))
 
 
-def learn(pages: Sequence[Page], options: Options) -> Site:
+def learn(pages: Sequence[StoryPage], options: Options) -> SiteProfile:
     """Return what the pages of one site tell of it."""
     pairs = list(version_pairs(pages, options))
     lineage = lineages(len(pages), pairs)
@@ -159,14 +159,14 @@ def learn(pages: Sequence[Page], options: Options) -> Site:
         effective = [one.without(repeated) for one in effective]
         shared = frames(effective, lineage, repeated, options)
         effective = [one.without(shared) for one in effective]
-    return Site(
+    return SiteProfile(
         effective=effective,
         known=len(set(lineage)) >= options.site_pages,
         versions=pairs,
     )
 
 
-def near_pairs(pages: Sequence[Page], options: Options) -> Iterator[Pair]:
+def near_pairs(pages: Sequence[StoryPage], options: Options) -> Iterator[Pair]:
     """Yield all near-duplicates among *pages*: versions, and what else is near."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, page in enumerate(pages):
@@ -192,7 +192,7 @@ def near_pairs(pages: Sequence[Page], options: Options) -> Iterator[Pair]:
 
 
 def matching(
-    pages: Sequence[Page], pairs: Iterable[tuple[int, int]], options: Options
+    pages: Sequence[StoryPage], pairs: Iterable[tuple[int, int]], options: Options
 ) -> Iterator[Pair]:
     """Yield those *pairs* of places that are near-duplicates."""
     within_site = options.within_site
@@ -205,7 +205,7 @@ def matching(
             yield Pair(one, other, similarity)
 
 
-def comparable(one: Page, other: Page, known: Container[str], options: Options) -> bool:
+def comparable(one: StoryPage, other: StoryPage, known: Container[str], options: Options) -> bool:
     """Return True for two pages that are compared without what their sites repeat.
 
     Two of one site are not, while what it repeats does not show yet.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from newscrawl.neardup.keyfilter import KeyFilter
+from newscrawl.neardup.bloom_filter import KeyFilter
 from newscrawl.neardup.recent import Recent
 from newscrawl.neardup.shingles import among, distinct
 

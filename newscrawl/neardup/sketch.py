@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from newscrawl.neardup.options import Options
+    from newscrawl.neardup.near_duplicate_options import Options
 
 NOTHING: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
 """No hashes."""

@@ -1,6 +1,6 @@
 """Item pipelines: what a Scrapy project switches on."""
 
-from newscrawl.pipelines.extract import NewsExtractPipeline
-from newscrawl.pipelines.neardup import NearDuplicatePipeline
+from newscrawl.pipelines.near_duplicates import NearDuplicatePipeline
+from newscrawl.pipelines.news_extract import NewsExtractPipeline
 
 __all__ = ["NearDuplicatePipeline", "NewsExtractPipeline"]

@@ -2,9 +2,6 @@
 
 Each has a folder: ``www`` is what it serves, ``expected.jsonl`` what a crawl should find there.
 Serve them with ``python -m newscrawl.samples``, in a test with :class:`SampleSites`.
-
-Beside them stand pages that no site serves, for measuring: those with readers' comments
-(:mod:`newscrawl.samples.commented`) and those of each kind (:mod:`newscrawl.samples.kindpages`).
 """
 
 from newscrawl.samples.expected import ExpectedPage, expected_pages

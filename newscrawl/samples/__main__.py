@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from newscrawl.samples.demo import CrawlFailedError, crawl, write_sites_file
+from newscrawl.samples.demo_crawl import CrawlFailedError, crawl, write_sites_file
 from newscrawl.samples.server import DEFAULT_PORT, SampleSites
 
 if TYPE_CHECKING:

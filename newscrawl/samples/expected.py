@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.evaluation.metrics import Score, bag_score, same_day
+from newscrawl.corpora.metrics import Score, bag_score, same_day
 from newscrawl.items import Article, parse_iso
 from newscrawl.samples.server import SITE_NAMES
 from newscrawl.text import words
@@ -123,7 +123,7 @@ def _difference(found: str, wanted: str, limit: int = 12) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CrawlComparison:
     """A crawl of the sample sites beside what it should have found."""
 
     checks: list[Check]
@@ -172,7 +172,7 @@ class Outcome:
         ]
 
 
-def check_outcome(articles: Iterable[Article], urls: Mapping[str, str]) -> Outcome:
+def check_outcome(articles: Iterable[Article], urls: Mapping[str, str]) -> CrawlComparison:
     """Return how *articles* compare with the expected ones; *urls* are the sites' front pages."""
     wanted = {
         urls[page.site].rstrip("/") + page.path: page
@@ -187,4 +187,4 @@ def check_outcome(articles: Iterable[Article], urls: Mapping[str, str]) -> Outco
             surplus.append(url)
         else:
             found[url] = article
-    return Outcome([Check(page, found.get(url)) for url, page in wanted.items()], surplus)
+    return CrawlComparison([Check(page, found.get(url)) for url, page in wanted.items()], surplus)

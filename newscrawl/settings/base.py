@@ -1,7 +1,7 @@
 """The settings of this project: a polite crawl that no page can bring down.
 
 ``NEWSCRAWL_*`` settings have their defaults, with reasons, in
-:mod:`newscrawl.settings.defaults`; ``docs/settings-sitelist.rst`` explains those of the crawl.
+:mod:`newscrawl.defaults`; ``docs/settings-sitelist.rst`` explains those of the crawl.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ COOKIES_ENABLED = False
 # A sitemap may name file:///etc/passwd. Only the web is crawled.
 DOWNLOAD_HANDLERS = {
     # With a bound on the number of headers.
-    "http": "newscrawl.crawl.handler.HttpHandler",
-    "https": "newscrawl.crawl.handler.HttpHandler",
+    "http": "newscrawl.crawl.network.download_handler.HttpHandler",
+    "https": "newscrawl.crawl.network.download_handler.HttpHandler",
     **dict.fromkeys(("file", "data", "ftp", "s3")),
 }
 # Both run Python that is sent to a port; a crawl on a server needs neither.
@@ -66,7 +66,7 @@ SPIDER_MIDDLEWARES: dict[Any, int] = {
 }
 
 # A registered domain has one slot, with all its hosts.
-DOWNLOADER = "newscrawl.crawl.downloader.Downloader"
+DOWNLOADER = "newscrawl.crawl.network.downloader.Downloader"
 DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {
     # First of all: no request passes it by.
     "newscrawl.middlewares.SafetyMiddleware": 20,
@@ -89,22 +89,22 @@ ITEM_PIPELINES: dict[Any, int] = {
 # It keeps a file: asked for by -s NEWSCRAWL_NEARDUP_ENABLED=1.
 NEWSCRAWL_NEARDUP_ENABLED = False
 EXTENSIONS: dict[Any, int] = {
-    "newscrawl.crawl.progress.Progress": 500,
+    "newscrawl.crawl.reporting.progress.Progress": 500,
     # Asked for by NEWSCRAWL_SEGMENTS.
-    "newscrawl.crawl.delivery.SegmentWriter": 500,
+    "newscrawl.crawl.output.segment_writer.SegmentWriter": 500,
     # Before any other has something to log.
-    "newscrawl.crawl.secrets.HideSecrets": 0,
+    "newscrawl.crawl.network.secrets.HideSecrets": 0,
 }
 
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {
-    "csv": "newscrawl.csvexport.CsvItemExporter",
+    "csv": "newscrawl.exporters.SafeCsvItemExporter",
     "parquet": "newscrawl.exporters.ParquetItemExporter",
 }
 
 # DEBUG writes each page and each item in full.
 LOG_LEVEL = "INFO"
 # What no handler takes is not made.
-LOG_FORMATTER = "newscrawl.crawl.quietlog.QuietLogFormatter"
+LOG_FORMATTER = "newscrawl.crawl.reporting.log_formatter.QuietLogFormatter"
 # Progress tells more than Scrapy's line of pages a minute.
 LOGSTATS_INTERVAL = 0

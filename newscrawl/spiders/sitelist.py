@@ -12,20 +12,22 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 
 from newscrawl import clock
-from newscrawl.crawl.arguments import read_arguments
-from newscrawl.crawl.conditional import conditions
-from newscrawl.crawl.discovery import Budgets, SiteFrontier
-from newscrawl.crawl.frontier.keys import PLANNED
-from newscrawl.crawl.frontier.leases import OUTCOME, LeaseBook
-from newscrawl.crawl.outcomes import NoArticle, SiteStats, failure_reason
-from newscrawl.crawl.pages import Sifted
-from newscrawl.crawl.sheets import META
-from newscrawl.crawl.state import CrawlState
-from newscrawl.crawl.workers import WorkerError, WorkerPool
-from newscrawl.encoding import header_charset, is_binary
+from newscrawl.crawl.discovery.site_frontier import SiteFrontier
+from newscrawl.crawl.discovery.spider_arguments import read_arguments
+from newscrawl.crawl.discovery.target import Budgets
+from newscrawl.crawl.frontier.lease import OUTCOME
+from newscrawl.crawl.frontier.leases import LeaseBook
+from newscrawl.crawl.frontier.request_keys import PLANNED
+from newscrawl.crawl.history.conditional_requests import conditions
+from newscrawl.crawl.history.crawl_state import CrawlState
+from newscrawl.crawl.history.page_history import Sifted
+from newscrawl.crawl.reporting.outcomes import NoArticle, SiteStats, failure_reason
+from newscrawl.crawl.stylesheet_fetcher import META
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from newscrawl.defaults import setting
+from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem
 from newscrawl.middlewares import PolitenessMiddleware
-from newscrawl.settings.defaults import setting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -35,10 +37,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from newscrawl.crawl.discovery import Role, Target
-    from newscrawl.crawl.frontier.leases import Ended
-    from newscrawl.crawl.shards import Shard
-    from newscrawl.crawl.sites import Site
+    from newscrawl.crawl.discovery.site_list import Site
+    from newscrawl.crawl.discovery.target import Role, Target
+    from newscrawl.crawl.frontier.lease import Ended
+    from newscrawl.crawl.frontier.shards import Shard
 
 #: Discovery goes first in a host's queue: only what is known can be put in order.
 _PRIORITY: dict[Role, int] = {
@@ -56,7 +58,7 @@ MAX_SITEMAP_DEPTH = 3
 class SitelistSpider(Spider):
     """Finds the newest articles of each site and yields a :class:`PageItem` for each.
 
-    Arguments: ``sites`` (a file, see :mod:`newscrawl.crawl.sites`) or ``site`` (a URL), ``limit``
+    Arguments: ``sites`` (a file, see :mod:`newscrawl.crawl.discovery.site_list`) or ``site`` (a URL), ``limit``
     (article pages a site) and ``shard`` (``3/16``: of sixteen parts of the list, the third).
     Without the first two, ``NEWSCRAWL_SITES`` names the file.
     """
@@ -230,7 +232,7 @@ class SitelistSpider(Spider):
             return await self._read_page(frontier, target, response)
         if target.role == "robots":
             found = await self.pool.call(
-                "newscrawl.crawl.sitemaps:read_robots", response.body, url=response.url
+                "newscrawl.crawl.discovery.sitemaps:read_robots", response.body, url=response.url
             )
             for url in found["sitemaps"]:
                 frontier.add_sitemap(url)
@@ -257,9 +259,9 @@ class SitelistSpider(Spider):
         plain["limit"] = 2 * frontier.budgets.articles
         plain["traps"] = self.traps
         if target.role == "feed":
-            task = "newscrawl.crawl.feeds:read_feed"
+            task = "newscrawl.crawl.discovery.feed_parser:read_feed"
         else:
-            task, plain["since"] = "newscrawl.crawl.sitemaps:read_sitemap", self.since
+            task, plain["since"] = "newscrawl.crawl.discovery.sitemaps:read_sitemap", self.since
         found = await self.pool.call(task, response.body, **plain)
         if found["kind"] == "unknown":
             self._failed(frontier, target, "unreadable", response.request)
@@ -317,7 +319,7 @@ class SitelistSpider(Spider):
 
     async def _read_links(self, frontier: SiteFrontier, response: Response) -> dict[str, Any]:
         return await self.pool.call(
-            "newscrawl.crawl.links:read_page",
+            "newscrawl.crawl.discovery.page_links:read_page",
             response.body,
             url=response.url,
             owners=sorted(frontier.owners),

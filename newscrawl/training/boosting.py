@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from newscrawl.forest import LEAF, Forest, Model, Tree
-from newscrawl.training.fit import TooFewPagesError
+from newscrawl.ensemble.ensemble import LEAF, Model, Tree, TreeEnsemble
+from newscrawl.training.training_errors import TooFewPagesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ class Boosting:
         """Return the model fitted to *rows*, one an example: the same for the same.
 
         *sites* are those that the examples are of. Raises
-        :class:`~newscrawl.training.fit.TooFewPagesError` if *truth* is of one class.
+        :class:`~newscrawl.training.training_errors.TooFewPagesError` if *truth* is of one class.
         """
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
 
@@ -64,16 +64,16 @@ class Boosting:
             random_state=0,
         )
         model.fit(rows, truth, sample_weight=weights)
-        return Model(boosted_forest(model, self.names, sites), self.file)
+        return Model(boosted_ensemble(model, self.names, sites), self.file)
 
 
-def boosted_forest(
+def boosted_ensemble(
     model: HistGradientBoostingClassifier, feature_names: Iterable[str], sites: Iterable[str] = ()
-) -> Forest:
+) -> TreeEnsemble:
     """Return a fitted gradient boosting model of two classes, 0 and 1, as arrays."""
     trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
     base = float(model._baseline_prediction.item())  # noqa: SLF001
-    return Forest.of_trees(trees, feature_names, sites, link="logistic", base=base)
+    return TreeEnsemble.of_trees(trees, feature_names, sites, link="logistic", base=base)
 
 
 def _tree(nodes: Any) -> Tree:

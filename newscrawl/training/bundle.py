@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from newscrawl.methods import DefaultModels
-from newscrawl.training.bodies import Labelled, fit_body_models
+from newscrawl.corpora.folds import FOLDS, site_names
+from newscrawl.extraction.methods import DefaultModels
+from newscrawl.training.block_training import Labelled, fit_body_models
 from newscrawl.training.fit import fit_models
-from newscrawl.training.folds import FOLDS, site_names
-from newscrawl.training.titles import fit_title_model
+from newscrawl.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from newscrawl.evaluation.corpora import LabelledPage
+    from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.fields.cardoso import Models
-    from newscrawl.training.examples import Example
+    from newscrawl.training.example_types import Example
 
     Fit = Callable[[Sequence[LabelledPage], Sequence[Example]], "Fitted"]
 

@@ -2,83 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
-from newscrawl.css.style import Stylesheets
-from newscrawl.document import parse_document
-from newscrawl.evaluation.corpora import LabelledPage
-from newscrawl.evaluation.run import map_pages
-from newscrawl.evaluation.sheets import corpus_sheets
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.corpus_sheets import corpus_sheets
+from newscrawl.corpora.labels import Labels, align
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.document.document import parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
-from newscrawl.fields.metadata import read_metadata
-from newscrawl.fields.spanfeatures import Candidates, find_candidates
-from newscrawl.fields.spans import LEVELS
+from newscrawl.fields.metadata.metadata import read_metadata
+from newscrawl.fields.titles.title_candidates import LEVELS
+from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
 from newscrawl.text import squeeze
-from newscrawl.training.bodies import BodyExample, body_example, variant_examples
-from newscrawl.training.labels import Labels, align
+from newscrawl.training.block_training import body_example, variant_examples
+from newscrawl.training.example_types import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from newscrawl.document import Document
-    from newscrawl.fields.metadata import Metadata
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A page as the classifiers see it."""
-
-    #: the nodes that are evaluated
-    nodes: TextNodes
-    labels: Labels
-    #: text of the nodes labelled title and date, also of those that are not evaluated
-    title: str
-    date: str
-    #: text of the ``title`` element
-    head_title: str
-    #: position of the title node labelled
-    position: int | None
-    #: the candidates for the default's title, with their style where no sheet is missing
-    candidates: Candidates
-    #: and those that were left if the page did not show its title, all wrong; none where that is in
-    #: no ``h1``: the label of some pages is a headline for search engines, and their own were wrong
-    wrong: Candidates
-    #: the candidates for the default's body; None where that is not labelled
-    body: BodyExample | None = None
-    #: the same of pages made of this one
-    body_variants: tuple[BodyExample, ...] = ()
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the example as JSON values."""
-        again = {
-            "title_again": sorted(self.labels.title_again),
-            "date_again": sorted(self.labels.date_again),
-        }
-        return asdict(self) | {"labels": asdict(self.labels) | again}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Example:
-        """Return the example that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
-        labels, body = plain["labels"], plain["body"]
-        return cls(
-            **{
-                **plain,
-                "nodes": TextNodes(**plain["nodes"]),
-                "labels": Labels(
-                    tuple(labels["title"]),
-                    tuple(labels["date"]),
-                    frozenset(labels["title_again"]),
-                    frozenset(labels["date_again"]),
-                ),
-                "candidates": Candidates.from_plain(plain["candidates"]),
-                "body": None if body is None else BodyExample.from_plain(body),
-                "body_variants": tuple(map(BodyExample.from_plain, plain["body_variants"])),
-                "wrong": Candidates.from_plain(plain["wrong"]),
-            }
-        )
+    from newscrawl.document.document import Document
+    from newscrawl.fields.metadata.metadata import Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +95,10 @@ def _wrong_candidates(
     metadata: Metadata,
     forest: Sequence[int],
     labels: Labels,
-) -> Candidates:
+) -> TitleCandidates:
     heading = next(iter(_headings(document, labels.title)), None)
     if heading is None or document.tag[heading] != "h1":
-        return Candidates([], [], {})
+        return TitleCandidates([], [], {})
     shown = {*labels.title, *labels.title_again}
     unseen = shown.union(*map(document.text_nodes, _headings(document, shown)))
     return find_candidates(document, metadata, page.url, forest, unseen=unseen)

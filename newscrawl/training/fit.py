@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from newscrawl.ensemble.ensemble import LEAF, Tree, TreeEnsemble
 from newscrawl.fields.attributes import DATE_FEATURES, FREE_DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
-from newscrawl.forest import LEAF, Forest, Tree
+from newscrawl.training.training_errors import TooFewPagesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
+    from newscrawl.corpora.labels import LabelName
     from newscrawl.fields.attributes import Row
-    from newscrawl.training.examples import Example
-    from newscrawl.training.labels import LabelName
+    from newscrawl.training.example_types import Example
 
 TREES = 100
 
@@ -36,10 +37,6 @@ dates 0.892, 0.891 and 0.881.
 
 LEAST_LEAF = 1
 """Least examples in a leaf: two make the files a quarter smaller and dates worse by 0.009."""
-
-
-class TooFewPagesError(ValueError):
-    """There is no example of a class, or no counterexample."""
 
 
 class Data(NamedTuple):
@@ -71,25 +68,25 @@ def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models
     return Models(*(fit(one, names, sites) for one, names in zip(data, features, strict=True)))
 
 
-def fit(data: Data, feature_names: Sequence[str], sites: Iterable[str] = ()) -> Forest:
+def fit(data: Data, feature_names: Sequence[str], sites: Iterable[str] = ()) -> TreeEnsemble:
     """Return a random forest fitted to *data*. Raises :class:`TooFewPagesError`."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  # an extra
 
     model = RandomForestClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
-    return fit_forest(model, data, feature_names, sites)
+    return fit_ensemble(model, data, feature_names, sites)
 
 
-def fit_forest(
+def fit_ensemble(
     model: RandomForestClassifier | ExtraTreesClassifier,
     data: Data,
     feature_names: Iterable[str],
     sites: Iterable[str] = (),
-) -> Forest:
+) -> TreeEnsemble:
     """Return *model*, fitted to *data*, as arrays. Raises :class:`TooFewPagesError`."""
     if len(set(data.truth)) < 2:
         raise TooFewPagesError("too few labelled pages to learn from")
     model.fit(np.asarray(data.rows, dtype=np.float32), data.truth)
-    return to_forest(model, feature_names, sites)
+    return to_ensemble(model, feature_names, sites)
 
 
 def title_data(examples: Iterable[Example]) -> Data:
@@ -120,13 +117,13 @@ def free_date_data(examples: Iterable[Example]) -> Data:
     return data
 
 
-def to_forest(
+def to_ensemble(
     model: RandomForestClassifier | ExtraTreesClassifier,
     feature_names: Iterable[str],
     sites: Iterable[str] = (),
-) -> Forest:
+) -> TreeEnsemble:
     """Return a fitted ensemble of two classes, 0 and 1, as arrays."""
-    return Forest.of_trees([_tree(one) for one in model.estimators_], feature_names, sites)
+    return TreeEnsemble.of_trees([_tree(one) for one in model.estimators_], feature_names, sites)
 
 
 def _tree(fitted: DecisionTreeClassifier) -> Tree:

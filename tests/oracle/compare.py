@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from newscrawl.css import Stylesheets
-from newscrawl.css.charset import decode_sheet
-from newscrawl.document import HEAD, SCRIPT, TEXT, Document, parse_document
+from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.document.document import HEAD, SCRIPT, TEXT, Document, parse_document
 from tests.oracle.chromium import NUMBER, Rendered, Request, render
 
 if TYPE_CHECKING:

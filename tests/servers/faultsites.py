@@ -279,5 +279,5 @@ CASES: dict[str, Case] = {
     **LINKS,
     **_OUTPUT,
 }
-#: those that :mod:`tests.test_bad_input` does not crawl
+#: those that :mod:`tests.extraction.test_bad_input` does not crawl
 SITE_CASES = {name: case for name, case in CASES.items() if name not in {*PAGES, *TRANSPORTS}}

@@ -13,20 +13,21 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.frontier import outbox
-from newscrawl.crawl.frontier.keys import NO_KEY, Keys
-from newscrawl.crawl.frontier.leases import INSERT, LEASE, PARENT, SCHEMA, Lease, LeaseBook
-from newscrawl.crawl.frontier.middleware import START, LeaseMiddleware, WatchedErrback
-from newscrawl.crawl.frontier.pending import Entry, Pending
-from newscrawl.crawl.frontier.rows import NotPlainError, dump_request, load_request
-from newscrawl.crawl.store import CrawlStoreError
-from newscrawl.settings.defaults import setting
+from newscrawl.crawl.frontier.frontier_store import CrawlStoreError
+from newscrawl.crawl.frontier.lease import NO_KEY, Lease
+from newscrawl.crawl.frontier.lease_middleware import START, LeaseMiddleware, WatchedErrback
+from newscrawl.crawl.frontier.leases import INSERT, LEASE, PARENT, SCHEMA, LeaseBook
+from newscrawl.crawl.frontier.request_keys import Keys
+from newscrawl.crawl.frontier.request_queue import Entry, PendingRequests
+from newscrawl.crawl.frontier.serialization import NotPlainError, dump_request, load_request
+from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from newscrawl.crawl.frontier.pending import Slot
+    from newscrawl.crawl.frontier.request_queue import Slot
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ class LeaseScheduler(BaseScheduler):
         self._keys = Keys(crawler)
         self._slot_of = crawler.engine.downloader.get_slot_key
         memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
-        self._pending = Pending(memory, self._load_soon, self._is_in_file)
+        self._pending = PendingRequests(memory, self._load_soon, self._is_in_file)
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
         self._ids = count(1)

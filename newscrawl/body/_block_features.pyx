@@ -1,0 +1,340 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""The table of what is known of blocks (:mod:`newscrawl.body.block_features`), compiled.
+
+Made in one piece, a row a block: as lists by name the numbers take three times as long, since each is
+an object.
+"""
+
+from cpython cimport array
+from libc.math cimport log2
+
+from array import array as new_array
+
+from newscrawl.body.feature_names import FEATURES
+from newscrawl.document.flatten import TEXT
+from newscrawl.text import squeeze
+
+cdef enum:  # the places of FEATURES
+    CHARS, LINK_DENSITY, ENDS, ODD, DESCRIBED, AGAIN, TAG, PARENT_TAG, STRONG, EMPHASIS,
+    WITHIN_ARTICLE, VOTES, NCE_BEFORE, COREEX_BEFORE, HOME_LONG, UP_LONG, DEPTH, UP_SHARE, UP_BLOCKS,
+    OWN_COUNT, OWN_MEAN, OWN_LONG, ABOVE_COUNT, ABOVE_MEAN, ABOVE_LONG, AFTER_HEADING, PLACE, LEFT,
+    IMAGE, BEFORE_CHARS, AFTER_CHARS, BEFORE_TAG, WINDOW, WIDTH
+
+if len(FEATURES) != WIDTH:
+    raise ImportError("built for other features")
+
+cdef str TEXT_NODE = TEXT
+cdef array.array _DOUBLES = new_array("d")
+
+
+cdef class Blocks:
+    """The candidates of a page, and what their features share."""
+
+    cdef list tags, parents, ends, before, links
+    #: row of a candidate's element, of that element's parent, and rows of its text nodes
+    cdef list owner, above, rows
+    #: weighted characters; those of long linkless candidates, 0 for others
+    cdef array.array sizes, longs
+    cdef double whole_long
+    #: one row of WIDTH after the other
+    cdef array.array table
+
+    def __cinit__(self, document, list owner, list rows):
+        self.tags, self.parents, self.ends = document.tag, document.parent, document.end
+        self.before, self.links = document.chars_before, document.link_chars_before
+        self.owner, self.rows = owner, rows
+        self.above = [max(<Py_ssize_t> self.parents[row], 0) for row in owner]
+        self.sizes, self.longs = _zeros(len(owner)), _zeros(len(owner))
+        self.table = _zeros(len(owner) * WIDTH)
+
+    cdef inline double* of(self, Py_ssize_t place) noexcept:
+        """Return the row of a candidate."""
+        return &self.table.data.as_doubles[WIDTH * place]
+
+    cdef int fill_sizes(self, double least_long, double few_links) except -1:
+        cdef Py_ssize_t place, first, end, last = len(self.owner) - 1
+        cdef double size, share
+        cdef list mine
+        for place in range(last + 1):
+            mine = self.rows[place]
+            first, end = mine[0], <Py_ssize_t> mine[len(mine) - 1] + 1
+            size = <double> self.before[end] - <double> self.before[first] or 1.0
+            share = (<double> self.links[end] - <double> self.links[first]) / size
+            self.sizes.data.as_doubles[place] = size
+            if size >= least_long and share < few_links:
+                self.longs.data.as_doubles[place] = size
+                self.whole_long += size
+            self.of(place)[CHARS] = log2(1 + size)
+            self.of(place)[LINK_DENSITY] = share
+        for place in range(last + 1):
+            self.of(place)[BEFORE_CHARS] = self.of(place - 1)[CHARS] if place else -1
+            self.of(place)[AFTER_CHARS] = self.of(place + 1)[CHARS] if place < last else -1
+        return 0
+
+    cdef int fill_markup(
+        self, dict groups, frozenset strong, frozenset emphasis, frozenset images,
+        bytearray within, double outside,
+    ) except -1:
+        cdef Py_ssize_t place, row
+        cdef double before = -1, size
+        for place in range(len(self.owner)):
+            row = self.owner[place]
+            size = self.sizes.data.as_doubles[place]
+            self.of(place)[TAG] = groups.get(self.tags[row], 0.0)
+            self.of(place)[PARENT_TAG] = groups.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
+            self.of(place)[BEFORE_TAG] = before
+            before = self.of(place)[TAG]
+            self.of(place)[WITHIN_ARTICLE] = 1.0 if within[row] else outside
+            self.of(place)[STRONG] = self.stressed(place, strong) / size
+            self.of(place)[EMPHASIS] = self.stressed(place, emphasis) / size
+            self.of(place)[IMAGE] = self.image_before(self.rows[place][0], images)
+        return 0
+
+    cdef double stressed(self, Py_ssize_t place, frozenset stressing) except -1:
+        """Return the characters in inline elements of the tags *stressing*."""
+        cdef double chars = 0
+        cdef Py_ssize_t row, above, owner = self.owner[place]
+        for row in self.rows[place]:
+            above = self.parents[row]
+            while above != owner:
+                if self.tags[above] in stressing:
+                    chars += <double> self.before[row + 1] - <double> self.before[row]
+                    break
+                above = self.parents[above]
+        return chars
+
+    cdef double image_before(self, Py_ssize_t row, frozenset images) except -1:
+        cdef Py_ssize_t back
+        for back in range(1, min(row, 6) + 1):
+            if self.tags[row - back] == TEXT_NODE:
+                break
+            if self.tags[row - back] in images:
+                return 7 - back
+        return 0
+
+    cdef int fill_votes(self, bytearray votes) except -1:
+        cdef Py_ssize_t place
+        cdef unsigned char taken
+        for place in range(len(self.rows)):
+            taken = votes[<Py_ssize_t> self.rows[place][0]]
+            self.of(place)[VOTES] = (taken & 1) + (taken >> 1 & 1) + (taken >> 2 & 1)
+        self.fill_shares_before(votes, 1, NCE_BEFORE)
+        self.fill_shares_before(votes, 2, COREEX_BEFORE)
+        return 0
+
+    cdef int fill_shares_before(self, bytearray votes, int voter, int column) except -1:
+        """Fill in how much of what *voter* takes stands before a block."""
+        cdef double taken = 0
+        cdef Py_ssize_t place
+        for place in range(len(self.rows)):
+            self.of(place)[column] = taken
+            if votes[<Py_ssize_t> self.rows[place][0]] & voter:
+                taken += self.sizes.data.as_doubles[place]
+        for place in range(len(self.rows)):
+            self.of(place)[column] /= taken or 1.0
+        return 0
+
+    cdef int fill_parents(self, list depths) except -1:
+        cdef list homes = [], ups = []
+        cdef Py_ssize_t place, row, up, best = 0
+        cdef double whole = <double> self.before[<Py_ssize_t> self.ends[0]] or 1.0
+        for place in range(len(self.owner)):
+            row, up = self.owner[place], self.above[place]
+            beside = <Py_ssize_t> self.rows[place][0] > row + 1
+            homes.append(row if beside and self.tags[row] not in ("li", "p") else up)
+            ups.append(max(<Py_ssize_t> self.parents[up], 0))
+            self.of(place)[UP_SHARE] = (
+                <double> self.before[<Py_ssize_t> self.ends[up]] - <double> self.before[up]
+            ) / whole
+        self.fill_shares_of_best(ups, UP_LONG)
+        best = self.fill_shares_of_best(homes, HOME_LONG)
+        for place in range(len(self.owner)):
+            row = self.owner[place]
+            self.of(place)[DEPTH] = <Py_ssize_t> depths[row] - <Py_ssize_t> depths[best]
+        return self.fill_blocks_of_parents()
+
+    cdef Py_ssize_t fill_shares_of_best(self, list keys, int column) except -1:
+        """Fill in the long text of each key as a share of the most; return the key that has it."""
+        cdef list groups = _numbered(keys)
+        cdef array.array held = _zeros(len(keys))
+        cdef Py_ssize_t place, best = 0
+        for place in range(len(keys)):
+            held.data.as_doubles[<Py_ssize_t> groups[place]] += self.longs.data.as_doubles[place]
+        for place in range(len(keys)):
+            if _at(held, groups, place) > _at(held, groups, best):
+                best = place
+        for place in range(len(keys)):
+            self.of(place)[column] = _at(held, groups, place) / (_at(held, groups, best) or 1.0)
+        return keys[best]
+
+    cdef int fill_blocks_of_parents(self) except -1:
+        cdef list groups = _numbered(self.above)
+        cdef array.array counts = _zeros(len(groups))
+        cdef Py_ssize_t place
+        for place in range(len(groups)):
+            counts.data.as_doubles[<Py_ssize_t> groups[place]] += 1
+        for place in range(len(groups)):
+            self.of(place)[UP_BLOCKS] = min(_at(counts, groups, place), 30.0)
+        return 0
+
+    cdef int fill_patterns(self, dict classes) except -1:
+        cdef list own = [], above = []
+        cdef Py_ssize_t place
+        for place in range(len(self.owner)):
+            row, up = self.owner[place], self.above[place]
+            own.append((self.tags[row], classes.get(row), self.tags[up]))
+            above.append((self.tags[up], classes.get(up), self.tags[row]))
+        self.fill_pattern(own, OWN_COUNT)
+        return self.fill_pattern(above, ABOVE_COUNT)
+
+    cdef int fill_pattern(self, list keys, int column) except -1:
+        """Fill in the number, mean size and share of long text of the blocks that share a key."""
+        cdef list groups = _numbered(keys)
+        cdef array.array counts = _zeros(len(keys)), sizes = _zeros(len(keys))
+        cdef array.array longs = _zeros(len(keys))
+        cdef double whole = self.whole_long or 1.0
+        cdef Py_ssize_t place, group
+        for place in range(len(keys)):
+            group = groups[place]
+            counts.data.as_doubles[group] += 1
+            sizes.data.as_doubles[group] += self.sizes.data.as_doubles[place]
+            longs.data.as_doubles[group] += self.longs.data.as_doubles[place]
+        for place in range(len(keys)):
+            group = groups[place]
+            self.of(place)[column] = counts.data.as_doubles[group]
+            self.of(place)[column + 1] = log2(
+                1 + sizes.data.as_doubles[group] / counts.data.as_doubles[group]
+            )
+            self.of(place)[column + 2] = longs.data.as_doubles[group] / whole
+        return 0
+
+    cdef int fill_places(self, heading) except -1:
+        cdef double start = 0 if heading is None else self.before[<Py_ssize_t> self.ends[heading]]
+        cdef double whole = <double> self.before[len(self.before) - 1] or 1.0
+        cdef double total = 0, earlier = 0, near
+        cdef Py_ssize_t place, other, count = len(self.rows)
+        for place in range(count):
+            total += self.sizes.data.as_doubles[place]
+        total = total or 1.0
+        for place in range(count):
+            first = self.rows[place][0]
+            self.of(place)[AFTER_HEADING] = (<double> self.before[<Py_ssize_t> first] - start) / whole
+            self.of(place)[PLACE] = earlier / total
+            self.of(place)[LEFT] = log2(1 + total - earlier)
+            earlier += self.sizes.data.as_doubles[place]
+            near = 0
+            for other in range(max(0, place - 3), min(count, place + 4)):
+                near += self.longs.data.as_doubles[other]
+            self.of(place)[WINDOW] = log2(1 + near)
+        return 0
+
+    cdef int fill_texts(
+        self, list texts, str description, Py_ssize_t beginning, Py_ssize_t least,
+        Py_ssize_t most_described, Py_ssize_t most_looked_at,
+    ) except -1:
+        cdef dict seen = {}
+        cdef str text, start
+        cdef Py_ssize_t place
+        for place in range(len(texts)):
+            text = texts[place]
+            seen[text] = text in seen
+            self.of(place)[ENDS] = _ending(text)
+            self.of(place)[ODD] = _odd(text, most_looked_at)
+            self.of(place)[DESCRIBED] = 0 if description else -1
+            if description and len(text) >= least:
+                start = _squeezed(text, beginning, most_described)
+                self.of(place)[DESCRIBED] = len(start) >= least and start in description
+        for place in range(len(texts)):
+            self.of(place)[AGAIN] = <bint> seen[texts[place]]
+        return 0
+
+
+def feature_table(
+    document, list owner not None, list rows not None, bytearray votes not None, heading,
+    list texts not None, str description not None,
+    *, dict tag_groups not None, frozenset strong_tags not None,
+    frozenset emphasis_tags not None, frozenset images not None,
+    double least_long, double few_links, Py_ssize_t beginning, Py_ssize_t least_described,
+    Py_ssize_t most_described, Py_ssize_t most_looked_at,
+):
+    """Return the table: see :func:`newscrawl.body.block_features.table_in_python`."""
+    cdef Blocks blocks = Blocks(document, owner, rows)
+    blocks.fill_sizes(least_long, few_links)
+    articles = bytearray(len(document.tag))
+    _mark(articles, document.rows_of("article"), document.end, 1)
+    outside = 0.0 if document.rows_of("article") or document.rows_of("main") else -1.0
+    blocks.fill_markup(tag_groups, strong_tags, emphasis_tags, images, articles, outside)
+    blocks.fill_votes(votes)
+    blocks.fill_parents(document.depth)
+    blocks.fill_patterns(document.attributes["class"])
+    blocks.fill_places(heading)
+    blocks.fill_texts(
+        texts, description, beginning, least_described, most_described, most_looked_at
+    )
+    return blocks.table
+
+
+cdef array.array _zeros(Py_ssize_t count):
+    return array.clone(_DOUBLES, count, zero=True)
+
+
+cdef list _numbered(list keys):
+    """Return the number of each key, equal keys having the same."""
+    cdef dict numbers = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+cdef inline double _at(array.array held, list groups, Py_ssize_t place) except? -1:
+    return held.data.as_doubles[<Py_ssize_t> groups[place]]
+
+
+cdef double _ending(str text) except -1:
+    """Return what *text* ends with: 2 a sentence, 1 an announcement."""
+    cdef Py_ssize_t size = len(text), place = size - 1, first = max(0, size - 8)
+    while place >= first and text[place] in u"\"'”’»)]」』":
+        place -= 1
+    if place >= first and text[place] in u".!?…。！？؟۔।॥":
+        return 2.0
+    return 1.0 if size and text[size - 1] in u":：" else 0.0
+
+
+cdef double _odd(str text, Py_ssize_t most) except -1:
+    cdef Py_ssize_t place, count = 0
+    cdef Py_UCS4 character
+    for place in range(min(len(text), most)):
+        character = text[place]
+        if character == u" " or u"A" <= character <= u"z":  # as most are
+            continue
+        if character in u"©®|•»›→▶►@#/":
+            count += 1
+    return count
+
+
+cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t most):
+    """Return the first *size* characters of the first *most* of *text*, white space squeezed."""
+    cdef Py_ssize_t place, last = min(len(text), size) - 1
+    for place in range(last + 1):
+        if text[place].isspace() and (
+            text[place] != u" " or place == last or text[place + 1].isspace()
+        ):
+            return squeeze(text[:most])[:size]
+    return text[:size]
+
+
+def cast_votes(list ends not None, forests not None):
+    """Return who takes each row: see :func:`newscrawl.body.blocks.votes_in_python`."""
+    votes = bytearray(len(ends))
+    cdef int voter = 1
+    for forest in forests:
+        _mark(votes, forest, ends, voter)
+        voter <<= 1
+    return votes
+
+
+cdef int _mark(bytearray marks, forest, list ends, int bit) except -1:
+    """Set *bit* of each row in the subtrees of *forest*."""
+    cdef Py_ssize_t root, row
+    for root in forest:
+        for row in range(root, <Py_ssize_t> ends[root]):
+            marks[row] |= bit
+    return 0

@@ -1,0 +1,12 @@
+"""The names of what is known of a block: see :mod:`newscrawl.body.block_features`."""
+
+from __future__ import annotations
+
+FEATURES = (
+    "chars", "link_density", "ends", "odd", "described", "again", "tag", "parent_tag", "strong",
+    "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
+    "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
+    "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
+    "after_chars", "before_tag", "window",
+)  # fmt: skip
+"""In the order of a model's rows."""

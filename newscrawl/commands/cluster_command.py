@@ -1,0 +1,127 @@
+"""``scrapy cluster``: the near-duplicates among the articles of feeds."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from newscrawl.commands.corpus_options import progress
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from newscrawl.feeds.cluster_tables import FeedArticle, Row
+
+
+class ClusterCommand(ScrapyCommand):
+    """Cluster the articles of feeds and write two tables."""
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return the arguments of the command."""
+        return "[options] FEED..."
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Find the near-duplicates among the articles of feeds"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Read the articles of each FEED, JSON Lines (also gzipped), Parquet or a folder of "
+            "segments, in order, and find which tell one story, as NearDuplicatePipeline does under "
+            "the same settings. Write a line for each article, and one for each cluster, as "
+            "Parquet where the name ends with .parquet and as JSON Lines otherwise."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the options of the command."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--articles",
+            metavar="FILE",
+            default="-",
+            help="where the articles go (default: standard output, as JSON Lines)",
+        )
+        parser.add_argument("--clusters", metavar="FILE", help="where the clusters go")
+        parser.add_argument(
+            "--sort", action="store_true", help="take articles by time and URL, not feed by feed"
+        )
+        parser.add_argument(
+            "--two-pass",
+            action="store_true",
+            help="look at all articles before any is clustered: better than any stream can",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Cluster the feeds in *args*."""
+        if not args:
+            raise UsageError("name at least one feed", print_help=False)
+        if opts.two_pass and opts.sort:
+            raise UsageError("--two-pass takes articles in any order", print_help=False)
+        try:
+            rows = self._cluster(args, opts)
+            _write(rows, opts)
+        except OSError as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def _cluster(self, feeds: Sequence[str], opts: argparse.Namespace) -> list[Row]:
+        from newscrawl.feeds.cluster_tables import as_streamed, at_once  # noqa: PLC0415
+        from newscrawl.feeds.feed_rows import count_rows  # noqa: PLC0415
+        from newscrawl.pipelines.pipeline_options import neardup_options  # noqa: PLC0415
+
+        assert self.settings is not None  # noqa: S101  # set before run
+        try:
+            options = neardup_options(self.settings)
+        except ValueError as error:
+            raise UsageError(str(error), print_help=False) from error
+        arrivals: Any = self._arrivals(feeds)
+        if opts.sort:
+            arrivals = sorted(arrivals, key=lambda one: (one.story.timestamp, one.story.url))
+        with progress("clustering", sum(map(count_rows, feeds))) as advance:
+            cluster = at_once if opts.two_pass else as_streamed
+            return cluster(arrivals, options, advance)
+
+    def _arrivals(self, feeds: Sequence[str]) -> Iterator[FeedArticle]:
+        """Yield the articles of *feeds*, and tell on standard error what was none."""
+        from newscrawl import clock  # noqa: PLC0415
+        from newscrawl.defaults import setting  # noqa: PLC0415
+        from newscrawl.feeds.cluster_tables import ArrivalReader  # noqa: PLC0415
+        from newscrawl.feeds.feed_rows import read_rows  # noqa: PLC0415
+
+        assert self.settings is not None  # noqa: S101  # set before run
+        reader = ArrivalReader(setting(self.settings, "NEWSCRAWL_FIELDS"), clock.now())
+        for feed in feeds:
+            skipped = 0
+            for arrival in map(reader.read, read_rows(feed, reader.columns)):
+                if arrival is None:
+                    skipped += 1
+                else:
+                    yield arrival
+            if skipped:
+                sys.stderr.write(f"{feed}: {skipped} rows without text or URL were left out\n")
+
+
+def _write(rows: Sequence[Row], opts: argparse.Namespace) -> None:
+    from newscrawl.feeds.cluster_tables import (  # noqa: PLC0415
+        ARTICLE_COLUMNS,
+        CLUSTER_COLUMNS,
+        clusters,
+    )
+    from newscrawl.feeds.feed_rows import write_rows  # noqa: PLC0415
+
+    found = list(clusters(rows))
+    write_rows(opts.articles, rows, ARTICLE_COLUMNS)
+    if opts.clusters:
+        write_rows(opts.clusters, found, CLUSTER_COLUMNS)
+    several = [one["size"] for one in found if one["size"] > 1]
+    sys.stderr.write(
+        f"{len(rows)} articles, {len(found)} clusters, {len(several)} of them with more than one "
+        f"article, {max(several, default=1)} at most\n"
+    )

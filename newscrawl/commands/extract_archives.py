@@ -1,0 +1,259 @@
+"""The articles of archives, as the crawl that filled them would have extracted them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter, deque
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy.exceptions import UsageError
+
+from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
+from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
+from newscrawl.crawl.warc.captures import NoPageError, is_message, moved_to, page_of, sheet_of
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from newscrawl.css.sheet_links import sheet_url, sheet_urls
+from newscrawl.defaults import setting
+from newscrawl.items import Article
+from newscrawl.pipelines.news_extract import TASK, verdict
+from newscrawl.pipelines.pipeline_options import PipelineOptions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from newscrawl.crawl.warc.archive_reader import ArchiveRecord
+    from newscrawl.crawl.warc.captures import Capture
+
+SHEETS: Final = "newscrawl.crawl.workers.tasks:parse_stylesheet"
+
+_WAITING: Final = 4
+"""Pages for each worker that are read ahead."""
+
+_REDIRECTS: Final = 5
+
+
+def extract_archives(
+    paths: Sequence[Path],
+    settings: BaseSettings,
+    emit: Callable[[Article], None],
+    *,
+    method: str,
+    parts: list[str],
+    encoding: str | None,
+) -> bool:
+    """Call *emit* with the articles of the archives at *paths*, under the *settings* of a crawl.
+
+    Tells on standard error what became of the rest. Returns False where an archive is damaged.
+    Raises ``UsageError`` for settings that cannot be used.
+    """
+    try:
+        options = replace(PipelineOptions.read(settings), method=method, body_parts=parts)
+        workers, deadline, memory_limit, styled, sheets = (
+            setting(settings, f"NEWSCRAWL_{name}")
+            for name in ("WORKERS", "DEADLINE", "MEMORY_LIMIT", "CSS_ENABLED", "CSS_SHEETS")
+        )
+    except ValueError as error:
+        raise UsageError(str(error), print_help=False) from error
+
+    async def run() -> Extractor:
+        pool = WorkerPool(workers, deadline=deadline, memory_limit=memory_limit)
+        extractor = Extractor(
+            pool,
+            options,
+            ahead=_WAITING * max(1, workers),
+            encoding=encoding,
+            sheets=sheets if styled else 0,
+        )
+        try:
+            async for article in extractor.articles(paths):
+                emit(article)
+        finally:
+            await pool.close()
+        return extractor
+
+    extractor = asyncio.run(run())
+    _tell(summary(extractor.counts))
+    return not extractor.damaged
+
+
+class _Sheet(NamedTuple):
+    url: str
+    hash: str
+    imports: list[str]
+
+
+class Extractor:
+    """Extracts the pages of archives in the workers of *pool*, *ahead* of them at a time.
+
+    *encoding* takes the place of the charset that the server named; *sheets* are the style sheets
+    of a page at most (0: styles are not asked for).
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        options: PipelineOptions,
+        *,
+        ahead: int,
+        encoding: str | None,
+        sheets: int,
+    ) -> None:
+        self._pool = pool
+        self._ahead = ahead
+        self._options = options
+        self._encoding = encoding
+        self._sheets = _Sheets(pool, sheets)
+        #: ``article``, and why the other records are none
+        self.counts: Counter[str] = Counter()
+        #: whether something of an archive could not be read
+        self.damaged = False
+
+    async def articles(self, paths: Sequence[Path]) -> AsyncIterator[Article]:
+        """Yield the articles of the archives at *paths*, in order, and tell what goes wrong."""
+        with TemporaryDirectory(prefix="newscrawl-") as folder:
+            await self._sheets.read(paths, folder)
+            pending: deque[asyncio.Task[Article | None]] = deque()
+            for capture in self._pages(paths):
+                pending.append(asyncio.create_task(self._article(capture)))
+                if len(pending) >= self._ahead and (article := await pending.popleft()):
+                    yield article
+            while pending:
+                if article := await pending.popleft():
+                    yield article
+
+    def _pages(self, paths: Iterable[Path]) -> Iterator[Capture]:
+        for record in self._records(paths):
+            self.counts["record"] += 1
+            if not is_message(record):
+                continue
+            try:
+                yield page_of(record)
+            except NoPageError as error:
+                self.counts[error.reason] += 1
+
+    def _records(self, paths: Iterable[Path]) -> Iterator[ArchiveRecord]:
+        for path in paths:
+            try:
+                for record in read_records(path):
+                    if isinstance(record, Flaw):
+                        self._tell_flaw(path, record)
+                    else:
+                        yield record
+            except (ArchiveError, OSError) as error:
+                self.damaged = True
+                _tell(str(error))
+
+    def _tell_flaw(self, path: Path, flaw: Flaw) -> None:
+        self.counts[flaw.reason] += 1
+        if flaw.reason == "too_large":
+            _tell(f"{path}: a record is too large: {flaw.url}")
+            return
+        self.damaged = True
+        what = "the archive is cut off" if flaw.reason == "cut" else "a record is damaged"
+        _tell(f"{path}: {what} at byte {flaw.offset}")
+
+    async def _article(self, page: Capture) -> Article | None:
+        try:
+            plain = await self._pool.call(
+                TASK,
+                page.body,
+                url=page.url,
+                encoding=self._encoding or page.encoding,
+                fetched_at=page.at.isoformat(),
+                method=self._options.method,
+                parts=self._options.body_parts,
+                hints=page.hints,
+                **self._sheets.of(page),
+            )
+        except WorkerError as error:
+            self.counts["failed"] += 1
+            _tell(f"{page.url}: failed ({error.reason}): {error}")
+            return None
+        article = Article.from_dict(plain)
+        if page.truncated:
+            article.flags.append("truncated")
+        dropped = verdict(article, self._options)
+        self.counts[dropped.reason if dropped else "article"] += 1
+        return None if dropped else article
+
+
+class _Sheets:
+    """The style sheets in archives, parsed, by URL; *most* of them are those of a page."""
+
+    def __init__(self, pool: WorkerPool, most: int) -> None:
+        self._pool = pool
+        self._most = most
+        self._store: dict[str, Any] = {}
+        self._known: dict[str, _Sheet] = {}
+        self._moved: dict[str, str] = {}
+
+    async def read(self, paths: Iterable[Path], folder: str) -> None:
+        """Read all sheets in the archives at *paths*, into a store in *folder*."""
+        # As large as it gets: it is gone with the folder.
+        self._store = {"store": f"{folder}/sheets.sqlite", "store_size": 2**20}
+        for path in paths if self._most else ():
+            try:
+                for record in read_records(path):
+                    if not isinstance(record, Flaw) and is_message(record):
+                        await self._add(record)
+            except (ArchiveError, OSError):
+                continue  # told when its pages are read
+
+    async def _add(self, record: ArchiveRecord) -> None:
+        if place := moved_to(record):
+            self._moved[record.url] = place
+        elif sheet := sheet_of(record):
+            try:
+                plain = await self._pool.call(
+                    SHEETS, sheet.body, encoding=sheet.encoding, **self._store
+                )
+            except WorkerError:
+                return  # as if it were missing
+            self._known[sheet.url] = _Sheet(sheet.url, plain["hash"], plain["imports"])
+
+    def of(self, page: Capture) -> dict[str, Any]:
+        """Return the arguments that tell the worker of the page's sheets; none without sheets."""
+        if not self._known:
+            return {}
+        urls = sheet_urls(page.body, page.url, limit=self._most)
+        linked = {url: self._find(url) for url in urls}
+        found = latest = {url: sheet for url, sheet in linked.items() if sheet}
+        for _ in range(IMPORT_DEPTH):
+            latest = {name: sheet for name, sheet in self._imports(latest) if name not in found}
+            found = {**found, **latest}
+        return {"stylesheets": {url: sheet.hash for url, sheet in found.items()}, **self._store}
+
+    def _imports(self, sheets: dict[str, _Sheet]) -> Iterator[tuple[str, _Sheet]]:
+        for url, sheet in sheets.items():
+            for href in sheet.imports:
+                name, source = sheet_url(href, url), sheet_url(href, sheet.url)
+                if name and source and (imported := self._find(source)):
+                    yield name, imported
+
+    def _find(self, url: str) -> _Sheet | None:
+        for _ in range(_REDIRECTS):
+            if url not in self._moved:
+                break
+            url = self._moved[url]
+        return self._known.get(url)
+
+
+def summary(counts: Counter[str]) -> str:
+    """Return a line for people that tells what became of all records."""
+    left_out = ", ".join(
+        f"{number} {reason}"
+        for reason, number in counts.most_common()
+        if reason not in {"record", "article"}
+    )
+    line = f"{counts['article']} articles in {counts['record']} records"
+    return f"{line}; left out: {left_out}" if left_out else line
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"scrapy extract: {line}\n")

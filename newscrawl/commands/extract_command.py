@@ -1,0 +1,218 @@
+"""``scrapy extract``: the article of one page, from a file or from the web, or those of archives."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from scrapy import Request, Spider
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.spidermiddlewares.httperror import HttpError
+from w3lib.url import is_url
+
+from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
+from newscrawl.document.document import MOST_BYTES, DocumentError
+from newscrawl.document.encoding import header_charset
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
+from newscrawl.extraction.methods import method_of
+from newscrawl.optional import require
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from newscrawl.items import Article
+
+
+ARCHIVES = (".warc", ".warc.gz")
+"""What names of archives end with."""
+
+
+class SourcePage(NamedTuple):
+    """A page as read or fetched."""
+
+    html: bytes
+    url: str | None
+    encoding: str | None
+
+
+class PageSpider(Spider):
+    """Fetch one page, and leave it or the exception in ``outcome``; nothing is parsed here."""
+
+    name = "extract"
+    # Those of the project at hand are for its own items.
+    custom_settings: dict[str, Any] = {"FEEDS": {}, "ITEM_PIPELINES": {}}  # noqa: RUF012  # Scrapy declares it so
+
+    def __init__(
+        self, page_url: str, outcome: list[SourcePage | BaseException], **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.page_url = page_url
+        self.outcome = outcome
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield the one request."""
+        yield Request(self.page_url, errback=self.fail, dont_filter=True)
+
+    def parse(self, response: Response, **_: Any) -> None:
+        """Keep the page."""
+        encoding = header_charset(response.headers.get("Content-Type"))
+        self.outcome.append(SourcePage(response.body, response.url, encoding))
+
+    def fail(self, failure: Failure) -> None:
+        """Keep what went wrong."""
+        self.outcome.append(failure.value or Exception("not fetched"))
+
+
+class ExtractCommand(ScrapyCommand):
+    """Extract the article of one page and print it."""
+
+    default_settings: ClassVar[dict[str, Any]] = {
+        "DOWNLOAD_MAXSIZE": MOST_BYTES,
+        "LOG_LEVEL": "CRITICAL",
+        "ROBOTSTXT_OBEY": True,
+    }
+
+    def syntax(self) -> str:
+        """Return the arguments of the command."""
+        return "[options] FILE-OR-URL | ARCHIVE..."
+
+    def short_desc(self) -> str:
+        """Return what the command does, in a line."""
+        return "Extract the article of one page, or those of archives"
+
+    def long_desc(self) -> str:
+        """Return what the command does."""
+        return (
+            "Extract title, date, body and the other fields of the article in FILE, or at URL, "
+            "which is fetched by Scrapy under the settings of the project, and print them as JSON. "
+            "Or those of all articles in WARC archives (.warc, .warc.gz), a line for each."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the options of the command."""
+        super().add_options(parser)
+        parser.add_argument("--text", action="store_true", help="print readable text, not JSON")
+        parser.add_argument(
+            "--method", default=DEFAULT_METHOD, help="extraction method (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--parts",
+            metavar="LIST",
+            default=",".join(sorted(DEFAULT_PARTS)),
+            help=f"of {', '.join(PARTS)}, those that belong to the body (default: %(default)s)",
+        )
+        parser.add_argument("--url", help="URL that the page in FILE was fetched from")
+        parser.add_argument(
+            "--encoding", help="charset of the page, in place of the one that the server names"
+        )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the arguments; a file needs no crawler."""
+        super().process_options(args, opts)
+        archives = [arg for arg in args if _is_archive(arg)]
+        if not args or len(args) > max(1, len(archives)):
+            raise UsageError("one FILE or URL is needed, or one or more archives")
+        if archives and opts.url:
+            raise UsageError("pages in archives have URLs of their own", print_help=False)
+        self.requires_crawler_process = not archives and is_url(args[0])
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print what is found, or say on standard error why there is none and exit with 1."""
+        try:
+            if _is_archive(args[0]):
+                self._extract_archives(args, opts)
+            else:
+                self._extract_page(args[0], opts)
+        except (UnknownMethodError, UnknownPartError) as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def _extract_page(self, source: str, opts: argparse.Namespace) -> None:
+        try:
+            page = self._fetch(source) if self.crawler_process else _read(source, opts.url)
+            article = extract(
+                page.html,
+                page.url,
+                encoding=opts.encoding or page.encoding,
+                method=opts.method,
+                options=ExtractOptions(parts=parse_parts(opts.parts.split(","))),
+            )
+        except (_FetchError, OSError, DocumentError) as error:
+            sys.stderr.write(f"scrapy extract: {source}: {error}\n")
+            self.exitcode = 1
+            return
+        _print(as_text(article) if opts.text else _as_json(article))
+
+    def _extract_archives(self, paths: list[str], opts: argparse.Namespace) -> None:
+        require("warcio", "warcio", "warc")
+        from newscrawl.commands.extract_archives import extract_archives  # noqa: PLC0415  # optional
+
+        assert self.settings is not None  # noqa: S101  # set before run
+        method_of(opts.method)
+        form = (lambda article: as_text(article) + "\n") if opts.text else _as_line
+        complete = extract_archives(
+            [Path(path) for path in paths],
+            self.settings,
+            lambda article: _print(form(article)),
+            method=opts.method,
+            parts=sorted(parse_parts(opts.parts.split(","))),
+            encoding=opts.encoding,
+        )
+        self.exitcode = int(not complete)
+
+    def _fetch(self, url: str) -> SourcePage:
+        assert self.crawler_process is not None  # noqa: S101  # by process_options
+        outcome: list[SourcePage | BaseException] = []
+        self.crawler_process.crawl(PageSpider, page_url=url, outcome=outcome)
+        self.crawler_process.start()
+        result = outcome[0] if outcome else _FetchError("not fetched")
+        if isinstance(result, SourcePage):
+            return result
+        raise _FetchError(_reason(result)) from result
+
+
+def _is_archive(source: str) -> bool:
+    return source.endswith(ARCHIVES) and not is_url(source)
+
+
+class _FetchError(Exception):
+    """The page could not be fetched."""
+
+
+def as_text(article: Article) -> str:
+    """Return *article* for a reader: headline, date and authors, body."""
+    line = " - ".join(part for part in (_date_text(article), ", ".join(article.authors)) if part)
+    return "\n\n".join(part for part in (article.title, line, article.body) if part) + "\n"
+
+
+def _date_text(article: Article) -> str:
+    return article.date.isoformat() if article.date else ""
+
+
+def _as_line(article: Article) -> str:
+    return json.dumps(article.to_dict(), ensure_ascii=False) + "\n"
+
+
+def _print(text: str) -> None:
+    sys.stdout.buffer.write(text.encode(errors="replace"))
+
+
+def _as_json(article: Article) -> str:
+    return json.dumps(article.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+def _read(path: str, url: str | None) -> SourcePage:
+    return SourcePage(Path(path).read_bytes(), url, None)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, HttpError):
+        return f"HTTP status {error.response.status}"
+    message = str(error)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

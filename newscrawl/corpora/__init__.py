@@ -1,0 +1,1 @@
+"""Labelled pages: loading, labels, metrics, folds."""

@@ -1,0 +1,48 @@
+"""The style sheets of a corpus: ``NAME/stylesheets.json`` maps URLs to files in ``NAME/css/``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from newscrawl.css.sheets.sheet import parse_sheet
+from newscrawl.css.syntax.charset import decode_sheet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.css.sheets.sheet import Sheet
+
+
+class CorpusSheets(Mapping[str, "Sheet"]):
+    """Parsed sheets by URL, each read when it is first asked for; empty for a corpus without.
+
+    Raises ``OSError`` and ``ValueError`` where files are missing or broken.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        index = folder / "stylesheets.json"
+        self._folder = folder / "css"
+        self._files: dict[str, str] = json.loads(index.read_bytes()) if index.is_file() else {}
+        self._sheets: dict[str, Sheet] = {}
+
+    def __getitem__(self, url: str) -> Sheet:
+        if url not in self._sheets:
+            data = gzip.decompress((self._folder / self._files[url]).read_bytes())
+            self._sheets[url] = parse_sheet(decode_sheet(data))
+        return self._sheets[url]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@cache
+def corpus_sheets(folder: Path) -> CorpusSheets:
+    """Return the sheets of the corpus in *folder*, the same object each time."""
+    return CorpusSheets(folder)

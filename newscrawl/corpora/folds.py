@@ -1,0 +1,68 @@
+"""Folds of cross-validation: domain-disjoint (extra-site) or mixed (intra-site) (DocEng 2011, 4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal, get_args
+from urllib.parse import urlsplit
+
+from newscrawl.corpora.corpus import registered_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from newscrawl.corpora.corpus import LabelledPage
+
+FOLDS = 3
+
+Kind = Literal["extra-site", "intra-site"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def folds(pages: Sequence[LabelledPage], kind: Kind) -> list[int]:
+    """Return the fold, 0 to 2, of each of *pages*; it does not depend on their order."""
+    return _FOLDS[kind](pages)
+
+
+def site_names(page: LabelledPage) -> tuple[str, str]:
+    """Return the names by which the site of *page* is known: site or publisher, and domain."""
+    return page.site, registered_domain(urlsplit(page.url or "").hostname or page.site)
+
+
+def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
+    """Return folds of about the same size in which no site, publisher or domain is in two."""
+    group_of = _groups(pages)
+    sizes: dict[str, int] = defaultdict(int)
+    for page in pages:
+        sizes[group_of[page.site]] += 1
+    fold_of: dict[str, int] = {}
+    filled = [0] * FOLDS
+    for group in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        fold = filled.index(min(filled))
+        fold_of[group] = fold
+        filled[fold] += sizes[group]
+    return [fold_of[group_of[page.site]] for page in pages]
+
+
+def intra_site(pages: Sequence[LabelledPage]) -> list[int]:
+    """Return folds over which the pages of each site are spread evenly."""
+    order = sorted(range(len(pages)), key=lambda i: (pages[i].site, pages[i].corpus, pages[i].id))
+    result = [0] * len(pages)
+    for number, index in enumerate(order):
+        result[index] = number % FOLDS
+    return result
+
+
+def _groups(pages: Sequence[LabelledPage]) -> dict[str, str]:
+    """Return the group that each name of a site is in: names that share a page are of one."""
+    members: dict[str, set[str]] = {}
+    for page in pages:
+        joined = set[str]().union(*(members.get(name, {name}) for name in site_names(page)))
+        members.update(dict.fromkeys(joined, joined))
+    return {name: min(names) for name, names in members.items()}
+
+
+_FOLDS: dict[Kind, Callable[[Sequence[LabelledPage]], list[int]]] = {
+    "extra-site": extra_site,
+    "intra-site": intra_site,
+}

@@ -1,0 +1,1 @@
+"""URL discovery: site lists, feeds, sitemaps, links."""

@@ -1,0 +1,252 @@
+"""The site list: which sites to crawl, with options for each.
+
+Plain lines (one URL a line, ``#`` starts a comment), CSV (a header with ``url``), JSON, JSON
+Lines and YAML are read; the file's suffix tells which.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+import yaml
+
+from newscrawl.crawl.discovery.urls import site_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    #: entries of a site list with the line that each begins on
+    Numbered = Iterator[tuple[int, object]]
+
+_LISTS = ("sections", "feeds", "sitemaps")
+_OPTIONS = ("url", *_LISTS, "limit", "language")
+_HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+class SitesError(ValueError):
+    """A site list that cannot be used; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One site of the list."""
+
+    #: the page to begin with
+    url: str
+    #: section pages to read besides the ones found
+    sections: tuple[str, ...] = ()
+    #: RSS, Atom or JSON feeds to read besides the ones found
+    feeds: tuple[str, ...] = ()
+    #: sitemaps to read besides the ones found
+    sitemaps: tuple[str, ...] = ()
+    #: article pages to take; None leaves it to ``NEWSCRAWL_SITE_LIMIT``
+    limit: int | None = None
+    #: BCP 47 tag of pages that do not name their language
+    language: str | None = None
+    #: name in stats: the host, with the port where it is not the default
+    key: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", site_key(self.url))
+
+
+def make_site(entry: object) -> Site:
+    """Return the site of *entry*: a URL, or a mapping with ``url`` and options.
+
+    Raises ``ValueError`` saying what is wrong with it.
+    """
+    if isinstance(entry, str):
+        entry = {"url": entry}
+    if not isinstance(entry, dict):
+        raise ValueError(f"expected a URL or a mapping: {entry!r}")  # noqa: TRY004
+    given = {name: value for name, value in entry.items() if value not in (None, "")}
+    for name in given:
+        if name not in _OPTIONS:
+            raise ValueError(f"unknown option {name!r} (known: {', '.join(_OPTIONS)})")
+    if "url" not in given:
+        raise ValueError("url is missing")
+    url = http_url(given["url"])
+    return Site(
+        url=url,
+        limit=_limit(given.get("limit")),
+        language=_language(given.get("language")),
+        **{name: _urls(name, given.get(name), url) for name in _LISTS},
+    )
+
+
+def http_url(value: object) -> str:
+    """Return *value* as an absolute http(s) URL; a bare host name gets ``https://``.
+
+    Raises ``ValueError`` for anything else.
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if _HOST.fullmatch(text):
+        text = f"https://{text}"
+    try:
+        parts = urlsplit(text)
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid or re.search(r"\s", text):
+        raise ValueError(f"not an http(s) URL: {value!r}")
+    return text if parts.path else parts._replace(path="/").geturl()
+
+
+def load_sites(path: str | Path) -> list[Site]:
+    """Return the sites listed in the file *path*.
+
+    Raises :class:`SitesError`: ``file:line: message``.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else _undecodable(path)
+        raise SitesError(f"{path}: {reason}") from None
+    read = _READERS.get(path.suffix.lower(), _plain)
+    sites: dict[str, tuple[int, Site]] = {}
+    for line, site in _numbered_sites(path, read(text)):
+        if site.key in sites:
+            first = sites[site.key][0]
+            raise SitesError(
+                f"{path}:{line}: {site.key} is listed already (line {first}); "
+                "give further pages of a site as its sections"
+            )
+        sites[site.key] = line, site
+    if not sites:
+        raise SitesError(f"{path}: no sites in it")
+    return [site for _, site in sites.values()]
+
+
+def _numbered_sites(path: Path, entries: Numbered) -> Iterator[tuple[int, Site]]:
+    try:
+        for line, entry in entries:
+            try:
+                yield line, make_site(entry)
+            except ValueError as error:
+                raise SitesError(f"{path}:{line}: {error}") from None
+    except json.JSONDecodeError as error:
+        raise SitesError(f"{path}:{error.lineno}: {error.msg}") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise SitesError(f"{path}:{line}: {error.problem or error.context}") from None
+    except (yaml.YAMLError, csv.Error) as error:
+        raise SitesError(f"{path}: {error}") from None
+
+
+def _undecodable(path: Path) -> str:
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return f"line {number} is not UTF-8 text"
+    return "not UTF-8 text"
+
+
+def _limit(value: object) -> int | None:
+    if value is None:
+        return None
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"limit must be a whole number of at least 1, not {value!r}")
+    return number
+
+
+def _language(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+        raise ValueError(f"language must be a tag such as en or pt-BR, not {value!r}")
+    return value
+
+
+def _urls(name: str, value: object, base: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    given: Iterable[Any] = value.split() if isinstance(value, str) else [value]
+    if isinstance(value, list):
+        given = value
+    if not all(isinstance(url, str) for url in given):
+        raise ValueError(f"{name} must be URLs, not {value!r}")
+    try:
+        return tuple(http_url(urljoin(base, url)) for url in given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _plain(text: str) -> Numbered:
+    for number, line in enumerate(text.splitlines(), 1):
+        if entry := re.sub(r"(^|\s)#.*", "", line).strip():
+            yield number, entry
+
+
+def _csv(text: str) -> Numbered:
+    reader = csv.DictReader(StringIO(text, newline=""), restkey="extra columns")
+    if "url" not in (reader.fieldnames or ()):
+        yield 1, {}
+    for row in reader:
+        yield reader.line_num, row
+
+
+def _json_lines(text: str) -> Numbered:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                error.lineno = number
+                raise
+
+
+def _json(text: str) -> Numbered:
+    parsed = json.loads(text)
+    entries = parsed.get("sites") if isinstance(parsed, dict) else parsed
+    start = re.search(r"\A\s*\[" if entries is parsed else r'"sites"\s*:\s*\[', text)
+    if not isinstance(entries, list) or start is None:
+        yield 1, parsed
+        return
+    decoder, at = json.JSONDecoder(), start.end()
+    for entry in entries:
+        at += len(text[at:]) - len(text[at:].lstrip(", \t\r\n"))
+        yield text.count("\n", 0, at) + 1, entry
+        at = decoder.raw_decode(text, at)[1]
+
+
+def _yaml(text: str) -> Numbered:
+    loader = yaml.SafeLoader(text)
+    try:
+        root = loader.get_single_node()
+        for node in _yaml_entries(root):
+            yield node.start_mark.line + 1, loader.construct_object(node, deep=True)
+    finally:
+        loader.dispose()
+
+
+def _yaml_entries(root: yaml.Node | None) -> list[Any]:
+    if root is None:
+        return []
+    if isinstance(root, yaml.MappingNode):
+        for key, value in root.value:
+            if key.value == "sites" and isinstance(value, yaml.SequenceNode):
+                return list(value.value)
+    return list(root.value) if isinstance(root, yaml.SequenceNode) else [root]
+
+
+_READERS: dict[str, Callable[[str], Numbered]] = {
+    ".csv": _csv,
+    ".json": _json,
+    ".jsonl": _json_lines,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}

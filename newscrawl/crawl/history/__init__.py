@@ -1,0 +1,1 @@
+"""Crawl history: pages and sources of earlier crawls."""

@@ -1,0 +1,1 @@
+"""Network access: safe resolution, downloads, pacing, robots.txt."""

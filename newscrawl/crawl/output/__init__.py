@@ -1,0 +1,1 @@
+"""Durable output: segments and atomic file writes."""

@@ -1,0 +1,1 @@
+"""Progress, outcomes and log messages of a crawl."""

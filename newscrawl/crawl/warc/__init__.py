@@ -1,0 +1,1 @@
+"""WARC archives: writing and reading."""

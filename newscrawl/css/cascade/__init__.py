@@ -1,0 +1,1 @@
+"""The cascade: from matched rules to computed values."""

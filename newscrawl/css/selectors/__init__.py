@@ -1,0 +1,1 @@
+"""CSS selectors: parsing, compilation, matching."""

@@ -1,0 +1,410 @@
+"""The compiler of selectors: text in, :class:`Selector` or :class:`SelectorError` out.
+
+https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Names of namespaces are not
+known here: ``svg|a`` is an error, ``*|a`` is ``a``. So is the flag ``s``, as in Chromium.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from newscrawl.css.selectors.compiled_selectors import (
+    DESCENDANT,
+    Attribute,
+    Compound,
+    Has,
+    Is,
+    Not,
+    Selector,
+    SelectorError,
+    is_anchor,
+)
+from newscrawl.css.selectors.element_tree import ascii_lower
+from newscrawl.css.selectors.language import IsDirection, IsLanguage
+from newscrawl.css.selectors.nth import (
+    Nth,
+    SiblingsOf,
+    all_siblings,
+    parse_places,
+    siblings_of_type,
+)
+from newscrawl.css.selectors.pseudo_classes import (
+    FRAGILE,
+    LEGACY_PSEUDO_ELEMENTS,
+    NEVER,
+    NEVER_FUNCTIONS,
+    PSEUDO_ELEMENT_FUNCTIONS,
+    PSEUDO_ELEMENTS,
+    STEADY,
+    may_follow,
+)
+from newscrawl.css.selectors.rule_keys import rightmost_key
+from newscrawl.css.selectors.selector_tokens import (
+    IDENT,
+    MOST_NESTING,
+    SPACE,
+    STRING,
+    end_of_arguments,
+    split_arguments,
+    unescape,
+    without_comments,
+    words,
+)
+from newscrawl.css.selectors.simple_selectors import compile_simple, is_simple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from newscrawl.css.selectors.compiled_selectors import Test
+    from newscrawl.css.selectors.element_tree import StyleTree
+
+__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector", "rightmost_key"]
+
+MOST_CHARACTERS = 10_000
+"""Length of the longest selector that is compiled."""
+
+_COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
+# "-->" is a token of its own
+_TYPE = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
+_PIECE = re.compile(
+    rf"\#(?P<id>{IDENT})"
+    rf"|\.(?P<class>{IDENT})"
+    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
+    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
+    rf"(?P<flag>[iI])?{SPACE}*+)?\]"
+    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
+    r"|(?P<nesting>&)",
+    re.ASCII | re.DOTALL,
+)
+_WORD = re.compile(rf"{SPACE}*+({IDENT}){SPACE}*+", re.ASCII)
+# https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
+_ANY_CASE = words(
+    """
+    accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
+    declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
+    media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling
+    selected shape target text type valign valuetype vlink
+    """
+)
+_IN_CHAIN = frozenset(("class", "id"))
+
+
+class _InvalidError(ValueError):
+    """The text is no selector."""
+
+
+@lru_cache(maxsize=4096)
+def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorError:
+    """Return the compiled complex selector *text*, for pages in *quirks* mode or for others."""
+    if len(text) > MOST_CHARACTERS:
+        return SelectorError(text, "too long")
+    if (simple := compile_simple(text, quirks=quirks)) is not None:
+        return simple
+    try:
+        return _SelectorParser(without_comments(text), quirks=quirks).selector()
+    except _InvalidError as error:
+        return SelectorError(text, str(error))
+
+
+def compile_list(
+    texts: Sequence[str], *, quirks: bool = False
+) -> tuple[Selector, ...] | SelectorError:
+    """Return the compiled selectors of a rule; the error of one makes the whole rule invalid."""
+    selectors = []
+    for text in texts:
+        selector = compile_selector(text, quirks=quirks)
+        if isinstance(selector, SelectorError):
+            return selector
+        selectors.append(selector)
+    return tuple(selectors)
+
+
+def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
+    """Return whether each of *texts* is a complex selector."""
+    return all(
+        is_simple(text) or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
+        for text in texts
+    )
+
+
+class _Compound:
+    """A compound selector in the making."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.tests: list[Test] = []
+        #: names that its ancestors must have
+        self.ancestors: frozenset[str] = frozenset()
+        self.fragile = self.never = False
+        #: without colons, "" for an element
+        self.pseudo_element = ""
+
+    def add(self, test: Test, *, fragile: bool) -> None:
+        self.tests.append(test)
+        self.fragile |= fragile
+
+    def add_all(self, selector: Selector) -> None:
+        """Add the only alternative of an ``:is()``."""
+        subject = selector.compounds[0]
+        self.names |= subject.names
+        self.ancestors |= selector.ancestors
+        self.fragile |= selector.fragile
+        self.tests.extend(subject.tests if len(selector.compounds) == 1 else (Is((selector,)),))
+
+
+class _SelectorParser:
+    """A parser of one complex selector, which is the whole text."""
+
+    def __init__(self, text: str, *, quirks: bool, nesting: int = 0, in_has: bool = False) -> None:
+        self._text = text.strip(" \t\r\n\f")
+        self._quirks = quirks
+        self._nesting = nesting
+        self._in_has = in_has
+        self._at = 0
+        self._specificity = [0, 0, 0]
+
+    def selector(self, *, relative: bool = False) -> Selector:
+        """Return the selector; a *relative* one is tied to the anchor at its left."""
+        compounds: list[tuple[_Compound, str]] = []
+        if relative:
+            anchor = _Compound()
+            anchor.add(is_anchor, fragile=True)
+            compounds.append((anchor, self._combinator() or DESCENDANT))
+        while True:
+            compound = self._compound()
+            if self._at == len(self._text):
+                compounds.append((compound, ""))
+                return self._finished(compounds)
+            combinator = self._combinator()
+            if not combinator or compound.pseudo_element:
+                raise _InvalidError(f"unexpected {self._text[self._at]!r} at {self._at}")
+            compounds.append((compound, combinator))
+
+    def _finished(self, parts: list[tuple[_Compound, str]]) -> Selector:
+        ancestors: set[str] = set()
+        for part, combinator in parts:
+            ancestors |= part.ancestors
+            if combinator in {" ", ">"}:
+                ancestors |= part.names
+        return Selector(
+            text=self._text,
+            specificity=(self._specificity[0], self._specificity[1], self._specificity[2]),
+            compounds=tuple(
+                Compound(combinator, frozenset(part.names), tuple(part.tests))
+                for part, combinator in reversed(parts)
+            ),
+            ancestors=frozenset(ancestors),
+            fragile=any(part.fragile or link in {"+", "~"} for part, link in parts),
+            never=any(part.never for part, _ in parts),
+        )
+
+    def _combinator(self) -> str:
+        match = _COMBINATOR.match(self._text, self._at)
+        if match is None:
+            return ""
+        self._at = match.end()
+        return match[1] or DESCENDANT
+
+    def _compound(self) -> _Compound:
+        compound, start = _Compound(), self._at
+        if match := _TYPE.match(self._text, self._at):
+            self._at = match.end()
+            self._add_type(compound, match)
+        while match := _PIECE.match(self._text, self._at):
+            self._at = match.end()
+            self._add_piece(compound, match)
+        if self._at == start:
+            raise _InvalidError(f"no compound selector at {start}")
+        return compound
+
+    def _add_type(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["prefix"] not in {None, "*"}:
+            raise _InvalidError(f"unknown namespace {match['prefix']}")
+        if match["prefix"] is None and match[0].startswith("|"):
+            compound.never = True  # elements of HTML have a namespace
+        if match["tag"] != "*":
+            compound.names.add(ascii_lower(unescape(match["tag"])))
+            self._specificity[2] += 1
+
+    def _add_piece(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["pseudo"]:
+            self._add_pseudo(compound, match["pseudo"], call=bool(match["call"]))
+        elif compound.pseudo_element:
+            raise _InvalidError(f"{match[0]} after a pseudo-element")
+        elif match["class"]:
+            compound.names.add(f".{self._folded(match['class'])}")
+            self._specificity[1] += 1
+        elif match["id"]:
+            compound.names.add(f"#{self._folded(match['id'])}")
+            self._specificity[0] += 1
+        elif match["attribute"]:
+            self._add_attribute(compound, match)
+        else:
+            compound.names.add(":root")  # "&" outside of a style rule
+
+    def _folded(self, name: str) -> str:
+        name = unescape(name)
+        return ascii_lower(name) if self._quirks else name
+
+    def _add_attribute(self, compound: _Compound, match: re.Match[str]) -> None:
+        if match["prefix"] not in {None, "*|", "|"}:
+            raise _InvalidError(f"unknown namespace {match['prefix']}")
+        name = ascii_lower(unescape(match["attribute"]))
+        compound.names.add(f"[{name}")
+        self._specificity[1] += 1
+        if operator := match["operator"]:
+            any_case = bool(match["flag"]) or name in _ANY_CASE
+            given = unescape(match["word"] or match["string"][1:-1])
+            test = Attribute(name, operator, ascii_lower(given) if any_case else given, any_case)
+            compound.add(test, fragile=name not in _IN_CHAIN)
+
+    def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
+        name = ascii_lower(unescape(name))
+        if name.startswith(":") or (name in LEGACY_PSEUDO_ELEMENTS and not call):
+            self._add_pseudo_element(compound, name.lstrip(":"), call=call)
+        elif compound.pseudo_element and not may_follow(name, compound.pseudo_element):
+            raise _InvalidError(f"{name} after ::{compound.pseudo_element}")
+        elif call:
+            self._add_function(compound, name, self._arguments())
+        elif name in {"root", "scope"}:
+            compound.names.add(":root")
+            self._specificity[1] += 1
+        elif name in NEVER:
+            compound.never = True
+            self._specificity[1] += 1
+        elif test := STEADY.get(name) or FRAGILE.get(name):
+            compound.add(test, fragile=name in FRAGILE)
+            self._specificity[1] += 1
+        else:
+            raise _InvalidError(f"unknown pseudo-class {name}")
+
+    def _add_pseudo_element(self, compound: _Compound, name: str, *, call: bool) -> None:
+        known = name in (PSEUDO_ELEMENT_FUNCTIONS if call else PSEUDO_ELEMENTS)
+        if not known and not name.startswith("-webkit-"):
+            raise _InvalidError(f"unknown pseudo-element {name}")
+        if self._nesting:
+            raise _InvalidError(f"pseudo-element {name} in a function")
+        if call:
+            self._arguments()
+        compound.never, compound.pseudo_element = True, name
+        self._specificity[2] += 1
+
+    def _add_function(self, compound: _Compound, name: str, arguments: list[str]) -> None:
+        if name in {"is", "where"}:
+            self._add_is(compound, self._forgiving(arguments), specific=name == "is")
+        elif name == "-webkit-any":
+            self._add_is(compound, self._strict(arguments), specific=True)
+        elif name == "not":
+            self._add_not(compound, arguments)
+        elif name == "has":
+            self._add_has(compound, arguments)
+        elif name in _NTH:
+            self._add_nth(compound, name, arguments)
+        else:
+            self._specificity[1] += 1
+            if name == "lang":
+                compound.add(IsLanguage(_word(",".join(arguments))), fragile=True)
+            elif name == "dir":
+                compound.add(IsDirection(_word(arguments[0])), fragile=True)
+            elif name in NEVER_FUNCTIONS:
+                compound.never = True
+            else:
+                raise _InvalidError(f"unknown pseudo-class {name}()")
+
+    def _add_is(
+        self, compound: _Compound, selectors: Sequence[Selector], *, specific: bool
+    ) -> None:
+        if specific:
+            self._add_highest(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never)
+        if len(possible) == 1:
+            compound.add_all(possible[0])
+        elif possible:
+            compound.add(Is(possible), fragile=any(one.fragile for one in possible))
+        else:
+            compound.never = True
+
+    def _add_not(self, compound: _Compound, arguments: list[str]) -> None:
+        selectors = self._strict(arguments)
+        self._add_highest(selectors)
+        if possible := tuple(selector for selector in selectors if not selector.never):
+            compound.add(Not(possible), fragile=any(one.fragile for one in possible))
+
+    def _add_has(self, compound: _Compound, arguments: list[str]) -> None:
+        if self._in_has:
+            raise _InvalidError(":has() in :has()")
+        self._in_has = True
+        selectors = self._strict(arguments, relative=True)
+        self._in_has = False
+        self._add_highest(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never)
+        if possible:
+            compound.add(Has(possible), fragile=True)
+        else:
+            compound.never = True
+
+    def _add_nth(self, compound: _Compound, name: str, arguments: list[str]) -> None:
+        parsed = parse_places(",".join(arguments))
+        if parsed is None:
+            raise _InvalidError(f"{name}({','.join(arguments)})")
+        places, of = parsed
+        self._specificity[1] += 1
+        among, from_end = _NTH[name]
+        if of is not None:
+            if among is siblings_of_type:
+                raise _InvalidError(f"{name}() with of")
+            selectors = self._strict(split_arguments(of))
+            self._add_highest(selectors)
+            among = SiblingsOf(selectors)
+        compound.add(Nth(places, among, from_end), fragile=True)
+
+    def _arguments(self) -> list[str]:
+        """Return the arguments of a function, and go on behind it."""
+        end = end_of_arguments(self._text, self._at)
+        if end < 0:
+            raise _InvalidError("a function without end")
+        arguments = split_arguments(self._text[self._at : end])
+        self._at = end + 1
+        return arguments
+
+    def _parsed(self, text: str, *, relative: bool = False) -> Selector:
+        if self._nesting == MOST_NESTING:
+            raise _InvalidError("functions nested too deep")
+        parser = _SelectorParser(
+            text, quirks=self._quirks, nesting=self._nesting + 1, in_has=self._in_has
+        )
+        return parser.selector(relative=relative)
+
+    def _strict(self, arguments: list[str], *, relative: bool = False) -> tuple[Selector, ...]:
+        return tuple([self._parsed(text, relative=relative) for text in arguments])
+
+    def _forgiving(self, arguments: list[str]) -> list[Selector]:
+        """Return the selectors of a list in which invalid ones do no harm."""
+        selectors = []
+        for text in arguments:
+            with suppress(_InvalidError):
+                selectors.append(self._parsed(text))
+        return selectors
+
+    def _add_highest(self, selectors: Sequence[Selector]) -> None:
+        highest = max((selector.specificity for selector in selectors), default=(0, 0, 0))
+        self._specificity = [a + b for a, b in zip(self._specificity, highest, strict=True)]
+
+
+_NTH: dict[str, tuple[Callable[[StyleTree, int], list[int]], bool]] = {
+    "nth-child": (all_siblings, False),
+    "nth-last-child": (all_siblings, True),
+    "nth-of-type": (siblings_of_type, False),
+    "nth-last-of-type": (siblings_of_type, True),
+}
+
+
+def _word(text: str) -> str:
+    """Return the identifier that *text* is, in lower case."""
+    match = _WORD.fullmatch(text)
+    if match is None:
+        raise _InvalidError(f"no word: {text}")
+    return ascii_lower(unescape(match[1]))

@@ -1,0 +1,1 @@
+"""Parsed style sheets and their caches."""

@@ -1,0 +1,1 @@
+"""CSS syntax: tokens, declarations, conditions, variables."""

@@ -1,0 +1,204 @@
+"""Media queries, answered for one screen: the one on which all pages are styled.
+
+Media Queries 4 with the features of 5 that pages ask for; unknown features are unknown, and a
+query that is unknown does not apply.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from functools import lru_cache
+from typing import Final
+
+from newscrawl.css.syntax.conditions import LONGEST, holds, split_top
+from newscrawl.css.syntax.math_functions import LENGTH, NUMBER, Quantity, read_quantity
+from newscrawl.css.syntax.tokens import SPACE
+
+WIDTH: Final = 1280.0
+"""Width of the viewport, in px."""
+
+HEIGHT: Final = 800.0
+"""Height of the viewport, in px."""
+
+FONT_SIZE: Final = 16.0
+"""Size of the initial font, in px: the em of a media query."""
+
+_PX = {
+    "px": 1.0,
+    "em": FONT_SIZE,
+    "rem": FONT_SIZE,
+    "ex": FONT_SIZE / 2,
+    "ch": FONT_SIZE / 2,
+    "pt": 4 / 3,
+    "pc": 16.0,
+    "in": 96.0,
+    "cm": 96 / 2.54,
+    "mm": 96 / 25.4,
+    "q": 96 / 101.6,
+    "vw": WIDTH / 100,
+    "vh": HEIGHT / 100,
+    "vmin": HEIGHT / 100,
+    "vmax": WIDTH / 100,
+}
+_DPPX = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
+_NUMBER = {"": 1.0}
+# Feature -> its value, and the units (with their size) in which it may be given.
+_RANGES: dict[str, tuple[float, dict[str, float]]] = {
+    "width": (WIDTH, _PX),
+    "height": (HEIGHT, _PX),
+    "device-width": (WIDTH, _PX),
+    "device-height": (HEIGHT, _PX),
+    "aspect-ratio": (WIDTH / HEIGHT, _NUMBER),
+    "device-aspect-ratio": (WIDTH / HEIGHT, _NUMBER),
+    "resolution": (1.0, _DPPX),
+    "-webkit-device-pixel-ratio": (1.0, _NUMBER),
+    "color": (8.0, _NUMBER),
+    "color-index": (0.0, _NUMBER),
+    "monochrome": (0.0, _NUMBER),
+    "horizontal-viewport-segments": (1.0, _NUMBER),
+    "vertical-viewport-segments": (1.0, _NUMBER),
+}
+# Feature -> its values; the first that are false on their own come in _NOTHING.
+_KEYWORDS = {
+    "orientation": {"landscape"},
+    "hover": {"hover"},
+    "any-hover": {"hover"},
+    "pointer": {"fine"},
+    "any-pointer": {"fine"},
+    "prefers-color-scheme": {"light"},
+    "prefers-reduced-motion": {"no-preference"},
+    "prefers-reduced-transparency": {"no-preference"},
+    "prefers-contrast": {"no-preference"},
+    "forced-colors": {"none"},
+    "scripting": {"none"},
+    "update": {"fast"},
+    "overflow-block": {"scroll"},
+    "overflow-inline": {"scroll"},
+    "color-gamut": {"srgb"},
+    "dynamic-range": {"standard"},
+    "device-posture": {"continuous"},
+    "display-mode": {"browser"},
+    "grid": {"0"},
+    "-webkit-transform-3d": {"1"},
+}
+_NOTHING = {"none", "no-preference", "0"}
+_COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z]*)")
+_RATIO = re.compile(rf"(\d*\.?\d+)[{SPACE}]*/[{SPACE}]*(\d*\.?\d+)")
+_PREFIXED = re.compile(r"(-webkit-)?(min|max)-(.+)")
+_TYPED = re.compile(
+    rf"(?:(not|only)[{SPACE}]+)?(?!(?:not|only|and|or|layer)\b)([a-z-][\w-]*)"
+    rf"(?:[{SPACE}]+and[{SPACE}]+(?=\()(.*)|[{SPACE}]+and[{SPACE}]+(not[{SPACE}].*))?",
+    re.DOTALL,
+)
+# nine in ten: features with values, all of which must be true, of a screen
+_EASY = re.compile(
+    r"(?:(?:only )?(?:screen|all) and )?\(([\w-]+: ?[\w.]+(?:\) and \([\w-]+: ?[\w.]+)*+)\)"
+)
+_COMPARISON = re.compile(r"([<>]=?|=)")
+
+
+@lru_cache(maxsize=1024)
+def media_applies(queries: str) -> bool:
+    """Return whether a list of media queries (of ``@media`` or a ``media`` attribute) applies."""
+    if not queries.strip(SPACE):
+        return True
+    if len(queries) > LONGEST:
+        return False
+    return any(_query_applies(query) for query in split_top(queries.lower(), ","))
+
+
+def _query_applies(query: str) -> bool:
+    """Return whether one media query, in lower case, applies; a wrong one does not."""
+    if (easy := _EASY.fullmatch(query)) is not None:
+        return all(_feature(text) for text in easy[1].split(") and ("))
+    typed = _TYPED.fullmatch(query)
+    if typed is None:
+        return bool(holds(query, _feature))
+    prefix, kind, *conditions = typed.groups()
+    result: bool | None = kind in {"all", "screen"}
+    condition = conditions[0] or conditions[1]
+    if condition:
+        # "or" may not follow a media type
+        held = None if "or" in split_top(condition, SPACE) else holds(condition, _feature)
+        result = held if result else (None if held is None else result)
+    return result is False if prefix == "not" else bool(result)
+
+
+@lru_cache(maxsize=1024)
+def _feature(text: str) -> bool | None:
+    """Return whether a media feature holds; None where it is unknown."""
+    name, colon, value = text.partition(":")
+    name, value = name.strip(SPACE), value.strip(SPACE)
+    if colon:
+        return _plain(name, value)
+    parts = [part.strip(SPACE) for part in _COMPARISON.split(text)]
+    if len(parts) == 1:
+        return _alone(name)
+    if len(parts) == 3 and parts[0] in _RANGES:
+        return _compare(parts[0], parts[1], parts[2])
+    if len(parts) == 3:
+        return _compare(parts[2], _MIRRORED[parts[1]], parts[0])
+    if len(parts) == 5 and parts[1][0] == parts[3][0] != "=":
+        low = _compare(parts[2], _MIRRORED[parts[1]], parts[0])
+        high = _compare(parts[2], parts[3], parts[4])
+        return None if low is None or high is None else low and high
+    return None
+
+
+def _alone(name: str) -> bool | None:
+    """Return whether a feature without a value is anything but none."""
+    if name in _RANGES:
+        return _RANGES[name][0] != 0
+    return not _KEYWORDS[name] & _NOTHING if name in _KEYWORDS else None
+
+
+def _plain(name: str, value: str) -> bool | None:
+    """Return whether ``(name: value)`` holds."""
+    if name in _KEYWORDS:
+        return value in _KEYWORDS[name]
+    prefixed = _PREFIXED.fullmatch(name)
+    if prefixed is None:
+        return _compare(name, "=", value)
+    return _compare(
+        (prefixed[1] or "") + prefixed[3], ">=" if prefixed[2] == "min" else "<=", value
+    )
+
+
+def _compare(name: str, sign: str, value: str) -> bool | None:
+    """Return whether the feature *name* compares so with *value*."""
+    if name not in _RANGES:
+        return None
+    actual, units = _RANGES[name]
+    wanted = _quantity(value, units)
+    if wanted is None:
+        return None
+    equal = abs(actual - wanted) < 1e-6
+    if sign == "=" or (equal and len(sign) == 2):
+        return equal
+    return not equal and bool(_COMPARE[sign](actual, wanted))
+
+
+def _quantity(text: str, units: dict[str, float]) -> float | None:
+    """Return a number, ratio, length or resolution in the feature's own unit."""
+    ratio = _RATIO.fullmatch(text)
+    if ratio is not None and units is _NUMBER:
+        return float(ratio[1]) / float(ratio[2]) if float(ratio[2]) else float("inf")
+    quantity = _QUANTITY.fullmatch(text)
+    if quantity is None:
+        return _calculated(text, units)
+    number, unit = float(quantity[1]), quantity[2]
+    if unit in units:
+        return number * units[unit]
+    return 0.0 if number == 0 and not unit else None
+
+
+def _calculated(text: str, units: dict[str, float]) -> float | None:
+    """Return the value of a math function, in the feature's own unit."""
+    kind = NUMBER if units is _NUMBER else LENGTH
+    found = read_quantity(
+        text, lambda value, unit: Quantity(value * units[unit], kind) if unit in units else None
+    )
+    return found.value if found is not None and found.kind == kind else None

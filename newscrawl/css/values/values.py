@@ -1,0 +1,166 @@
+"""Declared values: what a declaration of an interesting property says, read once.
+
+https://drafts.csswg.org/css-cascade-5/#value-stages
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from newscrawl.css.syntax.variables import has_reference
+from newscrawl.css.values.colors import TRANSPARENT, Color, parse_color
+from newscrawl.css.values.fonts import (
+    parse_families,
+    parse_font,
+    parse_font_size,
+    parse_font_style,
+    parse_font_weight,
+    unescape,
+)
+
+FONT_LONGHANDS = ("font-style", "font-weight", "font-size", "font-family")
+PROPERTIES = (*FONT_LONGHANDS, "color", "color-scheme", "display", "visibility")
+"""The properties that are computed."""
+
+INHERITED = frozenset(PROPERTIES) - {"display"}
+
+
+class Wide(Enum):
+    """Keywords that every property takes (CSS Cascade 5, 7.3)."""
+
+    INHERIT = "inherit"
+    INITIAL = "initial"
+    UNSET = "unset"
+    REVERT = "revert"
+    REVERT_LAYER = "revert-layer"
+
+
+_WIDE = {keyword.value: keyword for keyword in Wide}
+
+
+class PendingValue(NamedTuple):
+    """A value with ``var()``: what it is shows when the variables are known."""
+
+    text: str
+    shorthand: bool = False
+    """Whether it is the value of ``font``."""
+
+
+class Named(NamedTuple):
+    """A colour that depends on the element: ``currentcolor`` or the colour scheme in it."""
+
+    text: str
+
+
+Value = Any
+"""A :class:`Wide`, :class:`PendingValue`, or what the property's parser returns."""
+
+_DISPLAYS = frozenset(
+    (
+        "none", "contents", "block", "inline", "flow", "flow-root", "table", "flex", "grid",
+        "math", "ruby", "list-item", "inline-block", "inline-table", "inline-flex",
+        "inline-grid", "inline-math", "table-row-group", "table-header-group",
+        "table-footer-group", "table-row", "table-cell", "table-column-group", "table-column",
+        "table-caption", "ruby-text", "grid-lanes", "inline-grid-lanes", "-webkit-box",
+        "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex",
+    )
+)  # fmt: skip
+_OUTSIDES = frozenset(("block", "inline"))
+_INSIDES = frozenset(("flow", "flow-root", "table", "flex", "grid", "math", "ruby"))
+_VISIBILITIES = frozenset(("visible", "hidden", "collapse"))
+
+
+_ESCAPED_UNIT = re.compile(r"\d\\")
+
+
+def parse_wide(text: str) -> Wide | None:
+    """Return the keyword that *text* is, None where it is none of those of every property."""
+    return _WIDE.get(text.lower()) if len(text) <= 12 else None
+
+
+@lru_cache(16384)
+def parse_declaration(
+    name: str, text: str, *, quirks: bool = False
+) -> tuple[tuple[str, Value], ...]:
+    """Return (property, value) for every longhand that a declaration sets, () if it is invalid.
+
+    A custom property's value is its text.
+    """
+    if name.startswith("--"):
+        return ((name, parse_wide(text) or text),)
+    longhands = _LONGHANDS.get(name)
+    if longhands is None:
+        return ()
+    value: Value = parse_wide(text)
+    if name == "all":
+        return tuple((longhand, value) for longhand in longhands) if value else ()
+    if value is None and has_reference(text):
+        value = PendingValue(text, shorthand=name == "font")
+    if value is not None:
+        return tuple((longhand, value) for longhand in longhands)
+    return parse_value(name, text, quirks=quirks)
+
+
+_LONGHANDS = {name: (name,) for name in PROPERTIES} | {"font": FONT_LONGHANDS, "all": PROPERTIES}
+
+
+def parse_value(name: str, text: str, *, quirks: bool) -> tuple[tuple[str, Value], ...]:
+    """Return (longhand, value) of a value without variables and keywords of every property."""
+    if name == "font":
+        font = parse_font(text)
+        return tuple(zip(FONT_LONGHANDS, font, strict=True)) if font else ()
+    if "\\" in text and name != "font-family":
+        # In a keyword an escape is a letter; after a digit it is part of an unknown unit.
+        text = "" if _ESCAPED_UNIT.search(text) else unescape(text)
+    value = _parse(name, text, quirks=quirks)
+    return () if value is None else ((name, value),)
+
+
+def _parse(name: str, text: str, *, quirks: bool) -> Value:  # noqa: PLR0911  # one line each
+    if name == "font-size":
+        return parse_font_size(text, quirks=quirks)
+    if name == "font-weight":
+        return parse_font_weight(text)
+    if name == "font-family":
+        return parse_families(text)
+    if name == "font-style":
+        return parse_font_style(text)
+    if name == "color":
+        return _parse_color(text, quirks=quirks)
+    if name == "display":
+        return _parse_display(text)
+    if name == "visibility":
+        return text.lower() if text.lower() in _VISIBILITIES else None
+    return _parse_color_scheme(text)
+
+
+def _parse_color(text: str, *, quirks: bool) -> Color | Named | None:
+    """Return a colour, or its text where it is another on every element."""
+    color = parse_color(text, quirks=quirks)
+    if color is None:
+        return None
+    dark = parse_color(text, current=TRANSPARENT, quirks=quirks, dark=True)
+    return color if color == dark else Named(text)
+
+
+def _parse_display(text: str) -> bool | None:
+    """Return whether it is ``none``; None for what is no display."""
+    words = text.lower().split()
+    if len(words) == 1 and words[0] in _DISPLAYS:
+        return words[0] == "none"
+    outsides = [word for word in words if word in _OUTSIDES]
+    insides = [word for word in words if word in _INSIDES]
+    items = words.count("list-item")
+    known = len(outsides) + len(insides) + items == len(words)
+    return False if words and known and max(len(outsides), len(insides), items) == 1 else None
+
+
+def _parse_color_scheme(text: str) -> bool | None:
+    """Return whether a light screen gets the dark scheme; None for no scheme's list."""
+    words = text.lower().split()
+    if not words or "," in text:
+        return None
+    return "dark" in words and "light" not in words

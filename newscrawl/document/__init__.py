@@ -1,0 +1,1 @@
+"""A page as one table of arrays in document order."""

@@ -1,0 +1,36 @@
+"""Lists of alike elements: comments, entries of a live blog, slides of a gallery."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from newscrawl.document.document import Document
+
+
+def prose(document: Document, start: int, stop: int) -> float:
+    """Return the weighted characters outside of links in rows *start* to *stop*."""
+    chars, links = document.chars_before, document.link_chars_before
+    return chars[stop] - chars[start] - links[stop] + links[start]
+
+
+def marked_lists(
+    document: Document, marks: Iterable[int], tags: Collection[str]
+) -> list[list[int]]:
+    """Return the lists of two and more elements of one of *tags*, side by side, that hold a mark.
+
+    *marks* are rows in document order. An element that holds several is there once.
+    """
+    lists: dict[tuple[int, str], list[int]] = {}
+    seen: set[int] = set()
+    for mark in marks:
+        row = mark
+        while row not in seen and document.parent[row] >= 0:
+            seen.add(row)
+            parent, tag = document.parent[row], document.tag[row]
+            if tag in tags:
+                lists.setdefault((parent, tag), []).append(row)
+            row = parent
+    return sorted(rows for rows in lists.values() if len(rows) > 1)

@@ -1,0 +1,208 @@
+"""Score one extraction of one labelled page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from newscrawl.corpora.alignment import covered_nodes
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.corpus_sheets import corpus_sheets
+from newscrawl.corpora.day_match import NO_DAY, DayResult, day_result
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metrics import (
+    ZERO,
+    Score,
+    bag_score,
+    node_score,
+    text_weighted_score,
+)
+from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
+from newscrawl.document.document import parse_document
+from newscrawl.evaluation.xhtml import clean_xhtml
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.extraction.methods import STYLED
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.document.document import Document
+    from newscrawl.items import Article
+
+TextField = Literal["relevant", "body", "title"]
+Metric = Literal["bag", "node", "weighted"]
+TEXT_FIELDS: tuple[TextField, ...] = get_args(TextField)
+METRICS: tuple[Metric, ...] = get_args(Metric)
+Scores = dict[TextField, dict[Metric, Score]]
+
+LEAST_FOUND = 0.5
+"""Share of a label's words to be found in text nodes; else the page has no node-based score."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageScores:
+    """Scores of one extraction, of the labelled fields only."""
+
+    scores: Scores = field(default_factory=dict)
+    #: ``None`` where the day is not labelled
+    day: DayResult | None = None
+    titles: dict[Gold, TitleMatch] = field(default_factory=dict)
+    #: of the page, as extracted
+    language: str | None = None
+    #: of the extracted body; ``None`` where it is empty
+    body_confidence: float | None = None
+
+    def score(self, name: TextField, metric: Metric) -> Score | None:
+        """Return the score of a field by a metric; ``None`` where there is none."""
+        return self.scores.get(name, {}).get(metric)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the scores as JSON values."""
+        return {
+            "scores": self.scores,
+            "day": self.day,
+            "titles": self.titles,
+            "language": self.language,
+            "body_confidence": self.body_confidence,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> PageScores:
+        """Return the scores that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
+        scores: Scores = {
+            name: {metric: Score(*score) for metric, score in by_metric.items()}
+            for name, by_metric in plain["scores"].items()
+        }
+        day = DayResult(*plain["day"]) if plain["day"] else None
+        titles = {gold: TitleMatch(*match) for gold, match in plain["titles"].items()}
+        return cls(scores, day, titles, plain["language"], plain["body_confidence"])
+
+    @classmethod
+    def failed(cls, page: LabelledPage) -> PageScores:
+        """Return the scores of a page that gave nothing: 0 for all that is labelled."""
+        zeros: Scores = {name: dict.fromkeys(METRICS, ZERO) for name in _labels(page)}
+        titles: dict[Gold, TitleMatch] = {}
+        if page.title is not None:
+            titles["label"] = TitleMatch.of("", page.title)
+        return cls(zeros, None if page.date is None else NO_DAY, titles)
+
+
+CLEANED = {"coreex:R6": "coreex:R5"}
+"""Names of methods that are others on pages made clean XHTML before."""
+
+
+def score_page(
+    html: bytes,
+    *,
+    page: dict[str, Any],
+    method: str,
+    models: str | None = None,
+    nodes: bool = True,
+) -> dict[str, Any]:
+    """Return the scores of *method* as JSON values; *page* is a :class:`LabelledPage` in them.
+
+    With the folder *models* the method uses those in it, and the style sheets of the corpus.
+    Without *nodes* the scores that need an alignment with text nodes, half of the time, are left out.
+    Raises whatever the extraction raises.
+    """
+    labelled = LabelledPage.from_plain(page)
+    source = clean_xhtml(html) if method in CLEANED else html
+    method = CLEANED.get(method, method)
+    article = extract(
+        source,
+        labelled.url,
+        fetched_at=labelled.fetched_at,
+        stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
+        method=method,
+        options=ExtractOptions(models=Path(models) if models else None),
+    )
+    document = parse_document(source) if nodes else None
+    scores: Scores = {}
+    _add_bag_scores(scores, labelled, article)
+    if document is not None:
+        _add_node_scores(scores, labelled, article, document)
+    return PageScores(
+        scores,
+        day_result(labelled, article),
+        title_matches(labelled, article, document),
+        article.language,
+        article.evidence["body"].confidence if article.body else None,
+    ).to_plain()
+
+
+def relevant_output(article: Article) -> str:
+    """Return title and body of *article* together, as NCE's paper scores them."""
+    return f"{article.title or ''}\n{article.body}"
+
+
+def _labels(page: LabelledPage) -> dict[TextField, str]:
+    texts: dict[TextField, str | None] = {
+        "relevant": page.relevant_content,
+        "body": page.body,
+        "title": page.title,
+    }
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _add_bag_scores(scores: Scores, page: LabelledPage, article: Article) -> None:
+    output: Mapping[TextField, str] = {
+        "relevant": relevant_output(article),
+        "body": article.body,
+        "title": article.title or "",
+    }
+    for name, label in _labels(page).items():
+        scores.setdefault(name, {})["bag"] = bag_score(words(output[name]), words(label))
+
+
+def _add_node_scores(
+    scores: Scores, page: LabelledPage, article: Article, document: Document
+) -> None:
+    """Add node-based and text-weighted scores of the labels that the page's nodes hold."""
+    nodes = [words(document.text[row]) for row in document.text_nodes()]
+    sizes = [len(node) for node in nodes]
+    gold = _members(nodes, page.title, page.body)
+    output = _members(nodes, article.title, article.body)
+    for name, label in _labels(page).items():
+        if sum(sizes[node] for node in gold[name]) >= LEAST_FOUND * len(words(label)):
+            by_metric = scores.setdefault(name, {})
+            by_metric["node"] = node_score(output[name], gold[name])
+            by_metric["weighted"] = text_weighted_score(output[name], gold[name], sizes)
+
+
+def _members(
+    nodes: Sequence[Sequence[str]], title: str | None, body: str | None
+) -> dict[TextField, frozenset[int]]:
+    # Apart, since a title may stand before, after or above the first paragraph.
+    title_nodes = covered_nodes(nodes, words(title or ""))
+    body_nodes = covered_nodes(nodes, words(body or ""))
+    return {"title": title_nodes, "body": body_nodes, "relevant": title_nodes | body_nodes}
+
+
+def evaluate(
+    pages: Sequence[LabelledPage],
+    method: str,
+    *,
+    workers: int,
+    advance: Callable[[], object] | None = None,
+    models: Path | None = None,
+    nodes: bool = True,
+) -> list[PageOutcome[PageScores]]:
+    """Return the scores of *method* on each of *pages*, in order; those of failed pages are 0.
+
+    *models* is the folder of those that a learned method is to use. Without *nodes* there are no
+    scores by text nodes.
+    """
+    return map_pages(
+        "newscrawl.evaluation.page_scores:score_page",
+        pages,
+        PageScores.from_plain,
+        PageScores.failed,
+        workers=workers,
+        advance=advance,
+        method=method,
+        models=str(models) if models else None,
+        nodes=nodes,
+    )

@@ -1,0 +1,1 @@
+"""Article extraction: ``extract()`` and its methods."""

@@ -1,0 +1,1 @@
+"""Reading output feeds back: rows, stories, clusters."""

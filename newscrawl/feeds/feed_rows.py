@@ -1,0 +1,139 @@
+"""Reading feeds back, and writing tables of them: JSON Lines, Parquet, folders of segments."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from newscrawl.crawl.output.segments import SegmentError, list_segments
+from newscrawl.optional import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.crawl.output.segments import Segment
+
+    Row = dict[str, Any]
+
+GROUP_ROWS = 1000
+"""Rows that are read or written at a time."""
+
+
+def is_parquet(path: str) -> bool:
+    """Return whether *path* names a Parquet file; any other is taken for JSON Lines."""
+    return path.endswith(".parquet")
+
+
+def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
+    """Yield the rows of a feed, None for a line that is none; of Parquet those *columns* only.
+
+    JSON Lines may be gzipped; a folder is one of segments. Raises ``OSError`` and, for a file that
+    is no Parquet and for damaged segments, ``UsageError``.
+    """
+    if Path(path).is_dir():
+        return (row for file, _ in _segments(path) for row in read_rows(str(file), columns))
+    return _read_parquet(path, columns) if is_parquet(path) else map(parse_line, _lines(path))
+
+
+def count_rows(path: str) -> int:
+    """Return how many rows :func:`read_rows` will give."""
+    if Path(path).is_dir():
+        return sum(segment.items for _, segment in _segments(path))
+    if not is_parquet(path):
+        return sum(1 for _ in _lines(path))
+    with _parquet_file(path) as file:
+        rows: int = file.metadata.num_rows
+        return rows
+
+
+def _segments(folder: str) -> list[tuple[Path, Segment]]:
+    try:
+        return list_segments(Path(folder))
+    except SegmentError as error:
+        raise UsageError(str(error), print_help=False) from error
+
+
+def _opened(path: str) -> IO[bytes] | gzip.GzipFile:
+    return gzip.open(path) if path.endswith(".gz") else Path(path).open("rb")
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file that are not blank."""
+    with _opened(path) as lines:
+        try:
+            yield from (line for line in lines if not line.isspace())
+        except (EOFError, zlib.error) as error:
+            raise OSError(f"{path}: {error}") from error
+
+
+def parse_line(line: bytes) -> Row | None:
+    """Return the object of a line, None for what is none: a crash may cut the last one."""
+    try:
+        row = json.loads(line)
+    except (RecursionError, ValueError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _read_parquet(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
+    with _parquet_file(path) as file:
+        known = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(GROUP_ROWS, columns=known):
+            yield from batch.to_pylist()
+
+
+@contextmanager
+def _parquet_file(path: str) -> Iterator[Any]:
+    require("pyarrow", "pyarrow", "parquet")
+    import pyarrow as pa  # noqa: PLC0415  # optional
+    from pyarrow import parquet  # noqa: PLC0415
+
+    try:
+        file = parquet.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise UsageError(f"{path}: {error}", print_help=False) from error
+    with file:
+        yield file
+
+
+def write_rows(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:
+    """Write *rows* to *path*, ``-`` for standard output; *columns* are names and types, as pyarrow names these, of Parquet.
+
+    Raises ``OSError``.
+    """
+    if is_parquet(path):
+        _write_parquet(path, rows, columns)
+        return
+    with nullcontext(sys.stdout) if path == "-" else Path(path).open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def arrow_schema(columns: Sequence[tuple[str, str]]) -> Any:
+    """Return the schema of a table whose *columns* are names and types, as pyarrow names these."""
+    import pyarrow as pa  # noqa: PLC0415  # optional
+
+    def type_of(name: str) -> Any:
+        item = name.removeprefix("list of ")
+        found = pa.type_for_alias(item)
+        return found if item == name else pa.list_(found)
+
+    return pa.schema([(name, type_of(kind)) for name, kind in columns])
+
+
+def _write_parquet(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:
+    require("pyarrow", "pyarrow", "parquet")
+    import pyarrow as pa  # noqa: PLC0415  # optional
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = arrow_schema(columns)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        table = pa.Table.from_pylist(list(rows), schema)
+        writer.write_table(table, row_group_size=GROUP_ROWS)

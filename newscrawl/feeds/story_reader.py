@@ -1,0 +1,80 @@
+"""What near-duplicates are told from: the story of an item, or of a row of a feed."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from itemadapter import ItemAdapter
+
+from newscrawl.crawl.discovery.urls import absolute_url, owner, site_key
+from newscrawl.items import Article, parse_iso
+from newscrawl.neardup import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class StoryReader:
+    """Reads stories from items of any class that ItemAdapter takes.
+
+    *names* maps our fields' names to the items' (``NEWSCRAWL_FIELDS``); those of an
+    :class:`~newscrawl.items.Article` are always ours.
+    """
+
+    def __init__(self, names: Mapping[str, str | None]) -> None:
+        self._names = names
+
+    def name(self, item: Any, field: str) -> str:
+        """Return the name of our *field* in *item*; an empty one where it is left out."""
+        return field if isinstance(item, Article) else self._names.get(field, field) or ""
+
+    def read(self, item: Any, now: datetime) -> Story | None:
+        """Return the story of *item*, None where it has no text or no URL.
+
+        It is dated by its publication, else by when it was fetched, else by *now*.
+        """
+        adapter = None if isinstance(item, Article) else ItemAdapter(item)
+
+        def value(field: str) -> Any:
+            return adapter.get(self.name(item, field)) if adapter else getattr(item, field)
+
+        text, url = value("body"), value("url")
+        if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
+            return None
+        url = absolute_url(url)
+        if url is None:
+            return None
+        when = instant(value("date")) or instant(value("fetched_at")) or now
+        return Story(_identity(url, value("canonical_url")), text, when, owner(site_key(url)))
+
+
+def _identity(url: str, canonical: Any) -> str:
+    """Return the URL that versions of a page share: the *canonical* one, where that can be.
+
+    A syndicated copy names the original's page, and some sites name their home page everywhere.
+    """
+    if canonical == url or not isinstance(canonical, str):
+        return url
+    stated = absolute_url(canonical, url)
+    if not stated or urlsplit(stated).path in ("", "/"):
+        return url
+    return stated if owner(site_key(stated)) == owner(site_key(url)) else url
+
+
+def instant(moment: Any) -> datetime | None:
+    """Return *moment*, a day, a time or the ISO 8601 text of one, as an aware instant.
+
+    A day is its midnight, a time without zone is taken as UTC. None for anything else.
+    """
+    if isinstance(moment, str):
+        try:
+            moment = parse_iso(moment)
+        except ValueError:
+            return None
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    if not isinstance(moment, datetime):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""Publication date: evidence, visible dates, decision."""

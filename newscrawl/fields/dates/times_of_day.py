@@ -1,0 +1,116 @@
+"""Times of day beside a date in visible text: "at 10:30 p.m. ET", "17h40", "午後5時40分", "kl. 17.40"."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta, timezone, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+
+from dateutil import tz
+
+from newscrawl.fields.dates.vocabulary import phrase
+from newscrawl.fields.metadata.structured_date import ZONE_HOURS
+
+if TYPE_CHECKING:
+    from newscrawl.fields.dates.vocabulary import Vocabulary
+    from newscrawl.items import Day
+
+# What North Americans write without saying whether it is summer.
+_REGIONS = {
+    "ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver",
+    "PT": "America/Los_Angeles",
+}  # fmt: skip
+# Bounds keep hostile text linear: no run is read twice (possessive), none is long.
+_GAP = r"([\s,|(@·•/-]{0,4}+(?:[^\s\d,|]{1,12}+[\s,.:(|·•-]{0,3}+){0,3}+)"
+_CLOCK = (
+    r"(?P<h>\d(?<![\d.,/]\d)\d?)"
+    r"(?:\s?[:.h時时点點시]\s?(?P<m>[0-5]\d)(?!\d|[./]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,9}+)?)?(?:\s?[分분])?"
+    r"|(?P<full>\s?(?:[時时点點시h]|uhr)(?![^\W\d_]))|(?=\s?[^\W\d_]))"
+)
+_AFTER = re.compile(_GAP + _CLOCK)
+_BEFORE = re.compile(_CLOCK)
+_GAP_BEFORE = re.compile(r"[\s,|()·•/-]{0,4}(?:[^\s\d]{1,12}+[\s,.|()·•-]{0,3}+){0,3}+")
+_WORDS = re.compile(r"\s?((?:[^\W\d_]{1,12}\.?\s?){1,2})")
+_ZONE = re.compile(
+    r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
+)
+_ZONE_NAME = re.compile(r"[\s(]{0,2}([A-Z]{1,5})\b")
+_LONGEST_BEFORE = 48
+
+
+class ClockTime(NamedTuple):
+    """A time of day and where it stands."""
+
+    time: time
+    zone: tzinfo | None
+    start: int
+    end: int
+
+
+def clock_after(
+    text: str, folded: str, place: int, words: Vocabulary, day: Day
+) -> ClockTime | None:
+    """Return the time that follows *place* in *text*, with three words between them at most."""
+    match = _AFTER.match(folded, place)
+    return _read(match, text, words, day, before=match[1]) if match else None
+
+
+def clock_before(
+    text: str, folded: str, place: int, words: Vocabulary, day: Day
+) -> ClockTime | None:
+    """Return the time that ends before *place* in *text*, with three words between them at most."""
+    for match in _BEFORE.finditer(folded, max(0, place - _LONGEST_BEFORE), place):
+        before = folded[max(0, match.start() - 6) : match.start()]
+        found = _read(match, text, words, day, before=before)
+        if found and found.end <= place and _GAP_BEFORE.fullmatch(folded, found.end, place):
+            return found
+    return None
+
+
+def _read(
+    match: re.Match[str], text: str, words: Vocabulary, day: Day, *, before: str
+) -> ClockTime | None:
+    folded = match.string
+    hour, minute, second = (int(match[part] or 0) for part in "hms")
+    after_noon, end = _day_period(folded, match.end(), words, before)
+    if match["m"] is None and match["full"] is None and after_noon is None:
+        return None
+    if after_noon is not None and 1 <= hour <= 12:
+        hour = hour % 12 + 12 * after_noon
+    if hour > 23:
+        return None
+    moment = time(hour, minute, second)
+    zone, end = _zone(text, folded, end, datetime.combine(day, moment))
+    return ClockTime(moment, zone, match.start("h"), end)
+
+
+def _day_period(folded: str, place: int, words: Vocabulary, before: str) -> tuple[bool | None, int]:
+    """Return whether the hour is one after noon, and where the words that say so end."""
+    if match := _WORDS.match(folded, place):
+        both = phrase(match[1])
+        for text in (both, both.partition(" ")[0]):
+            if text in words.day_periods:
+                end = match.end() if text == both else folded.index(text, place) + len(text)
+                return words.day_periods[text], len(folded[:end].rstrip())
+    parts = phrase(before).split()
+    for text in (*parts[-1:], " ".join(parts[-2:])):
+        if text in words.day_periods:
+            return words.day_periods[text], place
+    return None, place
+
+
+def _zone(text: str, folded: str, place: int, moment: datetime) -> tuple[tzinfo | None, int]:
+    if match := _ZONE.match(folded, place):
+        offset = timedelta(hours=int(match["h"]), minutes=int(match["m"] or 0))
+        if offset <= timedelta(hours=14):
+            return timezone(-offset if match["sign"] == "-" else offset), match.end()
+    # Capitals only: "est" is a French word.
+    if match := _ZONE_NAME.match(text, place):
+        name = match[1]
+        if name in ZONE_HOURS:
+            return timezone(timedelta(hours=ZONE_HOURS[name])), match.end()
+        region = tz.gettz(_REGIONS[name]) if name in _REGIONS else None
+        offset_then = region.utcoffset(moment) if region else None
+        if offset_then is not None:
+            return timezone(offset_then), match.end()
+    return None, place

@@ -1,0 +1,1 @@
+"""Kind of page: article, live, gallery, index or other."""

@@ -1,0 +1,386 @@
+"""Features of a page for the classifier of kinds: no words of any language, nothing of the URL.
+
+Those of the page are read from the document alone, so that it can be classified before extraction;
+the others are those of the body, the title and the date that were found.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from math import log1p
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.document.repeats import prose
+from newscrawl.fields.kind.longest_run import INLINE, longest_runs
+from newscrawl.text import weighted_length, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from newscrawl.document.document import Document
+    from newscrawl.fields.titles.title import Headline
+    from newscrawl.items import Evidence
+
+UNKNOWN = -1.0
+"""Value of features that a page does not have."""
+
+_COUNTED = (
+    "p", "li", "img", "figure", "time", "article", "section", "form", "input", "button", "option",
+    "table", "td", "br",
+)  # fmt: skip
+"""Tags whose elements are counted."""
+
+PAGE_FEATURES = (
+    # its text
+    "chars", "prose", "link_density", "texts", "longest_run", "run_share", "next_run",
+    "long_texts", "long_share", "sentences", "headline_links", "headline_link_share", "teasers", "numbered",
+    "prices", "dates",
+    # its elements
+    "links", "links_of_texts", "h1", "headings", "linked_headings", *_COUNTED,
+    # what it states
+    "declared", "article_data", "list_data", "product_data", "page_data",
+)  # fmt: skip
+
+FOUND_FEATURES = (
+    # the body
+    "body_chars", "body_share", "body_texts", "body_mean", "body_longest", "body_link_density",
+    "body_confidence", "body_run", "body_start", "body_density", "body_trees", "body_together",
+    "body_in_items", "span_headings", "span_linked_headings", "span_headline_links", "span_images",
+    "span_dates", "body_of_page", "links_before", "images_before",
+    # the title
+    "title_length", "title_confidence", "title_level", "title_shown", "title_linked",
+    "title_likeness", "title_distance", "title_texts",
+    # the rest
+    "date_confidence", "date_kind", "authors",
+)  # fmt: skip
+
+FEATURES = PAGE_FEATURES + FOUND_FEATURES
+"""Names of the features, in order."""
+
+_LONG = 80
+"""Weighted characters of a text that is a paragraph."""
+_HEADLINE = 25
+"""Weighted characters of the text of a link that may be a headline."""
+_ALONE = 0.6
+"""Link density of a block that is a link and, for example, a date."""
+_HEADINGS = ("h2", "h3", "h4", "h5")
+_STOPS = frozenset(
+    ".!?\u2026\u3002\uff01\uff1f\u0964\u061f\u06d4\"'\u201d\u201c\u2019\u00bb\u300d)"
+)
+"""Characters that sentences end in."""
+_LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
+_MAX_ROWS = 60
+"""Rows of the subtree of a heading: larger ones are no headings."""
+_MAX_DATES = 400
+"""Short texts with a digit that are searched for dates and prices."""
+_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
+_ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report"})
+_LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
+_PRODUCT_TYPES = frozenset({"Product", "Offer", "AggregateOffer", "Service", "LocalBusiness"})
+_PAGE_TYPES = frozenset({"WebPage", "WebSite", "Organization"})
+_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d(?!\d)|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]{4}"
+    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d\d\b"
+)
+_COPYRIGHT = re.compile(r"©|copyright|\(c\)", re.IGNORECASE)
+_PRICE = re.compile(r"[$\u00a3\u00a5\u20a0-\u20cf]\s?\d|\d\s?[$\u00a3\u00a5\u20a0-\u20cf]")
+_DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0}
+_STATED = 3.0
+
+
+class Findings(NamedTuple):
+    """Results of extraction that the kind of the page depends on."""
+
+    #: roots of the subtrees that hold the body
+    forest: Sequence[int]
+    body: Evidence | None
+    title: Headline | None
+    date: Evidence | None
+    authors: int
+    #: the body's text, where it is not in the page's nodes
+    text: str | None = None
+
+
+def kind_features(document: Document, found: Findings | None = None) -> list[float]:
+    """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
+    measures = _Measures.of(document)
+    page = _page_features(document, measures)
+    if found is None:
+        return page
+    return [
+        *page,
+        *_body_features(document, found, measures),
+        *_title_features(document, found),
+        0.0 if found.date is None else found.date.confidence,
+        UNKNOWN if found.date is None else _date_kind(found.date.source),
+        float(min(found.authors, 3)),
+    ]
+
+
+class _Measures(NamedTuple):
+    """Measures of a page that several features are made of."""
+
+    links: _HeadlineLinks
+    #: rows of the shown headings, and of those that are links
+    headings: list[int]
+    linked: list[int]
+    #: rows of short texts with a date
+    dates: list[int]
+    #: number of short texts with a price
+    prices: int
+    #: weighted characters of the longest run of text, and of the second
+    runs: tuple[float, float]
+
+    @classmethod
+    def of(cls, document: Document) -> _Measures:
+        return cls(
+            _HeadlineLinks.of(document),
+            *_headings(document),
+            *_dates_and_prices(document),
+            longest_runs(document),
+        )
+
+
+class _HeadlineLinks(NamedTuple):
+    """Shown text nodes by length, in and outside of links."""
+
+    #: rows of the long texts of links with no other text beside them
+    rows: list[int]
+    #: weighted characters of those
+    chars: float
+    #: those that a plain text follows before the next
+    teasers: int
+    #: number and weighted characters of the paragraphs
+    long_texts: int
+    long_chars: float
+    #: number of plain texts that end as sentences do
+    sentences: int
+
+    @classmethod
+    def of(cls, document: Document) -> _HeadlineLinks:
+        before, linked = document.chars_before, document.link_chars_before
+        rows: list[int] = []
+        chars, teasers, long_texts, long_chars, open_link = 0.0, 0, 0, 0.0, False
+        sentences, text = 0, document.text
+        for row in document.shown:
+            size = before[row + 1] - before[row]
+            if size < _HEADLINE:
+                continue
+            if linked[row + 1] > linked[row]:
+                if _is_alone(document, row):
+                    rows.append(row)
+                    chars += size
+                    open_link = True
+                continue
+            teasers += open_link
+            open_link = False
+            sentences += text[row][-1] in _STOPS
+            if size >= _LONG:
+                long_texts += 1
+                long_chars += size
+        return cls(rows, chars, teasers, long_texts, long_chars, sentences)
+
+
+def _is_alone(document: Document, row: int) -> bool:
+    """Return whether the block of the text node *row*, in a link, holds little text outside of links."""
+    tag, parent = document.tag, document.parent
+    block = parent[row]
+    while tag[block] in INLINE and parent[block] >= 0:
+        block = parent[block]
+    return document.link_density(block) >= _ALONE
+
+
+def _page_features(document: Document, measures: _Measures) -> list[float]:
+    links, headings, linked, dates, prices, (run, second) = measures
+    chars = document.chars(0)
+    plain = chars - document.link_chars(0)
+    texts = len(document.shown)
+    types = data_types(document)
+    return [
+        log1p(chars),
+        log1p(plain),
+        document.link_density(0),
+        log1p(texts),
+        log1p(run),
+        run / (plain or 1),
+        second / (run or 1),
+        log1p(links.long_texts),
+        links.long_chars / (chars or 1),
+        log1p(links.sentences),
+        log1p(len(links.rows)),
+        links.chars / (chars or 1),
+        log1p(links.teasers),
+        len(document.numbered) / (texts or 1),
+        log1p(prices),
+        log1p(len(dates)),
+        log1p(count := len(document.rows_of("a"))),
+        count / (texts or 1),
+        log1p(len(document.rows_of("h1"))),
+        log1p(len(headings)),
+        len(linked) / (len(headings) or 1),
+        *(log1p(len(document.rows_of(tag))) for tag in _COUNTED),
+        float(declared_type(document)),
+        float(names_article(types)),
+        float(not types.isdisjoint(_LIST_TYPES)),
+        float(not types.isdisjoint(_PRODUCT_TYPES)),
+        float(not types.isdisjoint(_PAGE_TYPES)),
+    ]
+
+
+def _headings(document: Document) -> tuple[list[int], list[int]]:
+    """Return the rows of the shown headings, and of those in a link or around one."""
+    before, links, end = document.chars_before, document.link_chars_before, document.end
+    rows: list[int] = []
+    for tag in _HEADINGS:
+        rows += document.rows_of(tag)
+    rows = sorted(
+        row for row in rows if end[row] - row <= _MAX_ROWS and before[end[row]] > before[row]
+    )
+    return rows, [row for row in rows if links[end[row]] > links[row]]
+
+
+def _dates_and_prices(document: Document) -> tuple[list[int], int]:
+    """Return the rows of short texts with a date, and the number of those with a price."""
+    rows, text = document.numbered[:_MAX_DATES], document.text
+    prices = sum(_PRICE.search(text[row]) is not None for row in rows)
+    dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
+    return dates, prices
+
+
+def _body_features(document: Document, found: Findings, measures: _Measures) -> list[float]:
+    confidence = 0.0 if found.body is None else found.body.confidence
+    forest, end = found.forest, document.end
+    if not forest:
+        chars = weighted_length(found.text or "")
+        return [log1p(chars), float(chars > 0), *[0.0] * 4, confidence, *[0.0] * 14]
+    first, last = forest[0], max(end[root] for root in forest)
+    anchors, images = document.rows_of("a"), document.rows_of("img")
+    inside = (
+        measures.headings,
+        measures.linked,
+        measures.links.rows,
+        images,
+        measures.dates,
+    )
+    rows = [row for root in forest for row in document.text_nodes(root)]
+    before = document.chars_before
+    sizes = [before[row + 1] - before[row] for row in rows]
+    chars = sum(sizes)
+    own = sum(prose(document, root, end[root]) for root in forest)
+    plain = prose(document, 0, len(document))
+    size = max(chars, weighted_length(found.text or ""))
+    return [
+        log1p(size),
+        own / (plain or 1),
+        log1p(len(sizes)),
+        log1p(chars / (len(sizes) or 1)),
+        log1p(max(sizes, default=0.0)),
+        1 - own / (chars or 1),
+        confidence,
+        log1p(measures.runs[0]) - log1p(size),
+        prose(document, 0, first) / (plain or 1),
+        own / (prose(document, first, last) or 1),
+        log1p(len(forest)),
+        _largest_group(document, forest) / (chars or 1),
+        _share_in_items(document, forest) / (chars or 1),
+        *(log1p(_between(counted, first, last)) for counted in inside),
+        chars / (document.chars(0) or 1),
+        bisect_left(anchors, first) / (len(anchors) or 1),
+        bisect_left(images, first) / (len(images) or 1),
+    ]
+
+
+def _largest_group(document: Document, forest: Iterable[int]) -> float:
+    """Return the weighted characters of the trees of one parent that have most."""
+    groups: dict[int, float] = {}
+    for root in forest:
+        parent = document.parent[root]
+        groups[parent] = groups.get(parent, 0.0) + document.chars(root)
+    return max(groups.values())
+
+
+def _share_in_items(document: Document, forest: Iterable[int]) -> float:
+    """Return the weighted characters of the trees that are in items of lists."""
+    tag, parent = document.tag, document.parent
+    known = {-1: False}
+
+    def is_in_item(row: int) -> bool:
+        path = []
+        while row not in known:
+            path.append(row)
+            if tag[row] == "li":
+                known[row] = True
+                break
+            row = parent[row]
+        known.update(dict.fromkeys(path, known[row]))
+        return known[row]
+
+    return sum(document.chars(root) for root in forest if is_in_item(root))
+
+
+def _between(rows: Sequence[int], first: int, last: int) -> int:
+    return bisect_left(rows, last) - bisect_left(rows, first)
+
+
+def _title_features(document: Document, found: Findings) -> list[float]:
+    title = found.title
+    if title is None:
+        return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, UNKNOWN]
+    row = title.row
+    level = shown = linked = 0.0
+    distance = texts = UNKNOWN
+    if row is not None:
+        level = max(
+            (_LEVELS.get(document.tag[above], 0.0) for above in (row, *document.ancestors(row))),
+            default=0.0,
+        )
+        shown, linked = 1.0, float(document.link_chars(row) > 0)
+        if found.forest:
+            first, last = sorted((row, found.forest[0]))
+            distance = log1p(prose(document, first, last))
+            texts = log1p(_between(document.shown, first, last))
+    return [
+        log1p(weighted_length(title.text)),
+        title.evidence.confidence,
+        level,
+        shown,
+        linked,
+        _covered(document.title, title.text),
+        distance,
+        texts,
+    ]
+
+
+def _covered(whole: str, part: str) -> float:
+    """Return the share of the words of *whole* that are in *part*."""
+    bag, own = words(whole), frozenset(words(part))
+    return sum(word in own for word in bag) / (len(bag) or 1)
+
+
+def _date_kind(source: str) -> float:
+    return _DATE_KINDS.get(source.partition(":")[0], _STATED)
+
+
+def data_types(document: Document) -> set[str]:
+    """Return the types that JSON-LD names; of several of one thing, the first."""
+    return {
+        name
+        for script in document.statements
+        if script.tag == "script" and script.get("type") == "application/ld+json"
+        for name in _TYPE.findall(script.script)
+    }
+
+
+def names_article(types: AbstractSet[str]) -> bool:
+    """Return whether one of the JSON-LD *types* is an article's."""
+    return any(name in _ARTICLE_TYPES or name.endswith("NewsArticle") for name in types)
+
+
+def declared_type(document: Document) -> int:
+    """Return 1 where Open Graph's ``og:type`` is an article's, -1 for any other, 0 without one."""
+    for meta in document.statements:
+        if meta.tag == "meta" and meta.get("property") == "og:type":
+            return 1 if "article" in meta.get("content").lower() else -1
+    return 0

@@ -1,0 +1,1 @@
+"""Metadata stated by a page: JSON-LD, microdata, meta elements."""

@@ -1,0 +1,129 @@
+"""``WarcMiddleware``: keeps what was received in WARC archives."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import urlsplit
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from newscrawl import clock
+from newscrawl.defaults import setting
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+
+logger = logging.getLogger(__name__)
+
+NOTED: Final = {"newscrawl_role": "role", "newscrawl_hints": "hints"}
+"""Keys of request meta that have what the crawl knows of the page, and their names in the archive."""
+
+_SECRET: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authorization"})
+_TRUNCATED: Final = {"dataloss": "disconnect", "download_stopped": "unspecified"}
+
+
+class WarcMiddleware:
+    """Writes every response, with its request, to WARC archives in ``NEWSCRAWL_WARC``.
+
+    Its place is next to the downloader, behind all others: bodies are packed as they came, and
+    redirects, errors, robots.txt and style sheets pass here too. What comes from a cache does not
+    come from the site, and is left out.
+    """
+
+    def __init__(self, crawler: Crawler, folder: str) -> None:
+        # Imported here: warcio is optional.
+        from newscrawl.crawl.warc.archive_writer import ArchiveThread, ArchiveWriter  # noqa: PLC0415
+
+        settings = crawler.settings
+        name = crawler.spidercls.name
+        about = {
+            "software": settings["BOT_NAME"],
+            "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+            "http-header-user-agent": settings["USER_AGENT"],
+            "isPartOf": name,
+        }
+        size = setting(settings, "NEWSCRAWL_WARC_SIZE") * 2**20
+        self._folder = Path(folder)
+        self._archives = ArchiveThread(
+            self._folder, ArchiveWriter(self._folder, name, size=size, about=about)
+        )
+        self._stats = crawler.stats
+        crawler.signals.connect(self._open, signals.spider_opened)
+        crawler.signals.connect(self._close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware; raise ``NotConfigured`` without ``NEWSCRAWL_WARC``.
+
+        Raises ``ValueError`` where that is set and warcio is missing.
+        """
+        folder = setting(crawler.settings, "NEWSCRAWL_WARC")
+        if not folder:
+            raise NotConfigured  # without a word: nobody asked for it
+        if find_spec("warcio") is None:
+            raise ValueError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
+        return cls(crawler, folder)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Have *response* archived and return it as it is."""
+        if response.protocol is not None and "cached" not in response.flags:
+            await self._archives.write(_exchange(request, response))
+        return response
+
+    async def _open(self) -> None:
+        for path in await self._archives.open():
+            logger.info("Finished an archive that a crash left open: %s", path)
+            self._stats.inc_value("newscrawl/warc/recovered_count")
+
+    async def _close(self) -> None:
+        try:
+            await self._archives.close()
+        except OSError as error:
+            logger.error("An archive in %s stays open: %s", self._folder, error)  # noqa: TRY400  # no bug
+        self._stats.set_value("newscrawl/warc/response_count", self._archives.written)
+        if self._archives.failed:
+            self._stats.set_value("newscrawl/warc/failed_count", self._archives.failed)
+
+
+def _exchange(request: Request, response: Response) -> Any:
+    from newscrawl.crawl.warc.archive_writer import Exchange  # noqa: PLC0415  # optional
+
+    return Exchange(
+        url=response.url,
+        at=clock.now(),
+        request=_request_head(request) + request.body,
+        head=_head(_status_line(response.status), response.headers),
+        body=response.body,
+        ip=str(response.ip_address) if response.ip_address else None,
+        truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),
+        notes={name: request.meta[key] for key, name in NOTED.items() if request.meta.get(key)},
+    )
+
+
+def _request_head(request: Request) -> bytes:
+    """Return the head of *request* without what would let a reader in."""
+    parts = urlsplit(request.url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = request.headers.copy()
+    headers.setdefault("Host", parts.netloc.rpartition("@")[2])
+    for name in _SECRET:
+        headers.pop(name, None)
+    return _head(f"{request.method} {target} HTTP/1.1", headers)
+
+
+def _status_line(status: int) -> str:
+    try:
+        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"HTTP/1.1 {status}"
+
+
+def _head(line: str, headers: Headers) -> bytes:
+    return b"\r\n".join([line.encode(), *filter(None, [headers.to_string()]), b"", b""])

@@ -1,4 +1,0 @@
-"""The two passes over a collection as a Spark job, for more articles than one machine takes.
-
-``python -m newscrawl.neardup.spark FEED... OUTPUT`` (extra ``spark``).
-"""

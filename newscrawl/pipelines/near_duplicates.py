@@ -1,0 +1,115 @@
+"""``NearDuplicatePipeline``: which articles tell one story."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+
+from newscrawl import clock
+from newscrawl.crawl.discovery.urls import owner
+from newscrawl.crawl.frontier.shards import shard_path
+from newscrawl.defaults import setting
+from newscrawl.feeds.story_reader import StoryReader
+from newscrawl.items import Article
+from newscrawl.neardup import NearDuplicateIndexError
+from newscrawl.pipelines.index_thread import IndexThread
+from newscrawl.pipelines.item_filler import ItemFiller
+from newscrawl.pipelines.pipeline_options import neardup_options
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newscrawl.neardup import Story, Verdict
+
+logger = logging.getLogger(__name__)
+
+
+class NearDuplicate(DropItem):  # named as Scrapy names DropItem
+    """The article tells a story that an earlier one has told."""
+
+
+class NearDuplicatePipeline:
+    """Adds its cluster of near-duplicates to each article, or drops all but its first.
+
+    Its place is after :class:`~newscrawl.pipelines.NewsExtractPipeline`; it works as well on any
+    item with a text and a URL, under the names of ``NEWSCRAWL_FIELDS``. An item without text
+    passes through untouched. The index, a file that later crawls go on with, is worked on in a
+    thread, in the order in which the items come.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        names = setting(settings, "NEWSCRAWL_FIELDS")
+        self._stories = StoryReader(names)
+        self._filler = ItemFiller(names)
+        self._drop = setting(settings, "NEWSCRAWL_NEARDUP_DROP")
+        index = setting(settings, "NEWSCRAWL_NEARDUP_INDEX")
+        path = str(shard_path(crawler, index)) if index else None
+        self._index = IndexThread(path, neardup_options(settings))
+        self._stats = crawler.stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the pipeline; raise ``NotConfigured`` where it is switched off.
+
+        A setting that it cannot use raises ``ValueError``.
+        """
+        if not setting(crawler.settings, "NEWSCRAWL_NEARDUP_ENABLED"):
+            raise NotConfigured  # without a message no warning: this project's own default
+        if not is_asyncio_available():
+            raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+        return cls(crawler)
+
+    async def open_spider(self) -> None:
+        """Open the index. Raises ``NearDuplicateIndexError`` for a file that is none of ours."""
+        await self._index.open()
+        await run_in_thread(owner, "example.com")  # reads the public suffix list
+
+    async def close_spider(self) -> None:
+        """Close the index."""
+        await self._index.close()
+
+    async def process_item(self, item: Any) -> Any:
+        """Return *item* with its cluster, or raise :class:`NearDuplicate`."""
+        story = self._stories.read(item, clock.now())
+        if story is None:
+            self._count("passed")
+            return item
+        try:
+            verdict = await self._index.add(story)
+        except NearDuplicateIndexError as error:  # a full disk is no reason to lose articles
+            self._count("failed")
+            logger.error("No cluster for %s: %s", story.url, error)  # noqa: TRY400  # its place says nothing
+            return item
+        return self._finish(item, story, verdict)
+
+    def _finish(self, item: Any, story: Story, verdict: Verdict) -> Any:
+        self._count("article")
+        self._count("cluster" if verdict.is_first else "duplicate")
+        if self._drop and not verdict.is_first:
+            self._count("dropped")
+            raise NearDuplicate(
+                f"near-duplicate in {verdict.cluster}: {story.url}", log_level="DEBUG"
+            )
+        if isinstance(item, Article):
+            item.cluster = cluster_of(verdict)
+        else:
+            self._filler.set(item, self._stories.name(item, "cluster"), cluster_of(verdict))
+        return item
+
+    def _count(self, what: str) -> None:
+        self._stats.inc_value(f"newscrawl/neardup/{what}_count")
+
+
+def cluster_of(verdict: Verdict) -> dict[str, Any]:
+    """Return *verdict* as the plain JSON values of an article's field ``cluster``."""
+    return {
+        "id": verdict.cluster,
+        "size": verdict.size,
+        "is_first": verdict.is_first,
+        "similarity": verdict.similarity,
+        "near_duplicates": list(verdict.near_duplicates),
+    }

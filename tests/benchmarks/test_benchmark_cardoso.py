@@ -1,0 +1,259 @@
+"""The tables of DocEng 2011 and the effect of style sheets: what goes into them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.cardoso.effect import Groups, Pool, agreement_table, read_sources
+from benchmarks.cardoso.looks import SOURCES, ChromiumStyles, oracle_page, tag_styles
+from benchmarks.cardoso.pages import NOTES, WRITTEN, page
+from benchmarks.cardoso.readings import Reading, labelled_pages, read_page, spread
+from benchmarks.cardoso.scoring import (
+    ALL,
+    Pair,
+    body_pairs,
+    by_group,
+    cell,
+    date_pairs,
+    nce_pairs,
+    title_pairs,
+)
+from benchmarks.cardoso.times import (
+    BOTH,
+    CACHED,
+    NEW,
+    PARSE,
+    STRUCTURAL,
+    STYLES,
+    VISUAL,
+    WHOLE_BOTH,
+    WHOLE_VISUAL,
+    Timed,
+    named,
+    saving_table,
+    style_costs,
+    table_3,
+)
+from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.metrics import Score
+from newscrawl.corpora.tables import Table
+from newscrawl.document.document import parse_document
+from newscrawl.fields.cardoso import ClassifiedNodes
+from tests.oracle.chromium import missing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TITLE = "Harbour bridge reopens after repairs"
+PARAGRAPH = "The bridge over the harbour was closed for a year while its piers were repaired, and "
+SHEET = ".head { font-size: 40px } .when { color: #777; font-weight: bold }"
+HTML = f"""<!doctype html><html lang="en"><head><title>{TITLE} - The Mail</title>
+<link rel="stylesheet" href="/news.css"><style>p {{ font-size: 18px }}</style></head><body>
+<nav><a href="/">Home</a><a href="/news">News</a></nav>
+<main><h2 class="head">{TITLE}</h2><p class="when">3 May 2024</p>
+<p>{PARAGRAPH * 3}</p><p style="font-size: 20px">{PARAGRAPH * 2}</p></main>
+<footer><a href="/about">About the paper</a></footer></body></html>"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A corpus of two sites, one page each, with a style sheet."""
+    folder = tmp_path / "css-sites"
+    (folder / "pages").mkdir(parents=True)
+    (folder / "css").mkdir()
+    rows = []
+    for name in ("a", "b"):
+        (folder / "pages" / f"{name}.html.gz").write_bytes(gzip.compress(HTML.encode()))
+        rows.append(
+            {
+                "id": name,
+                "url": f"https://{name}.example/1",
+                "site": f"{name}.example",
+                "title": TITLE,
+                "date": "2024-05-03",
+                "body": PARAGRAPH * 5,
+            }
+        )
+    lines = "\n".join(map(json.dumps, rows))
+    (folder / "truth.jsonl").write_text(lines + "\n", encoding="utf-8")
+    (folder / "css" / "1.gz").write_bytes(gzip.compress(SHEET.encode()))
+    sheets = {f"https://{name}.example/news.css": "1.gz" for name in ("a", "b")}
+    (folder / "stylesheets.json").write_text(json.dumps(sheets), encoding="utf-8")
+    (tmp_path / "css-complete.json").write_text("[]", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def reading(corpus: Path) -> Reading:
+    """The first page, read."""
+    found = read_page(labelled_pages([corpus])[0])
+    assert found is not None
+    return found
+
+
+def found_on(reading: Reading, title: str | None, day: str) -> ClassifiedNodes:
+    """Return the nodes with those texts."""
+    texts = reading.relevant.nodes.texts
+    place = None if title is None else texts.index(title)
+    return ClassifiedNodes(place, 1.0, [texts.index(day)], 1.0)
+
+
+def test_spread():
+    """Pages are taken at equal distances; all, where there are no more than wanted."""
+    assert spread(range(10), 5) == [0, 2, 4, 6, 8]
+    assert spread(range(3), 5) == [0, 1, 2]
+    assert spread(range(3), None) == [0, 1, 2]
+
+
+def test_relevant_and_whole(reading: Reading):
+    """The whole tree has the footer, which stands after the relevant content; labels are the same."""
+    assert "About the paper" not in reading.relevant.nodes.texts
+    assert "About the paper" in reading.whole.nodes.texts
+    assert reading.relevant.title == reading.whole.title == TITLE
+
+
+def test_no_page_is_left_out(corpus: Path):
+    """What is no page has no reading."""
+    file = corpus / "pages" / "a.html.gz"
+    file.write_bytes(gzip.compress(b""))
+    assert read_page(labelled_pages([corpus])[0]) is None
+
+
+def test_body_after_the_title(reading: Reading):
+    """The body is what is relevant from the title on without the date; NCE's is all of it."""
+    pages = [reading.page]
+    (nce,) = nce_pairs([reading])
+    assert TITLE in nce.found
+    found = found_on(reading, TITLE, "3 May 2024")
+    (body,) = body_pairs([reading], [found])
+    assert TITLE not in body.found
+    assert "3 May 2024" not in body.found
+    assert body.exact
+    (title,) = title_pairs(pages, [reading.relevant], [found])
+    (day,) = date_pairs(pages, [reading.relevant], [found])
+    assert (title.found, title.f1, day.found, day.exact) == (TITLE, 1.0, "3 May 2024", True)
+
+
+def test_title_element_where_none_was_found(reading: Reading):
+    """Without a title node the ``title`` element is the title, and nothing of the body is cut."""
+    found = found_on(reading, None, "3 May 2024")
+    (title,) = title_pairs([reading.page], [reading.relevant], [found])
+    assert title.found == f"{TITLE} - The Mail"
+    assert not title.exact
+    (body,) = body_pairs([reading], [found])
+    assert TITLE in body.found
+
+
+def test_scores_by_group(reading: Reading):
+    """Scores are of the words of a group's pages together."""
+    other = LabelledPage("b", "1", reading.page.path, "https://c.example/", "c.example", "tune")
+    pairs = [Pair(reading.page, "one two", "one two"), Pair(other, "one four", "one two")]
+    scores = by_group(pairs, lambda page: page.corpus)
+    assert scores[ALL].micro == (0.75, 0.75, 0.75)
+    assert scores["css-sites"].micro.f1 == 1
+    assert scores["b"].micro.f1 == 0.5
+    assert cell(Score(1.0, 0.5, 2 / 3)) == "1.000 / .500 / .667"
+
+
+def test_sources_of_style(corpus: Path, tmp_path: Path):
+    """The same nodes with style from nowhere, from the tags, and from the sheets."""
+    labelled = labelled_pages([corpus])[0]
+    found = read_sources(labelled, ("none", "tags", "ours"), tmp_path)
+    assert found is not None
+    sizes = {
+        source: dict(
+            zip(one.nodes.texts, (row[3] for row in one.nodes.title_features), strict=True)
+        )
+        for source, one in found.items()
+    }
+    assert {source: by_text[TITLE] for source, by_text in sizes.items()} == {
+        "none": 16.0, "tags": 24.0, "ours": 40.0
+    }  # fmt: skip
+    assert sizes["tags"]["3 May 2024"] == 16.0
+    assert sizes["ours"]["3 May 2024"] == 18.0
+
+
+def test_tags_without_authors(corpus: Path):
+    """Attributes and elements of style count for nothing, whatever the rows."""
+    shown = oracle_page(labelled_pages([corpus])[0])
+    document = parse_document(shown.html)
+    style_of = tag_styles(shown)
+    sizes = {document.text[row][:9]: style_of(row).font_size for row in document.text_nodes()}
+    assert sizes["The bridg"] == 16
+    assert set(sizes.values()) == {16, 24}
+
+
+def test_groups(corpus: Path):
+    """A page has all its sheets if its corpus does or the list names it."""
+    corpora = corpus.parent
+    (corpora / "css-complete.json").write_text('[{"corpus": "news", "id": "1"}]', encoding="utf-8")
+    groups = Groups(corpora)
+    pages = [
+        LabelledPage(name, number, corpus, "https://a.example/", "a.example", "tune")
+        for name, number in (("css-sites", "9"), ("news", "1"), ("news", "2"))
+    ]
+    assert [groups(one) for one in pages] == ["css-sites", "css-complete", "sheets missing"]
+    assert [groups.complete(one) for one in pages] == [True, True, False]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(missing() is not None, reason=f"no oracle: {missing()}")
+def test_chromium_once(corpus: Path, tmp_path: Path):
+    """Chromium's styles are those of our engine here, and asked for once."""
+    labelled = labelled_pages([corpus])[0]
+    folder = tmp_path / "cache"
+    chromium = ChromiumStyles(folder)
+    chromium.add([oracle_page(labelled)])
+    (file,) = folder.iterdir()
+    written = file.stat().st_mtime_ns
+    chromium.add([oracle_page(labelled)])
+    assert file.stat().st_mtime_ns == written
+    found = read_sources(labelled, SOURCES, folder)
+    assert found is not None
+    assert found["chromium"].nodes == found["ours"].nodes
+    pool = Pool([labelled], {source: [one] for source, one in found.items()})
+    (row,) = agreement_table(pool, Groups(corpus.parent)).rows
+    assert row[2:] == ["0"] * 4
+
+
+def test_times(corpus: Path):
+    """Every step of Table 3 is timed, and the tables are relative to the right ones."""
+    subject = Timed(labelled_pages([corpus])[0], "css-sites")
+    subject.measure()
+    steps = (VISUAL, WHOLE_VISUAL, BOTH, WHOLE_BOTH, STYLES)
+    wanted = {PARSE, STRUCTURAL, *(named(step, state) for step in steps for state in (CACHED, NEW))}
+    assert wanted <= subject.times.keys()
+    subject.times |= dict.fromkeys(subject.times, 2.0)
+    subject.times |= {STRUCTURAL: 4.0, named(VISUAL, CACHED): 6.0, named(WHOLE_VISUAL, CACHED): 8.0}
+    rows = {row[0]: list(row[1:]) for row in table_3([subject]).rows}
+    assert rows[named(VISUAL, CACHED)] == ["1.77", "1.50", "3.00"]
+    assert rows[PARSE] == ["", "0.50", "1.00"]
+    assert saving_table([subject]).rows[0][2] == "25 %"
+    assert style_costs([subject])["css-sites", "ours"] == "1.0 (1.0); new process 1.0 (1.0)"
+
+
+def test_page():
+    """A page says who wrote it; a table stands under its note."""
+    tables = [Table("Table 6: bodies", ("a", "b"), [["1", "2"]]), Table("Other", ("c",), [["3"]])]
+    text = page("# Start\n\n", tables)
+    assert text.startswith(f"{WRITTEN}\n\n# Start\n\n## Table 6: bodies\n\n{NOTES['Table 6'][:9]}")
+    assert text.endswith("| 1 | 2 |\n\n## Other\n\n| c |\n| --- |\n| 3 |\n")
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_command(corpus_dir: Path, tmp_path: Path):
+    """One command writes both pages, with every table of the paper."""
+    command = [sys.executable, "-m", "benchmarks.cardoso", "--out", str(tmp_path)]
+    small = ["--limit", "12", "--timed-pages", "1", "--browser-pages", "0"]
+    style = ["--style", "none", "ours", "--workers", "1"]
+    subprocess.run([*command, *small, *style], check=True, capture_output=True, timeout=280)
+    text = "".join((tmp_path / name).read_text("utf-8") for name in ("cardoso.md", "styles.md"))
+    assert all(f"## Table {number}:" in text for number in range(1, 8))
+    assert "## Effect of style sheets" in text

@@ -1,0 +1,204 @@
+"""Readers' comments: what of them is left in the body, and what is not taken for them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import comments
+from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.text import words
+from tests.pages.commented_pages import CommentedPage, commented_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
+STORY = "<h1>Council does nothing at all</h1>" + f"<p>{SENTENCE * 3}</p>" * 8
+NAMES = ("Ann", "harbour_rat", "P. Garrow", "Tam")
+
+
+def commented_text(html: str) -> str:
+    """Return the text that is taken for comments."""
+    document = parse_document(html)
+    shown = [row for rows in comment_rows(document) for row in rows if not document.hidden[row]]
+    return " ".join(document.text[row] for row in shown if document.text[row])
+
+
+def records(form: str) -> str:
+    """Return four records; *form* has places for a name, a day and a text."""
+    return "".join(
+        form.format(
+            name=name, day=f"{day} May 2026, 1{day}:05", text=f"I say that {name} is right."
+        )
+        for day, name in enumerate(NAMES, start=1)
+    )
+
+
+@pytest.mark.parametrize("page", commented_pages(), ids=lambda page: page.page)
+def test_comments_are_removed(page: CommentedPage):
+    """at least nine words of ten, and nothing of the article"""
+    body = words(extract(page.html).body)
+    text = f" {' '.join(body)} "
+    lines = [words(line) for line in page.comments.splitlines()]
+    held = sum(len(line) for line in lines if f" {' '.join(line)} " in text)
+    assert held <= 0.1 * sum(map(len, lines))
+    for paragraph in page.body.split("\n\n"):
+        assert f" {' '.join(words(paragraph))} " in text
+
+
+def test_pages_are_of_many_kinds():
+    """both halves hold different software, in the same manners of writing"""
+    tune, report = ({page.system for page in commented_pages(half)} for half in ("tune", "report"))
+    assert not tune & report
+    assert min(len(commented_pages("tune")), len(commented_pages("report"))) >= 15
+    assert {page.language for page in commented_pages()} >= {
+        "ar",
+        "en",
+        "he",
+        "hi",
+        "ja",
+        "ko",
+        "zh",
+    }
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<div class='css-1'><b>{name}</b> <i>{day}</i><p>{text}</p><a href=#>Reply</a></div>",
+        "<li><a href=/u>{name}</a><div>{text}</div><span>{day}</span><button>Reply</button></li>",
+        "<article><h3>{name}</h3><time>{day}</time><p>{text}</p><button>Like</button></article>",
+    ],
+)
+def test_records_need_no_names(form: str):
+    """author, date, text and a word to click on, the same in all"""
+    page = f"<main>{STORY}</main><div>{records(form)}</div>"
+    assert all(name in commented_text(page) for name in NAMES)
+    assert "council" not in commented_text(page)
+
+
+def test_heading_stands_for_a_button():
+    """records under a heading need not be clickable"""
+    form = "<div><b>{name}</b> <i>{day}</i><p>{text}</p></div>"
+    assert commented_text(f"{STORY}<section>{records(form)}</section>") == ""
+    page = f"{STORY}<section><h2>4 Kommentare</h2>{records(form)}</section>"
+    assert commented_text(page).startswith("4 Kommentare Ann")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        # teasers: their texts are links
+        "<div>"
+        + records("<div><a href=/s><b>{name}</b><p>{text}</p></a><i>{day}</i></div>")
+        + "</div>",
+        # a live blog: its entries have headlines
+        "<div>"
+        + records(
+            "<div><b>{name}</b><time>{day}</time><h2>The third motion of this evening has failed, too"
+            "</h2><p>{text}</p><a href=#>Share</a></div>"
+        )
+        + "</div>",
+        # products: their prices
+        "<div>"
+        + records(
+            "<div><b>{name}</b><i>{day}</i><p>{text}</p><span>$ 49</span><a href=#>Buy</a></div>"
+        )
+        + "</div>",
+        "<p class=comment-count>4 comments</p><a class=comments-link href=#c>Write to us</a>",
+    ],
+)
+def test_other_records_are_no_comments(after: str):
+    """teasers, entries of live blogs, products, counts"""
+    assert "is right" not in commented_text(f"<main>{STORY}</main>{after}")
+
+
+@pytest.mark.parametrize(
+    "name", ["commentary", "comments-open", "section-comment", "no-comments", "commentator-column"]
+)
+def test_story_is_no_comment(name: str):
+    """whatever the page calls it"""
+    assert commented_text(f"<body class={name}><article class='{name}'>{STORY}</article>") == ""
+    assert commented_text(f"<body><h1>A</h1><div class='{name}'>{STORY[40:]}</div>") == ""
+
+
+def test_longer_than_the_article():
+    """comments may be most of a page"""
+    form = "<li class=comment id=c><cite>{name}</cite><time>{day}</time><p>{text}</p></li>"
+    comments = records(form) * 40
+    page = f"<article>{STORY}</article><ol class=commentlist>{comments}</ol>"
+    assert words(commented_text(page)) == words(
+        commented_text(f"<ol class=comments>{comments}</ol>")
+    )
+    article = extract(page)
+    assert "is right" not in article.body
+    assert article.body.count(SENTENCE.strip()) == 24
+
+
+def test_published_methods_see_comments():
+    """they have their own phase for them"""
+    page = next(page for page in commented_pages("tune") if page.system == "facebook")
+    comment = max(page.comments.splitlines(), key=len)
+    assert comment not in extract(page.html).body
+    assert comment in extract(page.html, method="nce").body
+
+
+def test_nothing_is_hidden_on_demand():
+    """without their dates, an article that has none stays without"""
+    form = "<li class=comment><cite>{name}</cite><i>{day}</i><p>{text}</p></li>"
+    page = f"<title>Council does nothing</title>{STORY}<ol class=comments>{records(form)}</ol>"
+    kept = extract(page, options=ExtractOptions(remove_comments=False))
+    assert str(kept.date).startswith("2026-05-01")
+    assert extract(page).date is None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<p>text of some length, really",
+                "<div class=comment>",
+                "</div>",
+                "<ul>",
+                "<li>3 May 2026",
+                "<b>",
+                "</ul>",
+                "Reply ",
+            ]
+        ),
+        max_size=60,
+    )
+)
+def test_any_page(parts: list[str]):
+    """rows are disjoint and in order, and hiding them takes just their text"""
+    document = parse_document("<html><body>x" + "".join(parts))
+    found = comment_rows(document)
+    assert all(one.stop <= other.start for one, other in pairwise(found))
+    shorn = without_comments(document, found)
+    inside = sum(
+        document.chars_before[rows.stop] - document.chars_before[rows.start] for rows in found
+    )
+    assert shorn.chars(0) == pytest.approx(document.chars(0) - inside)
+    assert not any(row in rows for rows in found for row in shorn.text_nodes())
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_real_pages(corpus_dir: Path):
+    """nine words of ten on the pages that carry comments, and never more than 5 % of a body"""
+    found = [comments.score(page, "newscrawl") for page in comments.corpus_pages(corpus_dir)]
+    assert min(one.removed for one in found) >= 0.9
+    assert max(one.loss for one in found) <= 0.05
+    pages = [
+        page
+        for name in ("news212", "fundus")
+        for page in comments.load_corpus(corpus_dir / name).pages
+    ]
+    assert sum(comments.share_taken(page) > 0.01 for page in pages) <= 2

@@ -1,0 +1,175 @@
+"""Captions, code, embedded posts, lists, quotes and so on: in the body, or not, as the user wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.body.parts import (
+    DEFAULT_PARTS,
+    PARTS,
+    Part,
+    UnknownPartError,
+    is_data_table,
+    parse_parts,
+)
+from newscrawl.crawl.workers.tasks import extract_page
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
+from tests.commands.test_command_extract import scrapy_extract
+from tests.pages.commented_pages import commented_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
+STORY = "".join(f"<p>{SENTENCE * 3}No. {number}.</p>" for number in range(9))
+PIECES: dict[Part, str] = {
+    "captions": "<figure><img src=a.png><figcaption>The councillors, resting.</figcaption></figure>",
+    "code": "<pre>for motion in motions:\n    motion.reject()</pre>",
+    "definitions": "<dl><dt>Quorum</dt><dd>Seven councillors, awake.</dd></dl>",
+    "embeds": "<blockquote class='twitter-tweet' data-lang=en><p>What a night in the council!</p>"
+    "&mdash; Ann (@ann) <a href=/s>3 May 2026</a></blockquote>",
+    "lists": "<ul><li>no new bridge</li><li>no new school</li></ul>",
+    "quotes": "<blockquote><p>We shall think about it next year, the mayor said.</p></blockquote>",
+    "tables": "<table><tr><th>Yes</th><td>eleven</td></tr><tr><th>No</th><td>three</td></tr></table>",
+}
+WORDS = {
+    "captions": "The councillors, resting.",
+    "code": "motion.reject()",
+    "definitions": "Seven councillors, awake.",
+    "embeds": "What a night in the council!",
+    "lists": "no new school",
+    "quotes": "We shall think about it",
+    "tables": "eleven",
+}
+PAGE = (
+    "<title>Council does nothing at all</title><h1>Council does nothing at all</h1><div>"
+    + STORY
+    + "<h2>What follows</h2>"
+    + "".join(f"{piece}<p>{SENTENCE}</p>" for piece in PIECES.values())
+    + "</div>"
+)
+
+
+def body_of(page: str, *parts: Part, method: str = "nce") -> str:
+    return extract(page, method=method, options=ExtractOptions(parts=frozenset(parts))).body
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_part_is_kept_or_left_out(part: Part):
+    """one part alone, and all but it; the rest of the text is the same"""
+    alone, others = body_of(PAGE, part), body_of(PAGE, *(other for other in PARTS if other != part))
+    for other, text in WORDS.items():
+        assert (text in alone) == (other == part)
+        assert (text in others) == (other != part)
+    for body in (alone, others):
+        assert body.count(SENTENCE.strip()) == 9 * 3 + len(PIECES)
+        assert "What follows" in body
+
+
+def test_default_is_the_text():
+    """headings, lists, quotes, posts; no captions, no tables"""
+    body = extract(PAGE, method="nce").body
+    assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
+
+
+def test_default_method_obeys():
+    """what it takes for text is left out on demand, captions are put back"""
+    page = next(page for page in commented_pages() if page.page == "coral.en.html")
+    first, _, rest = page.html.decode().partition("</p>\n<p>")
+    items = "".join(f"<li>{SENTENCE}Item {number} of it.</li>" for number in range(3))
+    html = f"{first}</p>{PIECES['captions']}<ul>{items}</ul><p>{rest}"
+    without = body_of(html, "captions", method=DEFAULT_METHOD)
+    assert "of it." not in without
+    assert WORDS["captions"] in without
+    assert WORDS["captions"] not in body_of(html, "lists", method=DEFAULT_METHOD)
+    for paragraph in page.body.split("\n\n"):
+        assert paragraph in without
+
+
+STANDINGS = "".join(
+    f"<tr><td>{place}<td>{team}<td>{points}"
+    for place, team, points in [(1, "Harbour", 41), (2, "Old Mill", 38), (3, "Eastern Shore", 30)]
+)
+
+
+def test_tables_of_the_default_method():
+    """A table among the paragraphs is left out, or put back whole."""
+    page = next(page for page in commented_pages() if page.page == "coral.en.html")
+    first, _, rest = page.html.decode().partition("</p>\n<p>")
+    table = f"<table><tr><th>Place<th>Team<th>Points{STANDINGS}</table>"
+    html = f"{first}</p>{table}<p>{rest}"
+    assert extract(html, options=ExtractOptions(parts=DEFAULT_PARTS)).body == page.body
+    body = body_of(html, "tables", method=DEFAULT_METHOD)
+    assert "Place Team Points\n\n1 Harbour 41\n\n2 Old Mill 38\n\n3 Eastern Shore 30" in body
+    assert all(paragraph in body for paragraph in page.body.split("\n\n"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "tells"),
+    [
+        (STANDINGS, True),
+        ("<tr><th>Length<td>212 m<tr><th>Piers<td>nine<tr><th>Opened<td>1871", True),
+        ("<tr><th colspan=3>Final standings" + STANDINGS, True),
+        (f"<tr><td><a href=/>Home</a><td>{STORY}<tr><td>Contact<td>{STORY}", False),
+        (f"<tr><td>{SENTENCE}<tr><td>{SENTENCE}", False),
+        ("<tr><td>Menu<td>Council does nothing<tr><td><td>By our reporter", False),
+        (f"<tr><td>Menu<td><table>{STANDINGS}</table><tr><td>Imprint<td>Contact", False),
+        ("", False),
+    ],
+)
+def test_data_tables(rows: str, *, tells: bool):
+    """Rows and columns of short texts; not what a page is laid out with"""
+    document = parse_document(f"<table>{rows}</table>")
+    assert is_data_table(document, document.rows_of("table")[0]) == tells
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<table><tr><td>{}</td></tr></table>",
+        "<ul><li>{}</li></ul>",
+        "<blockquote>{}</blockquote>",
+    ],
+)
+def test_layout_stays(layout: str):
+    """what holds the story is no part of it"""
+    assert body_of(f"<h1>Council</h1><div>{layout.format(STORY)}</div>").count("No.") == 9
+
+
+def test_caption_of_the_first_picture():
+    """between headline and text, where it is in no tree of the body"""
+    page = f"<h1>Council does nothing</h1>{PIECES['captions']}<div>{STORY}</div><p>Bye.</p>"
+    assert body_of(page, "captions").startswith(WORDS["captions"])
+    assert WORDS["captions"] not in body_of(page)
+
+
+def test_names_of_parts():
+    """white space is nothing, an unknown name an error"""
+    assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
+    assert parse_parts([]) == frozenset()
+    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, code, definitions"):
+        parse_parts(["images"])
+
+
+def test_parts_of_a_crawl():
+    """a worker is told their names"""
+    plain = extract_page(PAGE.encode(), parts=["captions"], method="nce")
+    assert WORDS["captions"] in plain["body"]
+    assert WORDS["lists"] not in plain["body"]
+
+
+@pytest.mark.slow
+def test_parts_on_the_command_line(tmp_path: Path):
+    """scrapy extract --parts"""
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    ran = scrapy_extract(
+        tmp_path, "page.html", "--parts", "captions,tables", "--text", "--method", "nce"
+    )
+    text = ran.stdout.decode()
+    assert [part for part in PARTS if WORDS[part] in text] == ["captions", "tables"]
+    wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
+    assert wrong.returncode == 2
+    assert b"no part 'images'" in wrong.stderr + wrong.stdout

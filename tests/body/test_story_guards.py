@@ -1,0 +1,228 @@
+"""Guards against the loss of a story: pages on which the usual rules would take it for something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from newscrawl.body.block_texts import texts_of
+from newscrawl.body.blocks import find_blocks
+from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.body.excluded_regions import heading_row, outside_regions, reveal
+from newscrawl.document.document import Document, parse_document
+from newscrawl.extraction.extract import extract
+
+HEADLINE = "Ferry crews agree to a new timetable after a long night"
+STORY = [
+    f"{who} said on Tuesday that the new timetable, agreed after nine hours of talks, would keep "
+    f"every harbour on the route open {when}, and that {whose} jobs were no longer in danger."
+    for who, when, whose in (
+        ("The operator", "until the end of the winter", "three hundred"),
+        ("The union's spokeswoman", "on Sundays and on holidays", "all of the deck hands'"),
+        ("Two of the island councils", "for the lorries of the dairies", "the mainland's"),
+        ("A skipper of the night boat", "whatever the weather does", "the engineers'"),
+        ("The minister for the islands", "without another subsidy", "the pursers'"),
+        ("The chamber of commerce", "for visitors from abroad", "the waiters' and the cooks'"),
+    )
+]
+PARAGRAPHS = "".join(f"<p>{text}</p>" for text in STORY)
+HEAD = f"<title>{HEADLINE}</title><h1>{HEADLINE}</h1><p class=date>3 May 2026</p>"
+
+
+def test_hidden_copy():
+    """for search engines, for printing: what is shown already is not shown again"""
+    copy = "<br>".join(STORY) + " Printed from the site of the Harbour Gazette."
+    page = f"<body>{HEAD}<div>{PARAGRAPHS}</div><div style='display: none'>{copy}{copy}</div>"
+    document = parse_document(page)
+    assert reveal(document) is document
+    assert extract(page).body.split("\n\n") == STORY
+
+
+def test_closed_panels():
+    """answers that a control opens are text of the page; other hidden text is not"""
+    panels = "".join(
+        f"<h2><button aria-controls='panel-{number} other'>Question {number}</button></h2>"
+        f"<div id=panel-{number} hidden><p>{text}</p></div>"
+        for number, text in enumerate(STORY, start=1)
+    )
+    other = "".join(f"<p>{text.replace('said', 'had said')}</p>" for text in STORY[:3])
+    page = (
+        f"<body>{HEAD}<article>{PARAGRAPHS.replace('said', 'wrote')}{panels}</article>"
+        f"<section id=settings hidden>{other}</section>"
+    )
+    shown = reveal(parse_document(page)).subtree_text(0)
+    assert all(text in shown for text in STORY)
+    assert "had said" not in shown
+    assert all(text in extract(page).body for text in STORY)
+
+
+def as_entries(form: str) -> str:
+    """Return the story as entries; *form* has places for a number and a text."""
+    return "".join(form.format(number=number, text=text) for number, text in enumerate(STORY, 1))
+
+
+def assert_story(page: str) -> None:
+    """The story is not taken for comments: neither hidden nor left out of the body."""
+    document = parse_document(page)
+    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    assert all(text in rest for text in STORY)
+    body = extract(page).body
+    assert all(text in body for text in STORY)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        "post-7 post type-post status-publish format-standard hentry category-comment tag-comments",
+        "article category-comments",
+        "entry tag-comment",
+    ],
+)
+def test_category_called_comment(classes: str):
+    """on the element of the post, in which there are dates of related stories, too"""
+    related = "".join(
+        f"<li><a href=/{day}>Story of day {day}</a> <time>{day} May 2026</time></li>"
+        for day in range(1, 5)
+    )
+    assert_story(f"<body>{HEAD}<div class='{classes}'>{PARAGRAPHS}<ul>{related}</ul></div>")
+
+
+def test_unclosed_link_to_comments():
+    """an item of a sidebar before the story that is never closed holds all of the page"""
+    teasers = "".join(
+        f"<div class=teaser><a href=/{day}>Story {day}</a> <i>{day} May 2026</i></div>"
+        for day in range(1, 5)
+    )
+    item = "<div class=comments-feed><a href=/comments/feed>Comments</a>"
+    page = (
+        f"<title>{HEADLINE}</title><body>{item}<h2>{HEADLINE}</h2><div>{PARAGRAPHS}</div>{teasers}"
+    )
+    assert_story(page)
+
+
+def test_entries_called_comments():
+    """minute by minute: each entry has a clock before it, and no author"""
+    form = "<div class='live-comment'><span>19:0{number}</span><p>{text}</p></div>"
+    assert_story(f"<body>{HEAD}<div class=ticker>{as_entries(form)}</div>")
+
+
+def test_records_of_the_story():
+    """products with their makers: the same words to click on, as below comments"""
+    form = (
+        "<div class=product><h3>No. {number} of 2026</h3><b>by Maker {number}</b><p>{text}</p>"
+        "<a href=/{number}>See the rating</a></div>"
+    )
+    lead = f"<p>{STORY[0].replace('said', 'wrote')}</p>" * 3
+    assert_story(f"<body>{HEAD}{lead}<div>{as_entries(form)}</div>")
+
+
+def test_short_story_above_comments():
+    """what is around comments is taken with them, but not the only prose of the page"""
+    comments = "".join(
+        f"<div class=comment><b>{name}</b> <time>{day} May 2026</time><p>I was on board, and it was"
+        f" a long crossing, says {name}. Nobody told us anything at all.</p><a href=#>Reply</a></div>"
+        for day, name in enumerate(("Ann", "harbour_rat", "P. Garrow", "Tam"), start=1)
+    )
+    page = f"<title>{HEADLINE}</title><body><div id=content><h2>{HEADLINE}</h2><p>{STORY[0]}</p>{comments}"
+    document = parse_document(page)
+    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    assert STORY[0] in rest
+    assert "on board" not in rest
+
+
+def results(rows: int) -> str:
+    cells = "".join(
+        f"<tr><td>{place}</td><td>Crew of harbour {place}</td><td>{place + 41} points</td></tr>"
+        for place in range(1, rows + 1)
+    )
+    return f"<table><tr><th>Place</th><th>Crew</th><th>Points</th></tr>{cells}</table>"
+
+
+def test_table_is_the_story():
+    """more text than all paragraphs together; a short one is left out, as is one elsewhere"""
+    lead = "".join(f"<p>{text}</p>" for text in STORY[:3])
+    promotion = "<aside>" + "<p>Read the Gazette for a month, and pay only for the ink. </p>" * 20
+    page = f"<body>{HEAD}<article>{lead}%s</article>{promotion}</aside><footer><p>All of the last season</p>{results(9)}</footer>"
+    body = extract(page % results(40)).body
+    assert "12 Crew of harbour 12 53 points" in body
+    assert all(text in body for text in STORY[:3])
+    assert body.count("9 Crew of harbour 9 50 points") == 1
+    assert "Crew of" not in extract(page % results(5)).body
+
+
+def test_story_in_a_caption():
+    """names of captions, credits, newsletters count where other prose is left"""
+    picture = "<div class='caption-image'><img src=1.jpg><p>{}</p></div>"
+    pictures = "".join(picture.format(text) for text in STORY)
+    teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(200))
+    body = extract(f"<body>{HEAD}<div>{pictures}</div><ul>{teasers}</ul>").body
+    assert all(text in body for text in STORY)
+    caption = picture.format("A deck hand, who was there, looks at the new timetable. " * 3)
+    page = f"<body>{HEAD}<div>{PARAGRAPHS}{caption}</div><ul>{teasers}</ul>"
+    assert "deck hand, who" not in extract(page).body
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<body><footer>{PARAGRAPHS}</footer>",
+        f"<body><aside>{PARAGRAPHS}</aside>",
+        f"<body><article><a href=/s>{PARAGRAPHS}</a></article>",
+        f"<body><div class=privacy>{PARAGRAPHS}</div>",
+        f"<body><div class=privacy>{PARAGRAPHS}</div><figcaption>{STORY[0] * 3}</figcaption>",
+    ],
+)
+def test_prose_is_kept(page: str):
+    """whatever it looks like, if there is no other"""
+    assert STORY[0] in extract(page).body
+
+
+def test_doubtful_body():
+    """all of it looks like boilerplate"""
+    article = extract(f"<body><article><a href=/s>{PARAGRAPHS}</a></article>")
+    assert article.evidence["body"].confidence <= 0.1
+
+
+LEGAL = (
+    "The Harbour Gazette is published by the Gazette Publishing Company, whose office is open on "
+    "weekdays, and all that is printed in it may be copied by nobody without written consent."
+)
+
+
+@pytest.mark.parametrize(
+    "footer", ["div class=footer", "div id=page-footer", "footer", "table id=footer"]
+)
+def test_legal_footer(footer: str):
+    """of a page with a short story; the footer of the story itself has its credits"""
+    teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(60))
+    legal = f"<p>{LEGAL}</p>"
+    head, story = f"<body>{HEAD}<ul>{teasers}</ul>", f"<p>{STORY[0]}</p><p>{STORY[1]}</p>"
+    more = f"<ul>{teasers}</ul>"
+    document = parse_document(f"{head}<div>{story}</div>{more}<{footer}>{legal}")
+    assert LEGAL not in candidate_texts(document)
+    document = parse_document(
+        f"{head}<article>{story}<{footer}>{legal}</{footer.split(maxsplit=1)[0]}></article>"
+    )
+    assert LEGAL in candidate_texts(document)
+
+
+def candidate_texts(document: Document) -> list[str]:
+    blocks = find_blocks(document)
+    places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
+    return texts_of(document, [blocks.rows[place] for place in places])
+
+
+def test_first_post_of_a_thread():
+    """it is marked up as the replies are"""
+    post = (
+        "<div class=post><b>{name}</b> <i>{day} May 2026, 10:1{day}</i><p>{text}</p>"
+        "<a href=#>Reply</a><a href=#>Report</a></div>"
+    )
+    names = ("Ann", "harbour_rat", "P. Garrow", "Tam", "old_mill", "Wren")
+    posts = "".join(
+        post.format(name=name, day=day, text=text)
+        for day, (name, text) in enumerate(zip(names, STORY, strict=True), start=1)
+    )
+    page = f"<body>{HEAD}<div class=thread>{posts}</div>"
+    document = parse_document(page)
+    assert STORY[0] in without_comments(document, comment_rows(document)).subtree_text(0)
+    assert STORY[0] in extract(page).body

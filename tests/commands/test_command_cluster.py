@@ -1,0 +1,252 @@
+"""``scrapy cluster``: feeds in, articles and clusters out."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyarrow import parquet
+from scrapy.utils.test import get_crawler
+
+from newscrawl import Article
+from newscrawl.crawl.output.segments import ARTICLE, Item, SegmentSpan, write_span
+from newscrawl.exporters import ParquetItemExporter
+from newscrawl.pipelines import NearDuplicatePipeline
+from newscrawl.samples import expected_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+ARTICLES = [
+    Article(
+        url=f"https://{page.site}.example{page.path}",
+        title=page.title,
+        date=page.date,
+        body=page.body,
+    )
+    for page in expected_pages()
+    if page.kind == "article"
+]
+WIRE = {"Ports settle on common plug", "Forty ports agree on one", "Forty Ports Sign Pact on"}
+LATER = Article(**ARTICLES[0].to_dict() | {"body": f"{ARTICLES[0].body}\n\nMore later.",
+                "date": ARTICLES[0].date})  # fmt: skip
+
+
+def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in *folder*."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "cluster", *args],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def cluster(folder: Path, *args: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the articles and the clusters that the command, which must succeed, writes."""
+    done = run(folder, *args, "--articles", "out.jsonl", "--clusters", "clusters.jsonl")
+    assert done.returncode == 0, done.stderr
+    return lines(folder / "out.jsonl"), lines(folder / "clusters.jsonl")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write_feed(path: Path, articles: Sequence[Article]) -> Path:
+    text = "".join(json.dumps(article.to_dict()) + "\n" for article in articles)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def streamed(articles: Sequence[Article]) -> list[dict[str, Any]]:
+    """Return the clusters that the pipeline gives articles in a crawl."""
+
+    async def crawl() -> list[dict[str, Any]]:
+        crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""})
+        pipeline = NearDuplicatePipeline.from_crawler(crawler)
+        await pipeline.open_spider()
+        found = [(await pipeline.process_item(article)).cluster for article in articles]
+        await pipeline.close_spider()
+        return found
+
+    return asyncio.run(crawl())
+
+
+def test_replay_equals_the_stream(tmp_path: Path) -> None:
+    """the articles of a feed, in its order, stand where the crawl put them"""
+    articles = [*ARTICLES, LATER, ARTICLES[3]]
+    write_feed(tmp_path / "feed.jsonl", articles)
+    rows, _ = cluster(tmp_path, "feed.jsonl")
+    names = ("cluster_then", "size", "is_first", "similarity", "near_duplicates")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        tuple(found.values()) for found in streamed(articles)
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--sort"], ["--two-pass"]])
+def test_wire_story(tmp_path: Path, options: list[str]) -> None:
+    """the story that three sites share is the one cluster with more than one article"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    rows, clusters = cluster(tmp_path, "feed.jsonl", *options)
+    assert len(rows) == len(ARTICLES)
+    assert sum(one["size"] for one in clusters) == len(ARTICLES)
+    largest, *others = clusters
+    assert (largest["size"], largest["sites"], len(largest["articles"])) == (3, 3, 3)
+    assert {one["size"] for one in others} == {1}
+    titles = {row["title"] for row in rows if row["cluster"] == largest["cluster"]}
+    assert {" ".join(title.split()[:5]) for title in titles} == WIRE
+    assert largest["from"] <= largest["until"]
+
+
+def test_feeds_of_all_formats(tmp_path: Path) -> None:
+    """plain and gzipped lines, and Parquet, give the same clusters"""
+    plain = write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    (tmp_path / "feed.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    with (tmp_path / "feed.parquet").open("wb") as file:
+        exporter = ParquetItemExporter(file)
+        exporter.start_exporting()
+        for article in ARTICLES:
+            exporter.export_item(article)
+        exporter.finish_exporting()
+    wanted = cluster(tmp_path, "feed.jsonl")
+    assert cluster(tmp_path, "feed.jsonl.gz") == wanted
+    assert cluster(tmp_path, "feed.parquet") == wanted
+
+
+@pytest.mark.parametrize("kind", ["jsonlines", "parquet"])
+def test_folder_of_segments(tmp_path: Path, kind: str) -> None:
+    """a folder of segments is a feed, unless one of them is damaged"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    for first in range(0, len(ARTICLES), 10):
+        items = [
+            Item(first + place, ARTICLE, json.dumps(article.to_dict()))
+            for place, article in enumerate(ARTICLES[first : first + 10])
+        ]
+        span = SegmentSpan("0123abcd", "2026-11-22", items[0].id, items[-1].id, kind)
+        segments = write_span(tmp_path / "segments", span, items)
+    assert cluster(tmp_path, "segments") == cluster(tmp_path, "feed.jsonl")
+    (tmp_path / "segments" / "2026-11-22" / segments[0].name).unlink()
+    done = run(tmp_path, "segments")
+    assert (done.returncode, segments[0].name in done.stderr) == (2, True)
+
+
+def test_several_feeds(tmp_path: Path) -> None:
+    """articles of all feeds are clustered together"""
+    for site in ("harbour-gazette", "tageblick", "minato"):
+        own = [article for article in ARTICLES if f"//{site}." in (article.url or "")]
+        write_feed(tmp_path / f"{site}.jsonl", own)
+    _, clusters = cluster(tmp_path, "harbour-gazette.jsonl", "tageblick.jsonl", "minato.jsonl")
+    assert clusters[0]["sites"] == 3
+
+
+def test_parquet_out(tmp_path: Path) -> None:
+    """tables hold what the lines hold"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    rows, clusters = cluster(tmp_path, "feed.jsonl")
+    done = run(tmp_path, "feed.jsonl", "--articles", "a.parquet", "--clusters", "c.parquet")
+    assert done.returncode == 0, done.stderr
+    assert parquet.read_table(tmp_path / "a.parquet").to_pylist() == rows
+    assert parquet.read_table(tmp_path / "c.parquet").to_pylist() == clusters
+
+
+def test_standard_output(tmp_path: Path) -> None:
+    """without a name the articles are written to standard output, the sums to standard error"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    done = run(tmp_path, "feed.jsonl")
+    assert len([json.loads(line) for line in done.stdout.splitlines()]) == len(ARTICLES)
+    assert f"{len(ARTICLES)} articles, {len(ARTICLES) - 2} clusters, 1 of them" in done.stderr
+
+
+def test_empty_feed(tmp_path: Path) -> None:
+    """no articles, no clusters, no error"""
+    (tmp_path / "feed.jsonl").touch()
+    assert cluster(tmp_path, "feed.jsonl") == ([], [])
+
+
+def test_two_pass_tells_where_it_differs(tmp_path: Path) -> None:
+    """each article says whether a replay puts it together with others"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    rows, _ = cluster(tmp_path, "feed.jsonl", "--two-pass")
+    assert {row["differs"] for row in rows} == {False}
+
+
+def test_feed_of_a_crash(tmp_path: Path) -> None:
+    """rows that are none, are cut, or have no text are counted and left out"""
+    feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    with feed.open("a", encoding="utf-8") as file:
+        file.write('\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex')
+    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    assert done.returncode == 0
+    assert "feed.jsonl: 3 rows" in done.stderr
+    assert len(lines(tmp_path / "out.jsonl")) == len(ARTICLES)
+
+
+def test_rows_that_hardly_are_any(tmp_path: Path) -> None:
+    """nesting without end is no row; half a surrogate pair is one, and is written as "?\""""
+    half = {
+        "url": "https://a.example/1",
+        "title": "Ports \ud83d settle",
+        "body": "Half \udc1f. " * 9,
+    }
+    text = json.dumps(half) + "\n" + '{"a":' * 100_000 + "\n"
+    (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")
+    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "feed.jsonl: 1 row" in done.stderr
+    assert [row["title"] for row in lines(tmp_path / "out.jsonl")] == ["Ports ? settle"]
+
+
+def test_cut_gzip(tmp_path: Path) -> None:
+    """a compressed feed that was cut is named, and nothing is written"""
+    whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
+    (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    done = run(tmp_path, "feed.jsonl.gz", "--articles", "out.jsonl")
+    assert done.returncode == 2
+    assert "feed.jsonl.gz: " in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_settings(tmp_path: Path) -> None:
+    """thresholds and names of fields are those of the pipeline"""
+    rows = [{"link": one.url, "text": one.body, "title": one.title} for one in ARTICLES]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")
+    names = json.dumps({"url": "link", "body": "text"})
+    _, clusters = cluster(tmp_path, "feed.jsonl", "-s", f"NEWSCRAWL_FIELDS={names}")
+    assert clusters[0]["size"] == 3
+    strict = ["-s", f"NEWSCRAWL_FIELDS={names}", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=1"]
+    _, clusters = cluster(tmp_path, "feed.jsonl", *strict)
+    assert clusters[0]["size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "at least one feed"),
+        (["missing.jsonl"], "missing.jsonl"),
+        (["broken.parquet"], "broken.parquet"),
+        (["feed.jsonl", "--articles", "no/folder.jsonl"], "no/folder.jsonl"),
+        (["feed.jsonl", "--sort", "--two-pass"], "--two-pass"),
+        (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], "NEWSCRAWL_NEARDUP_SKETCH"),
+    ],
+)
+def test_wrong_usage(tmp_path: Path, args: list[str], message: str) -> None:
+    """what cannot be done is said in a line"""
+    write_feed(tmp_path / "feed.jsonl", ARTICLES[:1])
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    done = run(tmp_path, *args)
+    assert done.returncode == 2
+    assert message in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from tests.extraction.test_extraction import PAGE, PARAGRAPHS, TITLE, URL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    extensions_map: ClassVar[dict[str, str]] = {
+        ".html": "text/html; charset=windows-1252",
+        ".txt": "text/plain",
+    }
+
+    def log_message(self, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """Serve ``tmp_path/www``; yield its root URL."""
+    folder = tmp_path / "www"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in *folder*, which is outside of any project."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "extract", *args],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_file_as_json(tmp_path: Path):
+    """The article's fields on standard output, outside of a project, and nothing else."""
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    ran = scrapy_extract(tmp_path, "page.html", "--url", URL)
+    article = json.loads(ran.stdout)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (article["title"], article["url"], article["date"]) == (
+        TITLE,
+        URL,
+        "2024-05-04T10:00:00+02:00",
+    )
+
+
+def test_file_as_text(tmp_path: Path):
+    """Headline, date and author, body, as UTF-8 whatever the locale."""
+    page = PAGE.replace("Ada Meyer", "Ada Müller")
+    (tmp_path / "page.html").write_text(page, encoding="cp1252")
+    ran = scrapy_extract(tmp_path, "page.html", "--text", "--encoding", "cp1252", "--method", "nce")
+    assert ran.stdout.decode().rstrip("\n").split("\n\n") == [
+        TITLE,
+        "2024-05-04T10:00:00+02:00 - Ada Müller",
+        *PARAGRAPHS,
+    ]
+
+
+def test_url_is_fetched(tmp_path: Path, site: str):
+    """By Scrapy; the header's charset counts, robots.txt is missing."""
+    page = PAGE.replace("Ada Meyer", "Ada Müller")
+    (tmp_path / "www" / "page.html").write_text(page, encoding="cp1252")
+    ran = scrapy_extract(tmp_path, f"{site}/page.html")
+    article = json.loads(ran.stdout)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (article["url"], article["authors"]) == (f"{site}/page.html", ["Ada Müller"])
+
+
+@pytest.mark.slow
+def test_errors_say_what_went_wrong(tmp_path: Path, site: str):
+    """One line on standard error, nothing on standard output, exit code 1."""
+    www = tmp_path / "www"
+    (www / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n")
+    (www / "large.html").write_text(PAGE)
+    (tmp_path / "empty.html").write_bytes(b"")
+    for args, message in (
+        (["missing.html"], b"No such file"),
+        (["."], b"directory"),
+        (["empty.html"], b"empty"),
+        ([f"{site}/missing.html"], b"HTTP status 404"),
+        ([f"{site}/private/page.html"], b"robots.txt"),
+        (["http://127.0.0.1:9/", "-s", "RETRY_ENABLED=False"], b"refused"),
+        ([f"{site}/large.html", "-s", "DOWNLOAD_MAXSIZE=100"], b"100"),
+    ):
+        ran = scrapy_extract(tmp_path, *args)
+        assert (ran.returncode, ran.stdout) == (1, b""), args
+        assert message in ran.stderr, args
+        assert ran.stderr.count(b"\n") == 1, args
+
+
+def test_wrong_usage(tmp_path: Path):
+    """No page, two pages, an unknown method: exit code 2."""
+    (tmp_path / "page.html").write_text(PAGE)
+    for args in ([], ["page.html", "page.html"], ["page.html", "--method", "magic"]):
+        ran = scrapy_extract(tmp_path, *args)
+        assert ran.returncode == 2
+        assert ran.stderr
+
+
+def test_project_settings_do_not_interfere(tmp_path: Path, site: str):
+    """In a project, its pipelines and feeds are left alone."""
+    (tmp_path / "www" / "page.html").write_text(PAGE)
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
+    (tmp_path / "theirs.py").write_text(
+        'BOT_NAME = "theirs"\nLOG_LEVEL = "ERROR"\nITEM_PIPELINES = {"missing.Pipeline": 1}\n'
+        'FEEDS = {"items.json": {"format": "json"}}\n'
+    )
+    ran = scrapy_extract(tmp_path, f"{site}/page.html")
+    assert json.loads(ran.stdout)["title"] == TITLE
+    assert not (tmp_path / "items.json").exists()

@@ -1,0 +1,407 @@
+"""Pages in archives, ours and others', and ``scrapy extract`` over them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import zlib
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import brotli
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw, read_records
+from newscrawl.crawl.warc.captures import Capture, NoPageError, moved_to, page_of, sheet_of
+from newscrawl.css.sheet_links import sheet_urls
+from newscrawl.document.document import MOST_BYTES
+from newscrawl.samples import SampleSites
+from newscrawl.samples.demo_crawl import write_sites_file
+from tests.conftest import REPOSITORY
+from tests.extraction.test_extraction import PAGE, TITLE, URL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AT = "2024-05-05T08:00:00Z"
+HTML = ("Content-Type", "text/html; charset=utf-8")
+BODY = PAGE.encode()
+
+
+class Archive:
+    """An archive as warcio writes it."""
+
+    def __init__(self) -> None:
+        self._out = io.BytesIO()
+        self._writer = WARCWriter(self._out, gzip=True, warc_version="1.1")
+
+    def add(
+        self,
+        body: bytes = BODY,
+        *headers: tuple[str, str],
+        url: str = URL,
+        status: str = "200 OK",
+        kind: str = "response",
+        content_type: str = "",
+        **warc: str,
+    ) -> Archive:
+        """Add a record; without *headers*, one of HTML."""
+        http = StatusAndHeaders(status, list(headers or [HTML]), protocol="HTTP/1.1")
+        named = {name.replace("_", "-"): value for name, value in warc.items()}
+        record = self._writer.create_warc_record(
+            url,
+            kind,
+            payload=io.BytesIO(body),
+            length=len(body),
+            http_headers=http if kind in {"response", "revisit"} else None,
+            warc_content_type=content_type,
+            warc_headers_dict={"WARC-Date": AT, **named},
+        )
+        self._writer.write_record(record)
+        return self
+
+    def data(self) -> bytes:
+        """Return the archive."""
+        return self._out.getvalue()
+
+    def records(self, folder: Path) -> list[ArchiveRecord]:
+        """Return its records as read back."""
+        path = folder / "test.warc.gz"
+        path.write_bytes(self.data())
+        return [one for one in read_records(path) if not isinstance(one, Flaw)]
+
+
+def page(folder: Path, *args: Any, **named: Any) -> Capture:
+    """Return the page in the record that the arguments make."""
+    (record,) = Archive().add(*args, **named).records(folder)
+    return page_of(record)
+
+
+def reason(folder: Path, *args: Any, **named: Any) -> str:
+    """Return why the record that the arguments make holds no page."""
+    with pytest.raises(NoPageError) as caught:
+        page(folder, *args, **named)
+    return caught.value.reason
+
+
+def chunked(data: bytes, size: int = 1000) -> bytes:
+    chunks = (data[start : start + size] for start in range(0, len(data), size))
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+
+
+def zstd(data: bytes) -> bytes:
+    from scrapy.utils._compression import zstd as module
+
+    return module.compress(data)
+
+
+def test_page(tmp_path: Path):
+    """URL, body, charset and instant."""
+    found = page(tmp_path)
+    assert found == Capture(URL, BODY, "utf-8", datetime(2024, 5, 5, 8, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", brotli.compress),
+        ("zstd", zstd),
+        ("gzip, gzip", lambda data: gzip.compress(gzip.compress(data))),
+    ],
+)
+def test_content_encodings(tmp_path: Path, encoding: str, pack: Any):
+    """As the site sent it, chunked or not, and unpacked by whoever wrote the archive."""
+    headers = (HTML, ("Content-Encoding", encoding))
+    assert page(tmp_path, pack(BODY), *headers).body == BODY
+    both = (*headers, ("Transfer-Encoding", "chunked"))
+    assert page(tmp_path, chunked(pack(BODY)), *both).body == BODY
+    assert page(tmp_path, pack(BODY), *both).body == BODY
+    assert page(tmp_path, BODY, *headers).body == BODY
+
+
+def test_charset_of_the_header(tmp_path: Path):
+    """Goes with the page, as it does in a crawl."""
+    latin = ("Content-Type", "text/html; charset=windows-1252")
+    assert page(tmp_path, PAGE.encode("cp1252"), latin).encoding == "cp1252"
+    assert page(tmp_path, BODY, ("Content-Type", "text/html")).encoding is None
+
+
+def test_resource(tmp_path: Path):
+    """A page without HTTP headers, as some tools keep it."""
+    found = page(tmp_path, kind="resource", content_type="text/html; charset=utf-8")
+    assert (found.body, found.encoding) == (BODY, "utf-8")
+
+
+def test_notes_of_a_crawl(tmp_path: Path):
+    """What discovery knew comes with the page; pages read for their links are left out."""
+    notes = json.dumps({"role": "article", "hints": {"title": "Straße"}})
+    assert page(tmp_path, WARC_JSON_Metadata=notes).hints == {"title": "Straße"}
+    section = json.dumps({"role": "section"})
+    assert reason(tmp_path, WARC_JSON_Metadata=section) == "other_role"
+    for broken in ("{", "[]", '{"hints": null}'):
+        assert page(tmp_path, WARC_JSON_Metadata=broken).hints == {}
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "why"),
+    [
+        ((), {"status": "404 Not Found"}, "http_404"),
+        ((b"", ("Location", "/x")), {"status": "301 Moved"}, "http_301"),
+        ((b"{}", ("Content-Type", "application/json")), {}, "not_html"),
+        ((b"%PDF-1.7" + bytes(2000), HTML), {}, "binary"),
+        ((b"",), {"kind": "revisit"}, "revisit"),
+        ((b"1.2.3.4",), {"url": "dns:a.test", "kind": "resource"}, "not_http"),
+        (
+            (gzip.compress(bytes(MOST_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
+            {},
+            "too_large",
+        ),
+        ((bytes(MOST_BYTES + 1),), {}, "too_large"),
+    ],
+)
+def test_no_page(tmp_path: Path, args: tuple[Any, ...], named: dict[str, str], why: str):
+    """Each record that holds none says why."""
+    assert reason(tmp_path, *args, **named) == why
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1\r\n\r\n", b"HTTP/1.1 ok\r\n\r\n", b"\0" * 99])
+def test_no_http(head: bytes):
+    """A response that is none."""
+    headers = {"warc-target-uri": URL, "content-type": "application/http; msgtype=response"}
+    with pytest.raises(NoPageError, match="not_http"):
+        page_of(ArchiveRecord("response", headers, head))
+
+
+@given(
+    url=st.sampled_from([URL, "http://[", "http://a b/\0", "https:", "http://a.test:x/"])
+    | st.text().map(lambda text: f"http://{text}"),
+    status=st.sampled_from(["HTTP/1.1 200 OK", "HTTP/2 200", "HTTP/1.1 302 Found"]) | st.text(),
+    headers=st.lists(
+        st.sampled_from(
+            [
+                "Content-Type: text/html",
+                "Content-Type: text/css; charset=none",
+                "Content-Encoding: gzip, br",
+                "Content-Encoding: zstd",
+                "Content-Encoding: deflate",
+                "Transfer-Encoding: chunked",
+                "Location: http://[",
+                ": ",
+            ]
+        )
+        | st.text()
+    ),
+    body=st.binary() | st.binary().map(gzip.compress) | st.binary().map(chunked),
+)
+def test_any_bytes(url: str, status: str, headers: list[str], body: bytes):
+    """A page, a sheet, or the reason why not: never anything else."""
+    head = "\r\n".join([status, *headers, "", ""]).encode(errors="replace")
+    record = ArchiveRecord("response", {"warc-target-uri": url}, head + body)
+    with suppress(NoPageError):
+        page = page_of(record)
+        assert sheet_urls(page.body, page.url) is not None
+    sheet_of(record)
+    moved_to(record)
+
+
+def test_sheets_and_redirects(tmp_path: Path):
+    """Sheets are told by their type, and where a URL has moved to is known."""
+    css = ("Content-Type", "text/css; charset=utf-8")
+    archive = Archive()
+    archive.add(b"p{color:red}", css, url="http://a.test/a.css")
+    archive.add(b"", ("Location", "/a.css"), url="http://a.test/old.css", status="302 Found")
+    archive.add(b"", css, url="http://a.test/gone.css", status="404 Not Found")
+    archive.add()
+    sheet, moved, gone, html = archive.records(tmp_path)
+    assert [bool(sheet_of(one)) for one in (sheet, moved, gone, html)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert [moved_to(one) for one in (sheet, moved)] == [None, "http://a.test/a.css"]
+
+
+# --- The command ---
+
+
+def extract(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run ``scrapy extract`` in *folder*, which is outside of any project."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "extract", *args],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+
+
+def articles(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_same_articles_as_the_crawl(tmp_path: Path):
+    """Crawled, archived and extracted again: the same articles, styles included."""
+    with SampleSites() as sites:
+        write_sites_file(tmp_path / "sites.txt", sites)
+        options = {
+            "NEWSCRAWL_WARC": tmp_path / "warc",
+            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
+            "NEWSCRAWL_NEARDUP_ENABLED": False,
+        }
+        words = [word for name, value in options.items() for word in ("-s", f"{name}={value}")]
+        feed = tmp_path / "crawl.jsonl"
+        arguments = ["-a", f"sites={tmp_path}/sites.txt", "-O", str(feed)]
+        subprocess.run(
+            [sys.executable, "-m", "scrapy", "crawl", "sitelist", *arguments, *words],
+            cwd=REPOSITORY,
+            env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
+            check=True,
+            capture_output=True,
+            timeout=200,
+        )
+        asked = sorted(request.target for request in sites.requests)
+    archive, *others = (tmp_path / "warc").iterdir()
+    assert not others
+    kept = [one for one in read_records(archive) if isinstance(one, ArchiveRecord)]
+    urls = [urlsplit(one.url) for one in kept if one.kind == "response"]
+    assert sorted(url._replace(scheme="", netloc="").geturl() for url in urls) == asked
+    done = extract(tmp_path, str(archive))
+    assert done.returncode == 0
+    crawled = [json.loads(line) for line in feed.read_text().splitlines()]
+    assert len(crawled) == 22
+    assert all(article["style_complete"] for article in crawled)
+
+    def plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # The page came a moment before the spider took it.
+        kept = [{**article, "fetched_at": None} for article in found]
+        return sorted(kept, key=lambda article: article["url"])
+
+    for article in crawled:
+        for evidence in article["evidence"].values():
+            evidence["confidence"] = round(evidence["confidence"], 4)
+    assert plain(articles(done)) == plain(crawled)
+
+
+@pytest.fixture(scope="module")
+def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an archive such as Common Crawl's news has, and a damaged one."""
+    folder = tmp_path_factory.mktemp("news")
+    archive = Archive()
+    archive.add(b"1.2.3.4", url="dns:one.test", kind="resource", content_type="text/dns")
+    archive.add(b"GET / HTTP/1.1\r\n\r\n", kind="request")
+    for number, host in enumerate(("one.test", "two.test", "one.test")):
+        packed = gzip.compress(BODY.replace(TITLE.encode(), b"%b %d" % (TITLE.encode(), number)))
+        cut = {"WARC_Truncated": "length"} if number == 2 else {}
+        url = f"https://{host}/{number}"
+        archive.add(packed, HTML, ("Content-Encoding", "gzip"), url=url, **cut)
+    archive.add(b"\xff\xd8\xff", ("Content-Type", "image/jpeg"), url="https://one.test/a.jpg")
+    archive.add(b"", url="https://one.test/empty")
+    archive.add(b"<p>Hello", url="https://one.test/short")
+    archive.add(b"", url="https://one.test/0", kind="revisit")
+    archive.add(status="404 Not Found", url="https://one.test/missing")
+    data = archive.data()
+    (folder / "news.warc.gz").write_bytes(data)
+    (folder / "plain.warc").write_bytes(gzip.decompress(data))
+    starts = [place for place in range(len(data)) if data.startswith(b"\x1f\x8b\x08\0\0\0", place)]
+    (folder / "cut.warc.gz").write_bytes(data[: (starts[4] + starts[5]) // 2])
+    damaged = bytearray(data)
+    damaged[(starts[3] + starts[4]) // 2] ^= 255
+    (folder / "damaged.warc.gz").write_bytes(damaged)
+    (folder / "other.warc.gz").write_bytes(b"<html>")
+    (folder / "page.html").write_bytes(BODY)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["news.warc.gz", "plain.warc"])
+def test_archive_of_a_news_crawl(news: Path, name: str):
+    """The articles of all hosts in order; the rest is counted, and failures named."""
+    done = extract(news, name)
+    assert done.returncode == 0, done.stderr
+    found = articles(done)
+    assert [one["url"] for one in found] == [
+        "https://one.test/0",
+        "https://two.test/1",
+        "https://one.test/2",
+    ]
+    assert [one["title"] for one in found] == [f"{TITLE} {number}" for number in range(3)]
+    assert {one["fetched_at"] for one in found} == {"2024-05-05T08:00:00+00:00"}
+    assert {one["style_complete"] for one in found} == {None}
+    assert [one["flags"] for one in found] == [[], [], ["truncated"]]
+    *lines, last = done.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("scrapy extract: https://one.test/empty: failed (document)")
+    assert last.startswith("scrapy extract: 3 articles in 10 records; left out: ")
+    for part in ("1 not_http", "1 not_html", "1 failed", "1 revisit", "1 http_404"):
+        assert part in last, part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "message", "urls"),
+    [
+        ("cut.warc.gz", "the archive is cut off at byte", ["one.test/0", "two.test/1"]),
+        ("damaged.warc.gz", "a record is damaged at byte", ["one.test/0", "one.test/2"]),
+    ],
+)
+def test_what_is_whole_is_extracted(news: Path, name: str, message: str, urls: list[str]):
+    """A cut and a damage are told with their place, and by the exit code."""
+    done = extract(news, name)
+    assert done.returncode == 1
+    assert [one["url"] for one in articles(done)] == [f"https://{url}" for url in urls]
+    assert f"{name}: {message}" in done.stderr
+
+
+@pytest.mark.slow
+def test_several_archives(news: Path):
+    """In their order; one that is none, or missing, does not stop the others."""
+    done = extract(news, "other.warc.gz", "news.warc.gz", "gone.warc", "news.warc.gz")
+    assert done.returncode == 1
+    assert len(articles(done)) == 6
+    assert "other.warc.gz: not a WARC archive" in done.stderr
+    assert "gone.warc" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_options(news: Path):
+    """Those for a page hold for the pages of archives, and the settings of a crawl do."""
+    done = extract(news, "news.warc.gz", "--text", "--method", "nce", "-s", "NEWSCRAWL_WORKERS=0")
+    assert done.stdout.count(f"{TITLE} 0 ") or done.stdout.startswith(f"{TITLE} 0")
+    done = extract(news, "news.warc.gz", "-s", "NEWSCRAWL_MIN_BODY=100000")
+    assert (done.stdout, done.returncode) == ("", 0)
+    assert "too_short" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["news.warc.gz", "page.html"],
+        ["news.warc.gz", "--url", URL],
+        ["news.warc.gz", "--method", "magic"],
+        ["news.warc.gz", "--parts", "magic"],
+        ["news.warc.gz", "-s", "NEWSCRAWL_MIN_BODY=x"],
+    ],
+)
+def test_wrong_usage(news: Path, args: list[str]):
+    """Said in a line, with exit code 2."""
+    done = extract(news, *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr

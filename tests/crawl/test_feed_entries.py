@@ -1,0 +1,98 @@
+"""What is read of feeds, and how much of large ones."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from newscrawl.crawl.discovery.feed_parser import MAX_ENTRIES, MAX_SIZE, read_feed
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RSS = "http://purl.org/rss/1.0/"
+FORMS = {
+    "rss": (
+        '<rss version="2.0"><channel><title>N</title>',
+        "</channel></rss>",
+        "item",
+        "<link>{}</link>",
+    ),
+    "rdf": (
+        f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="{RSS}"><channel><title>N</title></channel>',
+        "</rdf:RDF>",
+        "item",
+        "<link>{}</link>",
+    ),
+    "atom": (
+        '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:title>N</a:title>',
+        "</a:feed>",
+        "a:entry",
+        '<a:link href="{}"/>',
+    ),
+}
+
+
+def feed(form: str, number: int, text: str = "") -> bytes:
+    """Return a feed of *number* entries, each with *text*."""
+    head, tail, name, link = FORMS[form]
+    entries = (
+        f"<{name}>{link.format(url(n))}<summary><![CDATA[{text}]]></summary></{name}>"
+        for n in range(number)
+    )
+    return f'<?xml version="1.0"?>{head}{"".join(entries)}{tail}'.encode()
+
+
+def url(number: int) -> str:
+    return f"https://news.example/2026/11/22/story-{number}"
+
+
+def read(data: bytes) -> dict[str, Any]:
+    return read_feed(data, url="https://news.example/f", owners=["news.example"], limit=10_000)
+
+
+def urls(found: dict[str, Any]) -> list[str]:
+    return [entry["url"] for entry in found["entries"]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", [3, MAX_ENTRIES])
+def test_a_feed_within_bounds(form: str, number: int):
+    """All of its entries are there."""
+    found = read(feed(form, number))
+    assert urls(found) == [url(n) for n in range(number)]
+    assert found["left_out"] == {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_too_many_entries(form: str):
+    """The first are read, and the feed is counted."""
+    found = read(feed(form, MAX_ENTRIES + 1))
+    assert urls(found) == [url(n) for n in range(MAX_ENTRIES)]
+    assert found["left_out"] == {"over_size": 1}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_too_many_bytes(form: str):
+    """The entries that are whole within the bound are read, none of the others."""
+    data = feed(form, 100, "<p>Text </p>" * 4000)
+    assert len(data) > MAX_SIZE
+    whole = data[:MAX_SIZE].count(b"story-") - 1
+    found = read(data)
+    assert urls(found) == [url(n) for n in range(whole)]
+    assert found["left_out"] == {"over_size": 1}
+
+
+def test_one_endless_entry():
+    """It is none, and the feed is one all the same."""
+    found = read(feed("rss", 1, "x" * MAX_SIZE))
+    assert found["kind"] == "feed"
+    assert found["left_out"] == {"over_size": 1}
+
+
+def test_a_long_json_feed():
+    """Bounded by its entries."""
+    items = [{"url": url(n)} for n in range(MAX_ENTRIES + 5)]
+    found = read(json.dumps({"items": items}).encode())
+    assert len(found["entries"]) == MAX_ENTRIES
+    assert found["left_out"] == {"over_size": 1}

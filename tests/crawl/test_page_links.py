@@ -1,0 +1,152 @@
+"""Links of a page, and what makes two URLs the same page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from newscrawl.crawl.discovery import urls as urls_module
+from newscrawl.crawl.discovery.page_links import read_page
+from newscrawl.crawl.discovery.urls import absolute_url, owner, page_key, site_key
+from newscrawl.document.document import DocumentError
+
+URL = "https://www.news.example/world/"
+STORY = "/2026/11/20/council-decides"
+
+
+def read(body: str, head: str = "", **plain: Any) -> dict[str, Any]:
+    html = f"<html><head>{head}</head><body>{body}</body></html>"
+    return read_page(html.encode(), url=URL, owners=["news.example"], **plain)
+
+
+def urls(entries: list[dict[str, Any]]) -> list[str]:
+    return [entry["url"] for entry in entries]
+
+
+def test_articles_and_sections():
+    """In the page's order, each once, dated where the URL tells; the rest is neither."""
+    found = read(
+        f"<nav><a href='/sport/'>Sport</a><a href='/login'>Log in</a><a href='#top'>Up</a></nav>"
+        f"<a href='{STORY}'><img></a><a href='{STORY}'>Council decides</a>"
+        "<a href='a-long-slug-about-the-old-bridge-in-town'>The old bridge in town, a history</a>"
+        "<a href='/files/report.pdf'>A report of the council about the bridge</a>"
+        "<a href='javascript:void(0)'>No</a><a href='mailto:desk@news.example'>Mail</a>"
+    )
+    assert urls(found["articles"]) == [
+        f"https://www.news.example{STORY}",
+        "https://www.news.example/world/a-long-slug-about-the-old-bridge-in-town",
+    ]
+    assert urls(found["sections"]) == ["https://www.news.example/sport/"]
+    assert found["articles"][0]["when"] is not None
+
+
+def test_own_site_only():
+    """Subdomains belong to the site, other domains are counted and left."""
+    found = read(
+        f"<a href='https://blog.news.example{STORY}'>x</a><a href='https://other.example{STORY}'>y</a>"
+    )
+    assert urls(found["articles"]) == [f"https://blog.news.example{STORY}"]
+    assert found["left_out"] == {"other_site": 1}
+
+
+def test_base_and_feeds():
+    """<base> counts for links and feeds; feeds of every type are found, comments' URLs are not."""
+    head = (
+        "<base href='https://www.news.example/en/'>"
+        "<link rel='alternate' type='application/rss+xml' href='feed.xml'>"
+        "<link rel='alternate' type='Application/Atom+XML; charset=utf-8' href='/atom'>"
+        "<link rel='alternate' type='application/feed+json' href='feed.json'>"
+        "<link rel='alternate' hreflang='de' href='/de/'><link rel='alternate' type='text/html'>"
+    )
+    found = read("<a href='sport'>Sport</a>", head)
+    assert urls(found["sections"]) == ["https://www.news.example/en/sport"]
+    assert found["feeds"] == [
+        "https://www.news.example/en/feed.xml",
+        "https://www.news.example/atom",
+        "https://www.news.example/en/feed.json",
+    ]
+
+
+def test_bounded():
+    """Of many links the first are taken, however long they are."""
+    many = "".join(f"<a href='{STORY}-{number}'>x</a>" for number in range(3000))
+    found = read(many + f"<a href='/{'x' * 2_000_000}'>x</a>", limit=100)
+    assert len(found["articles"]) == 100
+
+
+def test_no_page():
+    """What is no page raises as everywhere."""
+    with pytest.raises(DocumentError):
+        read_page(b"%PDF-1.7", url=URL, owners=["news.example"])
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C"]), max_size=30), max_size=5))
+def test_any_href(hrefs: list[str]):
+    """No href raises."""
+    body = "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    assert isinstance(read(body)["articles"], list)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://news.example/a", "https://www.news.example/a/"),
+        ("https://news.example/a?b=1&c=2", "https://news.example/a?c=2&b=1#top"),
+        ("https://news.example/a?id=3", "https://news.example/a?id=3&utm_source=x&fbclid=y"),
+        ("https://news.example/ä", "https://news.example/%C3%A4"),
+        ("https://News.example:443", "http://news.example:80/"),
+    ],
+)
+def test_same_page(one: str, other: str):
+    """Ways to write one page's URL."""
+    assert page_key(one) == page_key(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["https://news.example/a?id=2", "https://news.example/A", "https://news.example:8080/a?id=1"],
+)
+def test_other_page(other: str):
+    """Parameters, the path's case and the port do count."""
+    assert page_key("https://news.example/a?id=1") != page_key(other)
+
+
+@given(st.from_regex(urls_module._PLAIN, fullmatch=True), st.sampled_from(["", URL]))
+@example("http://xn--a.example/", "")
+@example("http://1.2.3.4:443/a", "")
+@example("http://www.news.example:80/a.b-c_d~/e/", URL)
+def test_plain_urls(url: str, base: str):
+    """What is told at a look is what a closer look tells."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = absolute_url(url, base), page_key.__wrapped__(url)
+        patch.setattr(urls_module, "_PLAIN", re.compile(r"(?!)"))
+        assert found == (absolute_url(url, base), page_key.__wrapped__(url))
+
+
+@given(st.text())
+def test_keys_of_any_url(text: str):
+    """Whatever is a URL has a key, which does not change when the URL is made absolute again."""
+    url = absolute_url(text, URL)
+    if url is not None:
+        assert url.startswith(("http://", "https://"))
+        assert page_key(url) == page_key(absolute_url(url) or "")
+        assert site_key(url)
+
+
+@pytest.mark.parametrize(
+    ("host", "registered"),
+    [
+        ("www.news.example.co.uk", "example.co.uk"),
+        ("a.blogspot.com", "a.blogspot.com"),
+        ("127.0.0.1:8080", "127.0.0.1:8080"),
+        ("localhost:8080", "localhost:8080"),
+        ("example.com:8080", "example.com"),
+    ],
+)
+def test_owner(host: str, registered: str):
+    """A registered domain owns its hosts; an address owns itself."""
+    assert owner(host) == registered

@@ -1,0 +1,301 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.crawl.output.atomic_write import OPEN
+from newscrawl.crawl.output.segments import (
+    MANIFEST,
+    SegmentError,
+    list_segments,
+    read_segments,
+)
+from tests.conftest import REPOSITORY
+from tests.helpers.segment_killer import DAY, STORE, items, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMATS = ["jsonlines", "parquet"]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the files under *folder*."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_json_lines(tmp_path: Path):
+    """An item a line, in UTF-8; the manifest tells counts, hash and numbers."""
+    write(tmp_path, 1, 25, "jsonlines")
+    name = f"{STORE}-000000000001-000000000025.jsonl"
+    data = (tmp_path / DAY / name).read_bytes()
+    assert "Straße" in data.decode()
+    lines = data.decode().removesuffix("\n").split("\n")
+    assert [json.loads(line) for line in lines] == [json.loads(one.text) for one in items(1, 25)]
+    manifest = json.loads((tmp_path / DAY / f"{STORE}{MANIFEST}").read_bytes())
+    assert manifest["segments"] == [
+        {
+            "name": name,
+            "format": "jsonlines",
+            "items": 25,
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "first": 1,
+            "last": 25,
+        }
+    ]
+
+
+def test_parquet_parts_articles_from_others(tmp_path: Path):
+    """Articles have the columns of the exporter, in a file of their own."""
+    write(tmp_path, 1, 25, "parquet")
+    listed = {segment.name: segment.items for _, segment in list_segments(tmp_path)}
+    name = f"{STORE}-000000000001-000000000025"
+    assert listed == {f"{name}.parquet": 23, f"{name}-other.parquet": 2}
+    rows = list(read_segments(tmp_path))
+    assert sorted(row["number"] for row in rows if "number" in row) == [10, 20]
+    articles = [row for row in rows if "url" in row]
+    assert articles[0]["date"].isoformat() == "2026-11-21T00:00:00+00:00"
+    assert articles[0]["body"] == json.loads(items(1, 1)[0].text)["body"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_read_back(tmp_path: Path, kind: str):
+    """All items of all days and segments, in order, once."""
+    write(tmp_path, 1, 9, kind)
+    write(tmp_path, 11, 19, kind)
+    urls = [item["url"] for item in read_segments(tmp_path)]
+    assert urls == [f"https://site.test/{n}" for n in range(1, 20) if n != 10]
+    assert [item["url"] for item in read_segments(tmp_path / DAY)] == urls
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", FORMATS)
+def test_killed_before_any_line_of_code(tmp_path: Path, kind: str):
+    """What has a final name is whole; the manifest holds at all times; done again, all is the same."""
+    write(tmp_path / "before", 1, 25, kind)
+    write(tmp_path / "whole", 1, 25, kind)
+    write(tmp_path / "whole", 26, 60, kind)
+    before, whole = tree(tmp_path / "before"), tree(tmp_path / "whole")
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.helpers.segment_killer", str(tmp_path / "killed"), kind],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert int(ran.stdout) > 30
+    for line in range(1, int(ran.stdout) + 1):
+        here = tmp_path / "killed" / str(line)
+        for name, data in tree(here).items():
+            assert name.endswith(OPEN) or data in (whole[name], before.get(name)), (line, name)
+        assert len(list(read_segments(here))) in (25, 60), line
+        write(here, 26, 60, kind)
+        assert tree(here) == whole, line
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_damage_is_refused(tmp_path: Path, kind: str):
+    """Cut, changed and missing files are named, before the first item is given."""
+    write(tmp_path, 1, 9, kind)
+    path, _ = list_segments(tmp_path)[0]
+    data = path.read_bytes()
+    changed = bytearray(data)
+    changed[len(data) // 2] ^= 1
+    for damaged, message in ((data[:-1], "bytes, and not"), (bytes(changed), "damaged")):
+        path.write_bytes(damaged)
+        with pytest.raises(SegmentError, match=f"{path.name}.*{message}"):
+            next(read_segments(tmp_path))
+    path.unlink()
+    with pytest.raises(SegmentError, match="not here"):
+        next(read_segments(tmp_path))
+
+
+def test_manifest_is_checked(tmp_path: Path):
+    """None at all, one cut in half, a newer one, and one that leads elsewhere."""
+    with pytest.raises(SegmentError, match="no manifest"):
+        list_segments(tmp_path)
+    write(tmp_path, 1, 9, "jsonlines")
+    path = tmp_path / DAY / f"{STORE}{MANIFEST}"
+    whole = path.read_text()
+    for text, message in (
+        (whole[: len(whole) // 2], "not a manifest"),
+        ("[]", "not a manifest"),
+        (whole.replace('"version": 1', '"version": 2'), "newer"),
+        (whole.replace(STORE + "-", "../" + STORE), "not a segment"),
+    ):
+        path.write_text(text)
+        with pytest.raises(SegmentError, match=message):
+            list_segments(tmp_path)
+
+
+def test_unlisted_files_are_not_there_yet(tmp_path: Path):
+    """What a crash left between name and manifest waits for being written again."""
+    write(tmp_path, 1, 9, "jsonlines")
+    (tmp_path / DAY / f"{STORE}-000000000010-000000000019.jsonl").write_text("{}\n")
+    (tmp_path / DAY / f"{STORE}-000000000020-000000000029.jsonl{OPEN}").write_text("{")
+    assert len(list(read_segments(tmp_path))) == 9
+
+
+# --- From a crawl ---
+
+
+class Run(subprocess.Popen[str]):
+    """A crawl of :mod:`tests.spiders.item_spider`, with its segments and its state in *folder*."""
+
+    def __init__(self, folder: Path, pages: int, *arguments: str, **given: object) -> None:
+        values = {
+            "NEWSCRAWL_SEGMENTS": folder / "segments",
+            "NEWSCRAWL_STATE": folder / "state.sqlite",
+            "STATS_CLASS": "tests.helpers.crawls.FileStatsCollector",
+            "STATS_FILE": folder / "stats.json",
+            "LOG_LEVEL": "INFO",
+            **given,
+        }
+        options = [word for name, value in values.items() for word in ("-s", f"{name}={value}")]
+        super().__init__(
+            [
+                *(sys.executable, "-m", "scrapy", "runspider", "tests/spiders/item_spider.py"),
+                *("-a", f"pages={pages}", *arguments, *options),
+            ],
+            cwd=REPOSITORY,
+            env={**os.environ, "SCRAPY_SETTINGS_MODULE": "scrapy.settings.default_settings"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def log(self) -> str:
+        """Wait for a good end and return the log."""
+        _, log = self.communicate(timeout=200)
+        assert self.returncode == 0, log
+        assert "Traceback" not in log, log
+        return log
+
+
+def urls_of(pages: int) -> set[str]:
+    return {f"https://site.test/{n}{half}" for n in range(pages) for half in "ab"} | {
+        f"https://site.test/{pages}a"
+    }
+
+
+def written(folder: Path) -> list[Path]:
+    """Return the segments that the manifest lists by now."""
+    try:
+        return [path for path, _ in list_segments(folder / "segments")]
+    except SegmentError:
+        return []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_crawl(tmp_path: Path, kind: str):
+    """All items, each once though some are made twice, in segments of the size that is set."""
+    arguments = {"NEWSCRAWL_SEGMENT_FORMAT": kind, "NEWSCRAWL_SEGMENT_ITEMS": 8}
+    Run(tmp_path, 20, "-a", "quotes=1", **arguments).log()
+    items = list(read_segments(tmp_path / "segments"))
+    urls = [item["url"] for item in items if "url" in item]
+    assert sorted(urls) == sorted(urls_of(20))
+    assert sorted(item["quote"] for item in items if "quote" in item) == list(range(20))
+    spans = {path.name.split(".")[0].removesuffix("-other") for path in written(tmp_path)}
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["newscrawl/segments/item_count"] == 61
+    assert len(spans) == 8
+    assert {item.get("title") for item in items} >= {f"Straße {number}" for number in range(20)}
+
+
+@pytest.mark.slow
+def test_two_crawls_of_one_state(tmp_path: Path):
+    """The second adds segments to those of the first, under new names."""
+    Run(tmp_path, 3).log()
+    first = {path.name for path, _ in list_segments(tmp_path / "segments")}
+    Run(tmp_path, 5).log()
+    second = {path.name for path, _ in list_segments(tmp_path / "segments")}
+    assert first < second
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(5)
+
+
+@pytest.mark.slow
+def test_time(tmp_path: Path):
+    """What waits is written after the seconds that are set, however little it is."""
+    run = Run(tmp_path, 3, NEWSCRAWL_SEGMENT_SECONDS=0.5, DOWNLOAD_DELAY=1.5)
+    run.log()
+    assert len(list_segments(tmp_path / "segments")) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
+    """In the end each item is there once; until then what is there is whole."""
+    options = {
+        "NEWSCRAWL_SEGMENT_FORMAT": kind,
+        "NEWSCRAWL_SEGMENT_ITEMS": 7,
+        "NEWSCRAWL_CHECKPOINT": 0.02,
+    }
+    made = random.Random(7)
+    before = 0
+    for _ in range(5):
+        # So slow that none of them finishes: the one behind it would crawl all pages anew.
+        run = Run(tmp_path, 800, **options, DOWNLOAD_DELAY=0.05)
+        # From the first segment of this run on, anything is under way.
+        while run.poll() is None and len(written(tmp_path)) <= before:
+            time.sleep(0.01)
+        time.sleep(made.uniform(0, 0.2))
+        run.kill()
+        run.communicate()
+        assert run.returncode == -signal.SIGKILL
+        before = len(written(tmp_path))
+        urls = [item["url"] for item in read_segments(tmp_path / "segments")]
+        assert len(urls) == len(set(urls))
+    assert "Resuming" in Run(tmp_path, 800, **options).log()
+    urls = [item["url"] for item in read_segments(tmp_path / "segments")]
+    assert len(urls) == len(set(urls))
+    assert set(urls) == urls_of(800)
+    assert not list((tmp_path / "segments").rglob(f"*{OPEN}"))
+
+
+@pytest.mark.slow
+def test_folder_that_cannot_be_written(tmp_path: Path):
+    """Told as an error; the items wait for the next crawl."""
+    (tmp_path / "segments").write_text("a file")
+    _, log = (run := Run(tmp_path, 3)).communicate()
+    assert run.returncode == 0
+    assert log.count("No segment: ") == 1
+    assert "Traceback" not in log
+    (tmp_path / "segments").unlink()
+    Run(tmp_path, 0).log()
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"NEWSCRAWL_SEGMENT_FORMAT": "csv"}, "NEWSCRAWL_SEGMENT_FORMAT"),
+        ({"NEWSCRAWL_SEGMENT_ITEMS": "many"}, "NEWSCRAWL_SEGMENT_ITEMS"),
+        ({"SCHEDULER": "scrapy.core.scheduler.Scheduler"}, "needs the scheduler"),
+    ],
+)
+def test_settings_that_cannot_be_used(tmp_path: Path, settings: dict[str, str], message: str):
+    """Refused before the first request."""
+    run = Run(tmp_path, 3, **settings)
+    _, log = run.communicate()
+    assert run.returncode != 0
+    assert message in log
+
+
+def test_segments_without_state_warn(tmp_path: Path):
+    """They are written, but the log tells what a crash takes."""
+    log = Run(tmp_path, 3, NEWSCRAWL_STATE="").log()
+    assert "without NEWSCRAWL_STATE" in log
+    assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)

@@ -1,0 +1,461 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from newscrawl.crawl.output.atomic_write import OPEN
+from newscrawl.crawl.warc import archive_reader as archives
+from newscrawl.crawl.warc import archive_writer as warc
+from newscrawl.crawl.warc.archive_reader import ArchiveError, ArchiveRecord, Flaw, read_records
+from newscrawl.crawl.warc.archive_writer import ArchiveThread, ArchiveWriter, Exchange, recover
+from newscrawl.samples import SampleSites
+from newscrawl.samples.demo_crawl import write_sites_file
+from tests.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+AT = datetime(2026, 11, 22, 5, 30, 0, 123456, tzinfo=UTC)
+
+
+def exchange(number: int, size: int = 2000) -> Exchange:
+    """Return a page of *size* incompressible bytes, with headers that are not ASCII."""
+    head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Ort: Zürich\r\n\r\n"
+    return Exchange(
+        url=f"https://site.test/{number}?q=ü",
+        at=AT,
+        request=f"GET /{number} HTTP/1.1\r\nHost: site.test\r\n\r\n".encode(),
+        head=head.encode("latin-1"),
+        body=os.urandom(size),
+        ip="192.0.2.7",
+        notes={"role": "article", "hints": {"title": "Straße \r\n"}},
+    )
+
+
+def write(folder: Path, exchanges: Sequence[Exchange], size: int = 0) -> list[Path]:
+    """Return the archives of *exchanges*."""
+    writer = ArchiveWriter(folder, "test", size=size, about={"software": "test"})
+    for one in exchanges:
+        writer.write(one)
+    writer.close()
+    return sorted(folder.iterdir())
+
+
+def records(path: Path) -> list[ArchiveRecord]:
+    """Return the records of an archive that must have no flaw."""
+    found = list(read_records(path))
+    assert not [one for one in found if isinstance(one, Flaw)]
+    return [one for one in found if isinstance(one, ArchiveRecord)]
+
+
+def test_written_as_received(tmp_path: Path):
+    """Heads and bodies byte by byte; the notes, the address and the instant with them."""
+    sent = [exchange(number) for number in range(3)]
+    (path,) = write(tmp_path, sent)
+    info, *rest = records(path)
+    assert info.kind == "warcinfo"
+    assert b"software: test\r\n" in info.block
+    assert [one.kind for one in rest] == ["response", "request"] * 3
+    for one, response, request in zip(sent, rest[::2], rest[1::2], strict=True):
+        assert (response.url, response.block) == (one.url, one.head + one.body)
+        assert (request.url, request.block) == (one.url, one.request)
+        assert response.headers["warc-date"] == "2026-11-22T05:30:00.123456Z"
+        assert response.headers["warc-ip-address"] == "192.0.2.7"
+        assert request.headers["warc-concurrent-to"] == response.headers["warc-record-id"]
+
+
+def test_others_read_it(tmp_path: Path):
+    """warcio finds the same records, and digests that are right."""
+    sent = [exchange(number) for number in range(3)]
+    (path,) = write(tmp_path, sent)
+    with path.open("rb") as file:
+        bodies = [
+            record.content_stream().read()
+            for record in ArchiveIterator(file, check_digests="raise")
+            if record.rec_type == "response"
+        ]
+    assert bodies == [one.body for one in sent]
+
+
+def test_rotation(tmp_path: Path):
+    """A new archive whenever the size is reached; each describes the crawl."""
+    paths = write(tmp_path, [exchange(number, 40_000) for number in range(7)], size=100_000)
+    counts = [sum(one.kind == "response" for one in records(path)) for path in paths]
+    assert counts == [3, 3, 1]
+    assert {records(path)[0].kind for path in paths} == {"warcinfo"}
+
+
+def test_nothing_to_write(tmp_path: Path):
+    """A crawl without pages leaves no archive."""
+    assert write(tmp_path, []) == []
+
+
+def test_name_only_once_whole(tmp_path: Path):
+    """An archive that is being written is no archive yet, and another crawl leaves it alone."""
+    writer = ArchiveWriter(tmp_path, "test", size=0)
+    writer.write(exchange(1))
+    (path,) = tmp_path.iterdir()
+    assert path.name.endswith(f".warc.gz{OPEN}")
+    assert recover_elsewhere(tmp_path) == ""
+    assert path.exists()
+    writer.close()
+    assert [one.name + OPEN for one in tmp_path.iterdir()] == [path.name]
+
+
+def recover_elsewhere(folder: Path) -> str:
+    """Return what another process recovers."""
+    script = (
+        "import sys, pathlib; from newscrawl.crawl.warc.archive_writer import recover;"
+        "print(*recover(pathlib.Path(sys.argv[1])), sep='\\n', end='')"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(folder)],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return ran.stdout
+
+
+@pytest.mark.slow
+def test_killed(tmp_path: Path):
+    """After kill -9 the archive ends with its last whole record, at the next start."""
+    script = (
+        "import pathlib, sys; from tests.crawl.test_warc import ArchiveWriter, exchange\n"
+        "writer = ArchiveWriter(pathlib.Path(sys.argv[1]), 'test', size=0)\n"
+        "for number in range(10**6):\n"
+        "    writer.write(exchange(number, 300_000)); print(number, flush=True)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout
+    said = [int(line) for line in itertools.islice(process.stdout, 20)]
+    process.send_signal(signal.SIGKILL)
+    said += [int(line) for line in process.communicate()[0].splitlines()]
+    (path,) = recover(tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
+    responses = [one for one in records(path) if one.kind == "response"]
+    assert len(responses) - len(said) in (0, 1)
+    assert recover(tmp_path) == []
+
+
+@pytest.mark.parametrize("left", [b"", b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(40)])
+def test_left_with_nothing_whole(tmp_path: Path, left: bytes):
+    """Then there is no archive."""
+    (tmp_path / f"test.warc.gz{OPEN}").write_bytes(left)
+    assert recover(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk(tmp_path: Path):
+    """What cannot be written whole is taken off again, and later pages are archived."""
+    resource = pytest.importorskip("resource")
+    writer = ArchiveWriter(tmp_path, "test", size=0)
+    writer.write(exchange(1))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="large"):
+            writer.write(exchange(2, 50_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    writer.write(exchange(3))
+    writer.close()
+    (path,) = tmp_path.iterdir()
+    urls = [one.url for one in records(path) if one.kind == "response"]
+    assert urls == [exchange(1).url, exchange(3).url]
+
+
+def in_thread(folder: Path, exchanges: Sequence[Exchange], limit: int) -> tuple[ArchiveThread, int]:
+    """Return the thread that has written *exchanges*, all at once, and the most that waited."""
+
+    async def run() -> tuple[ArchiveThread, int]:
+        thread = ArchiveThread(folder, ArchiveWriter(folder, "test", size=0))
+        await thread.open()
+        most = 0
+        turns = asyncio.Semaphore(8)  # as CONCURRENT_REQUESTS
+
+        async def page(one: Exchange) -> None:
+            nonlocal most
+            async with turns:
+                await thread.write(one)
+                most = max(most, thread._waiting)
+
+        await asyncio.gather(*map(page, exchanges))
+        await thread.close()
+        return thread, most
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warc, "MOST_WAITING", limit)
+        return asyncio.run(run())
+
+
+def test_thread(tmp_path: Path):
+    """Pages in their order; when too much waits, so do downloads."""
+    sent = [exchange(number, 100_000) for number in range(60)]
+    thread, most = in_thread(tmp_path, sent, 1_000_000)
+    assert (thread.written, thread.failed) == (60, 0)
+    assert most <= 1_000_000 + 8 * 100_000
+    (path,) = tmp_path.iterdir()
+    assert [one.url for one in records(path) if one.kind == "response"] == [one.url for one in sent]
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """Each page that is not archived is told; the crawl goes on."""
+    folder = tmp_path / "file"
+    folder.write_text("")
+    thread, _ = in_thread(folder, [exchange(1), exchange(2)], 1_000_000)
+    assert (thread.written, thread.failed) == (0, 2)
+    assert [record.message.split(":")[0] for record in caplog.records] == ["Not archived"] * 2
+
+
+@pytest.mark.slow
+def test_crawl_killed_and_started_again(tmp_path: Path):
+    """The next crawl finishes what the first left open, and says so."""
+    with SampleSites() as sites:
+        write_sites_file(tmp_path / "sites.txt", sites)
+        options = {
+            "DOWNLOAD_DELAY": 0.2,
+            "NEWSCRAWL_WARC": tmp_path / "warc",
+            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
+            "STATS_CLASS": "tests.helpers.crawls.FileStatsCollector",
+            "STATS_FILE": tmp_path / "stats.json",
+        }
+        words = [word for name, value in options.items() for word in ("-s", f"{name}={value}")]
+        command = [
+            *(sys.executable, "-m", "scrapy", "crawl", "sitelist"),
+            *("-a", f"sites={tmp_path}/sites.txt", *words),
+        ]
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                command,
+                cwd=REPOSITORY,
+                env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+        process = start()
+        while sum(path.stat().st_size for path in tmp_path.glob("warc/*")) < 20_000:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        (left,) = (tmp_path / "warc").iterdir()
+        assert left.name.endswith(OPEN)
+        assert start().wait(timeout=200) == 0
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["newscrawl/warc/recovered_count"] == 1
+    # A robots.txt serves its rules and, a second time, the spider: it came once.
+    received = stats["response_received_count"] - stats["robotstxt/response_count"]
+    assert stats["newscrawl/warc/response_count"] == received
+    first, second = sorted((tmp_path / "warc").iterdir())
+    assert first.name + OPEN == left.name
+    pages = [sum(one.kind == "response" for one in records(path)) for path in (first, second)]
+    assert pages[0] > 3
+    assert pages[1] == stats["newscrawl/warc/response_count"]
+
+
+# --- Reading ---
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return an archive of eight pages."""
+    folder = tmp_path_factory.mktemp("whole")
+    (path,) = write(folder, [exchange(number, 300) for number in range(8)])
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file for damaged archives."""
+    return tmp_path_factory.mktemp("scratch") / "archive.warc.gz"
+
+
+def member_ends(archive: bytes) -> list[int]:
+    """Return where gzip members end."""
+    ends, rest = [], archive
+    while rest:
+        member = archives.zlib.decompressobj(31)
+        member.decompress(rest)
+        rest = member.unused_data
+        ends.append(len(archive) - len(rest))
+    return ends
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+@pytest.mark.parametrize("packed", [True, False])
+def test_cut_anywhere(whole: bytes, scratch: Path, packed: bool, data: st.DataObject):
+    """The whole records before the cut, and the cut told, unless it is between two records."""
+    archive = whole if packed else gzip.decompress(whole)
+    ends = member_ends(whole)
+    if not packed:
+        starts = [0, *ends]
+        ends = [len(gzip.decompress(whole[:end])) for end in starts[1:]]
+    cut = data.draw(st.integers(150, len(archive)))  # it begins as an archive
+    scratch.write_bytes(archive[:cut])
+    *found, last = read_records(scratch)
+    if cut in ends:
+        assert isinstance(last, ArchiveRecord)
+        found.append(last)
+    else:
+        assert isinstance(last, Flaw)
+        assert last.reason == "cut"
+        assert last.offset == max([0, *(end for end in ends if end < cut)])
+    assert len(found) == sum(end <= cut for end in ends)
+    assert all(isinstance(one, ArchiveRecord) for one in found)
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_damaged_anywhere(whole: bytes, scratch: Path, data: st.DataObject):
+    """One record is lost, and told; those around it come as they are."""
+    place = data.draw(st.integers(40, len(whole) - 1))
+    damaged = bytearray(whole)
+    damaged[place] ^= data.draw(st.integers(1, 255))
+    scratch.write_bytes(whole)
+    before = [one for one in read_records(scratch) if isinstance(one, ArchiveRecord)]
+    scratch.write_bytes(damaged)
+    found = list(read_records(scratch))
+    flaws = [one for one in found if isinstance(one, Flaw)]
+    kept = [one for one in found if isinstance(one, ArchiveRecord)]
+    if not flaws:  # a byte of the gzip header that means nothing: its time, its system
+        assert kept == before
+        return
+    assert len(flaws) == 1
+    assert kept == [one for number, one in enumerate(before) if number != lost(whole, place)]
+
+
+def lost(archive: bytes, place: int) -> int:
+    """Return which record is at *place*."""
+    return sum(end <= place for end in member_ends(archive))
+
+
+def test_two_damages(whole: bytes, scratch: Path):
+    """Reading goes on behind each."""
+    ends = member_ends(whole)
+    damaged = bytearray(whole)
+    for number in (3, 4, 9):
+        middle = (ends[number - 1] + ends[number]) // 2
+        damaged[middle : middle + 9] = bytes(9)
+    scratch.write_bytes(damaged)
+    found = list(read_records(scratch))
+    offsets = [one.offset for one in found if isinstance(one, Flaw)]
+    assert offsets == [ends[2], ends[3], ends[8]]
+    assert len(found) == len(ends)
+
+
+def foreign(**options: bool) -> bytes:
+    """Return an archive of three pages as warcio writes it."""
+    out = io.BytesIO()
+    writer = WARCWriter(out, **options)
+    writer.write_record(writer.create_warcinfo_record("x.warc", {"software": "other"}))
+    for number in range(3):
+        head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+        writer.write_record(
+            writer.create_warc_record(
+                f"<http://other.test/{number}>",
+                "response",
+                payload=io.BytesIO(b"page %d" % number),
+                length=6,
+                http_headers=head,
+            )
+        )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [
+        foreign(gzip=True),
+        foreign(gzip=False),
+        gzip.compress(foreign(gzip=False)),
+        foreign(gzip=False).replace(b"WARC/1.0\r\n", b"\r\n\r\nWARC/1.0\r\n", 2)[4:],
+    ],
+    ids=["records", "plain", "one member", "blank lines"],
+)
+def test_archives_of_others(scratch: Path, archive: bytes):
+    """Gzipped by record or as a whole, or not at all; with and without angle brackets."""
+    scratch.write_bytes(archive)
+    pages = [one for one in records(scratch) if one.kind == "response"]
+    assert [one.url for one in pages] == [f"http://other.test/{number}" for number in range(3)]
+    assert [one.block[-6:] for one in pages] == [b"page 0", b"page 1", b"page 2"]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_length_that_lies(scratch: Path, packed: bool):
+    """A Content-Length that is not the block's is damage, whatever the checksum says."""
+    plain = foreign(gzip=False)
+    records = [b"WARC/1.0" + part for part in plain.split(b"WARC/1.0")[1:]]
+    for lie in (
+        b"Content-Length: 5\r\n",
+        b"Content-Length: 5000\r\n",
+        b"Content-Length: x\r\n",
+        b"",
+    ):
+        start = records[2].index(b"Content-Length")
+        end = records[2].index(b"\n", start) + 1
+        changed = [*records[:2], records[2][:start] + lie + records[2][end:], records[3]]
+        scratch.write_bytes(b"".join(gzip.compress(one) if packed else one for one in changed))
+        found = list(read_records(scratch))
+        assert sum(isinstance(one, Flaw) for one in found) == 1, lie
+        assert sum(isinstance(one, ArchiveRecord) for one in found) == (3 if packed else 2), lie
+
+
+def test_records_without_bounds(scratch: Path, monkeypatch: pytest.MonkeyPatch):
+    """A record larger than any page is passed over, and what follows is read."""
+    monkeypatch.setattr(archives, "MOST_BYTES", 100)
+    out = io.BytesIO()
+    writer = WARCWriter(out, gzip=True)
+    for number, size in enumerate((10, 1000, 20)):
+        writer.write_record(
+            writer.create_warc_record(
+                f"http://a.test/{number}",
+                "resource",
+                payload=io.BytesIO(bytes(size)),
+                length=size,
+                warc_content_type="video/mp4",
+            )
+        )
+    scratch.write_bytes(out.getvalue())
+    first, film, last = read_records(scratch)
+    assert isinstance(film, Flaw)
+    assert (film.reason, film.url) == ("too_large", "http://a.test/1")
+    assert isinstance(first, ArchiveRecord)
+    assert isinstance(last, ArchiveRecord)
+    assert len(last.block) == 20
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", gzip.compress(b"<p>", mtime=0), b"\x1f\x8b\x08"])
+def test_no_archive(scratch: Path, data: bytes):
+    """What is none is refused by name."""
+    scratch.write_bytes(data)
+    with pytest.raises(ArchiveError, match=r"archive\.warc\.gz: (empty|not a WARC)"):
+        list(read_records(scratch))

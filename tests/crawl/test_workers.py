@@ -1,0 +1,285 @@
+"""The worker pool: what a hostile task costs, and that nobody else pays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+HOSTILE = {
+    "hang": "timeout",
+    "leave": "crash",
+    "segfault": "crash",
+    "eat": "memory",
+    "fail": "error",
+    "refuse": "document",
+    "unplain": "error",
+}
+
+
+def with_pool(use: Callable[[WorkerPool], Awaitable[Any]], **options: Any) -> Any:
+    """Return what *use* makes of a pool, which is closed afterwards."""
+
+    async def run() -> Any:
+        pool = WorkerPool(**{"workers": 2, "deadline": 2.0, "memory_limit": 300} | options)
+        try:
+            return await use(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(run())
+
+
+async def outcome(pool: WorkerPool, function: str, data: bytes = b"x", **plain: Any) -> Any:
+    try:
+        return await pool.call(f"tests.helpers.hostile_tasks:{function}", data, **plain)
+    except WorkerError as error:
+        return error.reason
+
+
+def children() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_result(workers: int) -> None:
+    """Bytes and plain arguments go in, a plain dict comes out."""
+    result = with_pool(
+        lambda pool: pool.call(
+            "tests.helpers.hostile_tasks:measure", b"\x00\xff" * 1000, url="é", none=None
+        ),
+        workers=workers,
+    )
+    assert (result["length"], result["url"], result["none"]) == (2000, "é", None)
+    assert (result["pid"] == os.getpid()) is (workers == 0)
+
+
+@pytest.mark.slow
+def test_hostile_tasks_among_neighbours() -> None:
+    """Each hostile task fails for its own reason, and all thirty neighbours are served."""
+    calls: list[str] = []
+    for number in range(30):
+        calls.append("measure")
+        if number % 4 == 0:
+            calls.append([*HOSTILE][number // 4 % len(HOSTILE)])
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        return await asyncio.gather(*(outcome(pool, name, name.encode()) for name in calls))
+
+    outcomes = with_pool(use)
+    for name, result in zip(calls, outcomes, strict=True):
+        if name == "measure":
+            assert result["length"] == len(name)
+        else:
+            assert result == HOSTILE[name], name
+    assert set(calls) == {"measure", *HOSTILE}
+
+
+@pytest.mark.parametrize("name", ["fail", "refuse"])
+def test_exceptions_in_the_thread(name: str) -> None:
+    """Without workers an exception has the same reason."""
+    reason = with_pool(lambda pool: outcome(pool, name), workers=0)
+    assert reason == HOSTILE[name]
+
+
+def test_message_names_the_exception() -> None:
+    """The error says what was raised, and its note where."""
+
+    async def use(pool: WorkerPool) -> WorkerError:
+        with pytest.raises(WorkerError) as raised:
+            await pool.call("tests.helpers.hostile_tasks:fail", b"")
+        return raised.value
+
+    error = with_pool(use)
+    assert str(error) == "KeyError: 'nothing here'"
+    assert "hostile_tasks.py" in "".join(error.__notes__)
+
+
+def test_page_larger_than_the_memory_limit() -> None:
+    """A page that does not fit into its worker is a memory failure, the next one is served."""
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        return [
+            await outcome(pool, "measure", bytes(200 * 2**20)),
+            await outcome(pool, "measure", bytes(20 * 2**20)),
+        ]
+
+    huge, large = with_pool(use, workers=1, memory_limit=100, deadline=20.0)
+    assert huge == "memory"
+    assert large["length"] == 20 * 2**20
+
+
+def test_deadline_counts_from_the_start_of_work() -> None:
+    """Tasks that queue for longer than the deadline are all served."""
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        return await asyncio.gather(*(outcome(pool, "doze", seconds=0.5) for _ in range(8)))
+
+    assert "timeout" not in with_pool(use, workers=1)
+
+
+def test_dead_worker_is_replaced_before_the_next_task() -> None:
+    """A worker that the system kills while idle costs no page."""
+
+    async def use(pool: WorkerPool) -> tuple[int, int]:
+        first = await outcome(pool, "measure")
+        os.kill(first["pid"], signal.SIGKILL)
+        psutil.Process(first["pid"]).wait()
+        second = await outcome(pool, "measure")
+        return first["pid"], second["pid"]
+
+    first, second = with_pool(use, workers=1)
+    assert first != second
+
+
+def test_recycling() -> None:
+    """A worker is replaced after its number of tasks."""
+
+    async def use(pool: WorkerPool) -> list[int]:
+        return [(await outcome(pool, "measure"))["pid"] for _ in range(6)]
+
+    pids = with_pool(use, workers=1, max_tasks=2)
+    assert len(set(pids)) == 3
+    assert pids[0] == pids[1]
+
+
+def test_output_of_a_task_stays_off_the_pipe() -> None:
+    """A task may print."""
+    assert with_pool(lambda pool: outcome(pool, "chatter")) == {"said": True}
+
+
+def test_cancellation() -> None:
+    """A cancelled call ends its task, and the worker's next task is served."""
+
+    async def use(pool: WorkerPool) -> Any:
+        call = asyncio.create_task(pool.call("tests.helpers.hostile_tasks:hang", b""))
+        await outcome(pool, "measure")
+        await asyncio.sleep(0.1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        return await asyncio.gather(*(outcome(pool, "measure") for _ in range(4)))
+
+    for result in with_pool(use, deadline=60.0):
+        assert result["length"] == 1
+
+
+def test_close_leaves_no_process() -> None:
+    """After close no process is left, not even one at a task that hangs."""
+    before = children()
+
+    async def use(pool: WorkerPool) -> asyncio.Task[Any]:
+        pool.start()
+        call = asyncio.create_task(outcome(pool, "hang"))
+        await outcome(pool, "measure")
+        assert len(children() - before) == 2
+        return call
+
+    with_pool(use, deadline=60.0)
+    assert children() <= before
+
+
+def assert_gone(*pids: int) -> None:
+    """The processes end, in a moment if not already."""
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).wait(30)
+        assert not psutil.pid_exists(pid)
+
+
+SCRIPT = """
+import asyncio
+from newscrawl.crawl.workers.pool import WorkerPool
+
+print("once")
+async def main():
+    pool = WorkerPool(1)
+    print((await pool.call("tests.helpers.hostile_tasks:measure", b"abc"))["length"])
+    {close}
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("close", ["await pool.close()", "pass"])
+def test_script_without_main_guard(tmp_path: Path, close: str) -> None:
+    """A plain script uses the pool, closed or not, and is run once."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(close=close))
+    run = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (run.stdout, run.stderr) == ("once\n3\n", "")
+
+
+def test_forced_exit_waits_for_no_page() -> None:
+    """A program that ends while a page hangs does not wait for its deadline."""
+    code = (
+        "import asyncio, psutil\n"
+        "from newscrawl.crawl.workers.pool import WorkerPool\n"
+        "pool = WorkerPool(2, deadline=0)\n"
+        "async def main():\n"
+        "    await pool.call('tests.helpers.hostile_tasks:measure', b'')\n"
+        "    print(*(child.pid for child in psutil.Process().children()))\n"
+        "loop = asyncio.new_event_loop()\n"
+        "hanging = loop.create_task(pool.call('tests.helpers.hostile_tasks:hang', b''))\n"
+        "loop.run_until_complete(main())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    pids = [int(pid) for pid in run.stdout.split()]
+    assert len(pids) == 2
+    assert_gone(*pids)
+
+
+def test_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without worker processes each page fails as a crash, and none hangs."""
+    monkeypatch.setattr("newscrawl.crawl.workers.process.PRELOAD", ("no.such.module",))
+    assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
+
+
+def test_worker_outlives_its_pool_by_little() -> None:
+    """Workers end when the crawler is killed."""
+    code = (
+        "import asyncio, os, signal\n"
+        "from newscrawl.crawl.workers.pool import WorkerPool\n"
+        "async def main():\n"
+        "    worker = await WorkerPool(1).call('tests.helpers.hostile_tasks:measure', b'')\n"
+        "    print(worker['pid'], flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert_gone(int(run.stdout))

@@ -1,0 +1,146 @@
+"""Which declaration counts: origins, importance, layers, specificity, order, keywords."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.css import ComputedStyle, Stylesheets
+from newscrawl.css.cascade.cascade import AUTHOR, IMPORTANT_AUTHOR, STYLE, UA, Layers, Level, decide
+from newscrawl.css.values.values import Wide
+from newscrawl.document.document import parse_document
+
+GREEN = (0, 128, 0, 1.0)
+
+
+def style(css: str, body: str = "<p id=it class=c>it</p>", doctype: str = "<!doctype html>"):
+    """Return the style of the last text node of *body* with the sheet *css*."""
+    document = parse_document(f"{doctype}<style>{css}</style><body>{body}")
+    styles = Stylesheets(document, base_url="http://paper.test/")
+    return styles.style_of(list(document.text_nodes())[-1])
+
+
+def is_green(found: ComputedStyle) -> bool:
+    """Return whether the rule that ought to win has won."""
+    return found.color == GREEN
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        "#it { color: green } p.c { color: red } p { color: red }",
+        ".c { color: red } .c { color: green }",
+        "p { color: green !important } #it { color: red }",
+        "p { color: green; color: nonsense }",
+        "p { color: red; color: green }",
+        "p { color: green !important; color: red }",
+        ":where(#it) { color: red } p { color: green }",
+        "p, #it { color: green } .c { color: red }",
+        "p { color: red } p:is(#other, .c) { color: green } #it.c:not(p) { color: red }",
+    ],
+)
+def test_specificity_order_and_importance(css: str):
+    """The more specific, the later, the important one."""
+    assert is_green(style(css))
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        "@layer a { #it { color: red } } p { color: green }",
+        "@layer a, b; @layer b { p { color: green } } @layer a { #it { color: red } }",
+        "@layer a { p { color: green !important } } @layer b { p { color: red !important } }",
+        "@layer a { p { color: green !important } } #it { color: red !important }",
+        "@layer a { @layer b { #it { color: red } } p { color: green } }",
+        "@layer a.b { p { color: red } } @layer a { p { color: green } }",
+        "@layer { #it { color: red } } @layer { p { color: green } }",
+        "@layer b, a; @layer a { p { color: green } } @layer b.z { #it { color: red } }",
+    ],
+)
+def test_layers(css: str):
+    """Later layers, and what is in none, win; of important ones the earlier."""
+    assert is_green(style(css))
+
+
+@pytest.mark.parametrize(
+    ("css", "body"),
+    [
+        ("#it { color: red }", "<p id=it style='color: green'>x"),
+        ("p { color: green !important }", "<p style='color: red'>x"),
+        ("p { color: red !important }", "<p style='color: green !important'>x"),
+        ("@layer a { p { color: red !important } }", "<p style='color: green !important'>x"),
+        ("p { color: green }", "<p><font color=green>x"),
+        ("* { color: green }", "<font color=red>x"),
+        ("", "<font color=green>x"),
+    ],
+)
+def test_attributes(css: str, body: str):
+    """The style attribute is above the sheets, other attributes are below them."""
+    assert is_green(style(css, body))
+
+
+@pytest.mark.parametrize(
+    ("css", "color"),
+    [
+        ("body { color: green } p { color: red } #it { color: inherit }", "green"),
+        ("body { color: green } p { color: red } #it { color: unset }", "green"),
+        ("body { color: red } p { color: initial }", "black"),
+        ("body { color: green } p { color: red } #it { color: revert }", "green"),
+        ("body { color: green } p { color: red } #it { all: revert }", "green"),
+        ("@layer a { p { color: green } } @layer b { p { color: revert-layer } }", "green"),
+        ("@layer a { p { color: green } } p { color: red } p { color: revert-layer }", "green"),
+        ("p { color: green } p { color: var(--none) }", "black"),
+        ("body { color: green } p { color: red; color: var(--none) }", "green"),
+        ("p { --c: red } #it { --c: green } .c { color: var(--c) }", "green"),
+        ("body { --c: green } p { --c: inherit; color: var(--c) }", "green"),
+        ("body { --c: red } p { --c: initial; color: var(--c, green) }", "green"),
+        ("body { --c: green; --k: inherit; color: red } p { color: var(--c) }", "green"),
+        ("body { --k: inherit; color: green } p { color: red } #it { color: var(--k) }", "green"),
+        ("p { color: green; all: unset; color: green }", "green"),
+        ("p { color: green !important; all: initial }", "green"),
+    ],
+)
+def test_keywords(css: str, color: str):
+    """inherit, initial, unset, revert, revert-layer, all, and what is invalid in the end."""
+    expected = {"green": GREEN, "black": (0, 0, 0, 1.0)}[color]
+    assert style(css).color == expected
+
+
+def test_revert_to_the_browser():
+    """What the browser's own sheet says of the element comes back."""
+    css = "* { font-weight: 300; font-style: normal } em { font-style: revert; all: revert-layer }"
+    assert style(css, "<em>x</em>").font_style == "italic"
+    assert style("b { font-weight: 300 } b { font-weight: revert }", "<b>x</b>").bold
+    assert style("* { font: 12px a } b { all: revert }", "<b>x</b>").font_weight == 700
+
+
+def test_endless_reverts():
+    """Nothing is left below the lowest layer."""
+    found = decide([(Level(UA, 0), (("color", Wide.REVERT),))])
+    assert found.values == {"color": Wide.UNSET}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([UA, AUTHOR, STYLE, IMPORTANT_AUTHOR]),
+            st.integers(-2, 2),
+            st.sampled_from([*Wide, "a", "b"]),
+        )
+    )
+)
+def test_something_always_counts(said: list[tuple[int, int, object]]):
+    """Whatever is declared and rolled back, one value per property, none to be rolled back."""
+    found = decide([(Level(origin, layer), (("color", v),)) for origin, layer, v in said])
+    assert set(found.values) == ({"color"} if said else set())
+    assert not {Wide.REVERT, Wide.REVERT_LAYER} & set(found.values.values())
+
+
+def test_order_of_layers():
+    """Inner layers come before what surrounds them, names as they first appear."""
+    layers = Layers()
+    for path in (("b", "y"), ("a",), ("b", "x"), ("b", "y", "z")):
+        layers.add(path)
+    order = sorted([("a",), ("b",), ("b", "x"), ("b", "y"), ("b", "y", "z"), ()], key=layers.rank)
+    assert order == [("b", "y", "z"), ("b", "y"), ("b", "x"), ("b",), ("a",), ()]

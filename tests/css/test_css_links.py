@@ -1,0 +1,288 @@
+"""Which style sheets a page asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.css import sheet_links as links
+from newscrawl.css.selectors import selector_tokens as lexical
+from newscrawl.css.sheet_links import SCANNED, holds_css, links_sheet, sheet_url, sheet_urls
+from newscrawl.css.sheets import import_rules as sheet_imports
+from newscrawl.css.syntax import conditions, tokens
+from newscrawl.css.syntax import media_queries as media
+from newscrawl.css.syntax.charset import decode_sheet
+from tests.helpers.operations import growth
+
+if TYPE_CHECKING:
+    import re
+    from pathlib import Path
+
+PAGE = "http://paper.test/2026/story.html"
+
+
+def urls(html: str) -> list[str]:
+    """Return the sheets of a page, without the host that all of them share."""
+    return [url.removeprefix("http://paper.test/") for url in sheet_urls(html.encode(), PAGE)]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<link rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<LINK HREF='/a.css' REL='StyleSheet'>", ["a.css"]),
+        ('<link rel="preload stylesheet" href="/a.css?x=1&amp;y=2">', ["a.css?x=1&y=2"]),
+        ("<link rel=stylesheet href=a.css#top>", ["2026/a.css"]),
+        ('<link\nrel = "stylesheet"\nhref = "\n/a.css "/>', ["a.css"]),
+        ("<link onload=\"if(1>0)x('y')\" rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<link rel=stylesheet href=/a.css media='screen and (min-width: 900px)'>", ["a.css"]),
+        ("<link rel=stylesheet href=/a.css media=print onload=\"this.media='all'\">", []),
+        ("<link rel=stylesheet href=/a.css media='(max-width: 600px)'>", []),
+        ("<noscript><link rel=stylesheet href=/a.css></noscript>", ["a.css"]),
+        ("<link rel='alternate stylesheet' href=/a.css>", []),
+        ("<link rel=preload as=style href=/a.css>", []),
+        ("<link rel=stylesheet disabled href=/a.css>", []),
+        ("<link rel=stylesheet type=text/less href=/a.css>", []),
+        ("<link rel=stylesheet type='text/css; charset=utf-8' href=/a.css>", ["a.css"]),
+        ("<link rel=stylesheet href=''><link rel=stylesheet>", []),
+        ("<link rel=stylesheet href='data:text/css,p{}'>", []),
+        ("<link rel=stylesheet href=http://[bad/a.css>", []),
+        ("<linked rel=stylesheet href=/a.css>", []),
+        ("<!--[if IE]><link rel=stylesheet href=/a.css><![endif]-->", []),
+        ("<!--[if !IE]><!--><link rel=stylesheet href=/a.css><!--<![endif]-->", ["a.css"]),
+        ("<!--><link rel=stylesheet href=/a.css>", ["a.css"]),
+        ("<script>x = '<link rel=stylesheet href=/a.css>'</script>", []),
+        ("<template><link rel=stylesheet href=/a.css></template>", []),
+        ("<p>" * 300_000 + "<link rel=stylesheet href=/a.css>", ["a.css"]),
+    ],
+)
+def test_links(html: str, expected: list[str]):
+    """Sheets that a browser without scripts would show on a screen."""
+    assert urls(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("css", "expected"),
+    [
+        ("@import '/a.css';", ["a.css"]),
+        ('@IMPORT url( "/a.css" );', ["a.css"]),
+        ("@import url(/a.css?f=Inter:wght@300;400);", ["a.css?f=Inter:wght@300;400"]),
+        ("@charset 'x'; /* @import '/no.css'; */ @layer a, b; @import '/a.css'", ["a.css"]),
+        ("@import '/a.css' layer(base) supports(display: grid) screen;", ["a.css"]),
+        ("@import '/a.css' print; @import '/b.css';", ["b.css"]),
+        ("p { color: red } @import '/late.css';", []),
+        ("<!-- @import '/a.css'; -->", ["a.css"]),
+    ],
+)
+def test_imports_of_style_elements(css: str, expected: list[str]):
+    """``@import`` counts before all other rules."""
+    assert urls(f"<style>{css}</style>") == expected
+
+
+def test_style_for_print_imports_nothing():
+    """A ``style`` element has ``media`` and ``type``, too."""
+    assert urls("<style media=print>@import '/a.css';</style>") == []
+    assert urls("<style type=text/x-template>@import '/a.css';</style>") == []
+
+
+def test_base():
+    """The first ``base`` holds, wherever it stands; one that is no URL does not."""
+    link = "<link rel=stylesheet href=a.css>"
+    assert urls(f"{link}<base href=/x/><base href=/y/>") == ["x/a.css"]
+    assert urls(f"<base target=_top><base href=http://[bad><base href=/y/>{link}") == ["2026/a.css"]
+    assert sheet_urls(b"<base href=//cdn.test/>" + link.encode(), PAGE) == ["http://cdn.test/a.css"]
+
+
+def test_order_and_limit():
+    """In document order, each once, no more than asked for."""
+    links = "".join(f"<link rel=stylesheet href=/{n % 5}.css>" for n in range(20))
+    html = f"<style>@import '/9.css';</style>{links}".encode()
+    assert [url[-5] for url in sheet_urls(html, PAGE)] == list("901234")
+    assert [url[-5] for url in sheet_urls(html, PAGE, limit=2)] == list("90")
+
+
+@given(
+    st.text(alphabet="/:?#.ahtpsx\t\r é", max_size=12).map(lambda text: text.replace("a", "http:")),
+    st.sampled_from(
+        ["http://a.test/b/c?d#e", "https://a.test", "file:///a/b", "", "a/b/c/d", "http:/a/b/c"]
+    ),
+)
+@example("http://", "http://a.test/b/c")
+@example("/\t/", "http://a.test/b/c")
+@example("//#x", "http://a.test/b/c")
+def test_sheets_that_pages_share(href: str, base: str):
+    """What is remembered of a site's sheets is what each page by itself would give."""
+    links._joined.cache_clear()
+    for url in (base, f"{base}/x"):
+        assert sheet_url(href, url) == (links._joined(href.strip(), url) if href.strip() else None)
+
+
+def test_schemes_are_left_to_the_caller():
+    """All but ``data`` come out: who fetches decides, and counts what he refuses."""
+    assert sheet_urls(b"<link rel=stylesheet href=ftp://x.test/a.css>", PAGE) == [
+        "ftp://x.test/a.css"
+    ]
+    assert sheet_url("a.css", "") is None
+
+
+HOSTILE = [
+    (b"", b"<link a="),
+    (b"<link rel=stylesheet href=a.css ", b"x=1 "),
+    (b"", b"<link a=\"'"),
+    (b"<link ", b"a "),
+    (b"", b"<!---->"),
+    (b"<style>", b"@import url("),
+    (b"<style>", b"@import 'a.css';"),
+    (b"<style>", b"/*"),
+    (b"", b"<style>@layer"),
+    (b"<style>@import 'a' ", b"layer("),
+    (b"", b"<style>@import 'a' " + b"layer(" * 700 + b";</style>"),
+    (b"", b"<"),
+    (b"", b"\0"),
+]
+
+
+@pytest.mark.parametrize(("start", "unit"), HOSTILE)
+def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
+    """Of two megabytes so many tags are looked at, so many attributes, so much of a style element."""
+    html = start + unit * (SCANNED // len(unit) + 1)
+    tags: list[int] = []
+    find_parts, attribute, imports = links._parts, links._ATTRIBUTE, links._imports
+    looked: Counter[int] = Counter()
+
+    def count_tags(page: bytes, most: int) -> list[tuple[bytes, int, int]]:
+        found = list(find_parts(page, most))
+        tags.append(len(found))
+        assert len(page) <= SCANNED
+        return found
+
+    def count_imports(css: bytes) -> list[Any]:
+        assert len(css) <= 16_384
+        found = list(imports(css))
+        assert len(found) <= 32
+        return found
+
+    class CountedAttribute:
+        def match(self, page: bytes, start: int, stop: int) -> re.Match[bytes] | None:
+            looked[stop] += 1  # which the attributes of a tag share
+            assert stop - start <= 4096
+            return attribute.match(page, start, stop)
+
+    monkeypatch.setattr(links, "_parts", count_tags)
+    monkeypatch.setattr(links, "_imports", count_imports)
+    monkeypatch.setattr(links, "_ATTRIBUTE", CountedAttribute())
+    sheet_urls(html, PAGE)
+    assert sum(tags) <= 2000
+    assert len(looked) <= 2000
+    assert max(looked.values(), default=0) <= 32
+
+
+@pytest.mark.parametrize(("start", "unit"), HOSTILE)
+def test_hostile_pages_take_linear_time(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
+    """Twice the page takes twice the operations of the search in Python, up to those bounds."""
+    monkeypatch.setattr(links, "_parts", links.parts_in_python)
+
+    def read(size: int) -> None:
+        sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
+
+    assert growth(read, 3000, conditions, links, lexical, media, sheet_imports, tokens) < 2.3
+
+
+PIECES = st.sampled_from(
+    ["<", ">", "/", "!", "--", "->", "<!--", "-->", "<link", "<LINK ", "<base ", "<style", "</style",
+     "<script>", "</SCRIPT", "<template/", "</template>", "<lin", "<\x4cink\n", "<styles ", "<link\0",
+     " rel=stylesheet", " rel = 'stylesheet'", " REL=alternate", ' href="/a.css"', " href=b.css",
+     ' href="/>.css', " href='/c.css", "href", "=", '"', "'", " ", "\n", "\x0b", "\0", "&amp;", "é", "x",
+     "@import '/d.css';", " media=print", " disabled", " a='\"' b=\"> "]
+)  # fmt: skip
+PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode())
+
+
+@given(PAGES, st.integers(0, 9))
+@example(b"<link", 9)
+@example(b"<!-->", 9)
+@example(b"<!--->-->", 9)
+@example(b"<script</script", 9)
+def test_compiled_parts_are_those_of_the_reference(html: bytes, most: int):
+    """Whatever stands in a page, its parts are the same."""
+    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
+    assert compiled.find_parts(html, most) == list(links.parts_in_python(html, most))
+
+
+@given(st.text("<pP/> \x0ba", max_size=30).map(str.encode), st.integers(0, 3))
+@example(b"<p", 1)
+@example(b"<p/><p ><P>", 2)
+def test_compiled_count_of_paragraphs_is_that_of_the_reference(html: bytes, least: int):
+    """Tags that begin with a P, and no others."""
+    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
+    assert compiled.has_paragraphs(html, least) == links.has_paragraphs_in_python(html, least)
+
+
+@pytest.mark.corpus
+def test_compiled_parts_of_real_pages(corpus_dir: Path):
+    """The same on the pages of a corpus."""
+    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
+    for page in load_corpus(corpus_dir / "news212").pages[::4]:
+        html = page.html()
+        assert compiled.find_parts(html, 2000) == list(links.parts_in_python(html, 2000))
+
+
+@given(PAGES)
+@example(b'<link a=\'"\' b="> rel=stylesheet href=/no.css " rel=stylesheet href=/a.css>')
+@example(b"<link =x rel=stylesheet href=/a.css>")
+def test_tags_that_were_seen_before(html: bytes):
+    """What is remembered of a tag is what reading it again would give."""
+    forgetful = [
+        links._reference_of(name, links._attributes(html, start)[0])
+        for name, start, _ in links.parts_in_python(html, 99)
+        if name != b"style"
+    ]
+    for _ in range(2):
+        assert forgetful == [
+            links._reference(html, name, start)
+            for name, start, _ in links.parts_in_python(html, 99)
+            if name != b"style"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "text"),
+    [
+        ("a{}é".encode(), None, "a{}é"),
+        ("a{}é".encode("latin-1"), "iso-8859-1", "a{}é"),
+        (b'@charset "windows-1251"; ' + "я".encode("cp1251"), None, '@charset "windows-1251"; я'),
+        (b'@charset "utf-16"; ' + "я".encode(), None, '@charset "utf-16"; я'),
+        ("\ufeffя".encode("utf-16-le"), "utf-8", "я"),
+        ("\ufeffя".encode(), "latin-1", "я"),
+        (b"a\xff", "no-such-charset", "a\ufffd"),
+    ],
+)
+def test_charset(data: bytes, charset: str | None, text: str):
+    """Mark, header, rule, UTF-8, in this order."""
+    assert decode_sheet(data, charset) == text
+
+
+@pytest.mark.corpus
+def test_bytes_and_tree_agree(corpus_dir: Path):
+    """The scan finds what the parsed page has, and only that, on 98 pages in 100."""
+    differ, pages = (
+        0,
+        [p for name in ("news212", "fundus") for p in load_corpus(corpus_dir / name).pages],
+    )
+    for page in pages:
+        html = page.html()
+        root = lxml_html.document_fromstring(html)
+        base = next(iter(root.xpath("//base/@href")), "")
+        base = sheet_url(base, page.url) or page.url
+        linked = [e.get("href") or "" for e in root.iter("link") if links_sheet(e.get)]
+        imported = any("@import" in (e.text or "") for e in root.iter("style") if holds_css(e.get))
+        expected = {sheet_url(href, base) for href in linked} - {None}
+        found = set(sheet_urls(html, page.url))
+        differ += not (expected <= found if imported else expected == found)
+    assert differ <= 0.02 * len(pages)

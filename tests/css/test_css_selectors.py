@@ -1,0 +1,648 @@
+"""Selectors: what is valid, how specific, what is matched."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.css.selectors.element_tree import StyleTree
+from newscrawl.css.selectors.nth import Places, parse_places
+from newscrawl.css.selectors.rule_keys import rightmost_name, rightmost_names
+from newscrawl.css.selectors.selectors import (
+    Selector,
+    SelectorError,
+    compile_list,
+    compile_selector,
+    rightmost_key,
+)
+from newscrawl.document.document import TEXT, parse_document
+
+PAGE = """<!DOCTYPE html>
+<html lang="de-AT">
+<body class="post">
+<header id="top"><nav><a href="/" class="logo">Blatt</a><a name="old">Anker</a></nav></header>
+<main class="content wide">
+<article class="story lead" data-kind="Report" dir="rtl">
+<h1 class="title">Heading <em>set</em></h1>
+<p class="byline" lang="en-GB-oed">By <a href="/a" rel="Author">A. Writer</a></p>
+<p>First.</p><p></p><p> </p>
+<figure><img src="x.png"><figcaption>Caption</figcaption></figure>
+<p class="md:text-lg w-1/2 2col">Second.</p>
+<ul><li>one</li><li class="on">two</li><li>three</li><li class="on">four</li><li>five</li></ul>
+</article>
+<aside><p class="byline">Aside.</p><my-widget>w</my-widget></aside>
+</main>
+<form><fieldset disabled><legend><input id="spared"></legend><input id="off"></fieldset>
+<input type="TEXT" id="name" required placeholder="Name"><input type="checkbox" id="box" checked>
+<select id="select"><option selected id="chosen">1</option><option id="other">2</option></select>
+</form>
+</body></html>"""
+
+
+def page(html: str) -> StyleTree:
+    """Return the elements of *html*."""
+    return StyleTree(parse_document(html))
+
+
+def elements(tree: StyleTree) -> list[int]:
+    """Return the rows of all elements."""
+    return [row for row, tag in enumerate(tree.tag) if tag != TEXT]
+
+
+def compiled(text: str, *, quirks: bool = False) -> Selector:
+    """Return the selector, which is valid."""
+    selector = compile_selector(text, quirks=quirks)
+    assert isinstance(selector, Selector), selector
+    return selector
+
+
+def select(tree: StyleTree, text: str) -> list[int]:
+    """Return the rows that *text* selects."""
+    selector = compiled(text, quirks=tree.quirks)
+    return [row for row in elements(tree) if not selector.never and selector.matches(row, tree)]
+
+
+def described(tree: StyleTree, text: str) -> list[str]:
+    """Return id, else first class, else tag of the elements that *text* selects."""
+    return [
+        tree.attribute(row, "id")
+        or (tree.attribute(row, "class") or "").split(" ")[0]
+        or tree.tag[row]
+        for row in select(tree, text)
+    ]
+
+
+@pytest.fixture(scope="module")
+def tree() -> StyleTree:
+    """Return the elements of the page above."""
+    return page(PAGE)
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("h1", ["title"]),
+        ("H1.title", ["title"]),
+        (".TITLE", []),
+        ("article h1 em", ["em"]),
+        ("main em", ["em"]),
+        ("main > em", []),
+        ("body > main>article> h1", ["title"]),
+        ("h1 + p", ["byline"]),
+        ("h1 ~ p.byline", ["byline"]),
+        ("figure + p", ["md:text-lg"]),
+        ("header ~ main aside p", ["byline"]),
+        ("header + main > article ~ aside > p", ["byline"]),
+        ("*|h1", ["title"]),
+        ("|h1", []),
+        ("aside *", ["byline", "my-widget"]),
+        ("#top", ["top"]),
+        ("nav/* the\n menu */ > a", ["logo", "a"]),
+        ("/* > */main > aside/* + p */", ["aside"]),
+    ],
+)
+def test_combinators(tree: StyleTree, selector: str, expected: list[str]):
+    """Descendants, children, siblings."""
+    assert described(tree, selector) == expected
+
+
+def test_going_back():
+    """Another ancestor, or another elder sibling, is tried where the first leads nowhere."""
+    tree = page(
+        "<!doctype html><div id=a><p><div id=b><i id=c></i><b></b><i id=d></i><u></u>"
+        "<section><div><em>x</em></div></section></div></div>"
+    )
+    assert described(tree, "body > div em") == ["em"]
+    assert described(tree, "div > div em") == ["em"]
+    assert described(tree, "div > div > div em") == []
+    assert described(tree, "i + b ~ section em") == ["em"]
+    assert described(tree, "i:first-child ~ u + section em") == ["em"]
+    assert described(tree, "#c + b ~ i + u ~ section > div > em") == ["em"]
+    assert described(tree, "#d + b ~ section em") == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("[data-kind]", ["story"]),
+        ("[DATA-KIND=Report]", ["story"]),
+        ("[data-kind=report]", []),
+        ("[data-kind=report i]", ["story"]),
+        ("[data-kind='report'I]", ["story"]),
+        ("[ data-kind ^= 'Rep' ]", ["story"]),
+        ('[data-kind$="ort"]', ["story"]),
+        ("[data-kind*=epo]", ["story"]),
+        ("[data-kind*='']", []),
+        ("[class~=lead]", ["story"]),
+        ("[class~='story lead']", []),
+        ("[class^=story]", ["story"]),
+        ("[lang|=en]", ["byline"]),
+        ("[lang|=e]", []),
+        ("[rel=author]", ["a"]),
+        ("[type=text]", ["name"]),
+        ("[*|src]", ["img"]),
+        ("[|src]", ["img"]),
+        (r"[class='md:text-lg w-1/2 2col']", ["md:text-lg"]),
+    ],
+)
+def test_attributes(tree: StyleTree, selector: str, expected: list[str]):
+    """Operators and flags; names in any case, some values of HTML, too."""
+    assert described(tree, selector) == expected
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        r".md\:text-lg",
+        r".w-1\/2",
+        r".\32 col",
+        r".\000032col",
+        r".md\3a text-lg.\32\63 ol",
+        r"article > .md\:text-lg.w-1\/2",
+    ],
+)
+def test_escapes(tree: StyleTree, selector: str):
+    """Escapes as build tools write them."""
+    assert described(tree, selector) == ["md:text-lg"]
+    assert rightmost_name(selector)[1:] in {"md:text-lg", "w-1/2", "2col"}
+
+
+def test_names_of_all_languages():
+    """Identifiers may have letters that are not ASCII, which only match in their own case."""
+    tree = page("<!doctype html><p class='Ünïcode 本文 \N{KELVIN SIGN}'>text")
+    assert described(tree, ".Ünïcode.本文") == ["Ünïcode"]
+    assert described(tree, ".ünïcode") == []
+    assert described(tree, r".\672c文") == ["Ünïcode"]
+    assert described(tree, ".K") == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        (":root", ["html"]),
+        (":scope > body", ["post"]),
+        ("& > body", ["post"]),
+        ("p:empty", ["p"]),
+        ("li:first-child", ["li"]),
+        ("li:last-child:not(.on)", ["li"]),
+        ("li:nth-child(even)", ["on", "on"]),
+        ("li:nth-child( -N + 2 )", ["li", "on"]),
+        ("li:nth-last-child(2)", ["on"]),
+        ("li:nth-child(2 of .on)", ["on"]),
+        ("li:nth-last-child(1 of li, p)", ["li"]),
+        ("article > p:nth-of-type(1)", ["byline"]),
+        ("article > p:last-of-type", ["md:text-lg"]),
+        ("em:only-child", ["em"]),
+        ("article > :only-of-type", ["title", "figure", "ul"]),
+        ("a:link", ["logo", "a"]),
+        ("a:any-link:not(.logo)", ["a"]),
+        ("a:visited", []),
+        ("a:not(:link)", ["a"]),
+        ("a:not(:hover, :focus-within, .logo)", ["a", "a"]),
+        (":is(h1, h2):not(.nope)", ["title"]),
+        (":is(h1, :unknown, h2::before)", ["title"]),
+        (":where(h1, svg|x)", ["title"]),
+        (":is()", []),
+        (":is(aside, nav) > :is(p, a:hover)", ["byline"]),
+        (":is(main article) em", ["em"]),
+        (":is(:hover)", []),
+        ("p:lang(en)", ["byline"]),
+        ("h1:lang(de)", ["title"]),
+        ("h1:lang(d)", []),
+        ("p:lang(EN-gb)", ["byline"]),
+        ("h1:dir(rtl)", ["title"]),
+        ("aside:dir(ltr)", ["aside"]),
+        ("aside:dir(up)", []),
+        (":not(:defined)", ["my-widget"]),
+        ("input:disabled", ["off"]),
+        ("input:enabled", ["spared", "name", "box"]),
+        ("input:required", ["name"]),
+        ("input:optional", ["spared", "off", "box"]),
+        ("input:placeholder-shown", ["name"]),
+        ("input:invalid", ["name"]),
+        ("select:valid", ["select"]),
+        (":checked", ["box", "chosen"]),
+        ("input:read-write", ["spared", "name"]),
+    ],
+)
+def test_pseudo_classes(tree: StyleTree, selector: str, expected: list[str]):
+    """Pseudo-classes of the tree, of lists, of languages and of forms."""
+    assert described(tree, selector) == expected
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("article:has(img)", ["story"]),
+        ("article:has(> img)", []),
+        ("article:has(> figure > img)", ["story"]),
+        ("h1:has(+ p)", ["title"]),
+        ("h1:has(+ figure)", []),
+        ("h1:has(~ figure)", ["title"]),
+        ("h1:has(~ figure img)", ["title"]),
+        ("h1:has(~ figure + p, .nope)", ["title"]),
+        ("aside:has(em)", []),
+        ("main > :has(h1) .byline a", ["a"]),
+        ("main:not(:has(table))", ["content"]),
+        ("main:has(h1):has(aside p)", ["content"]),
+        ("main > :has(:is(aside em, h1 em))", ["story"]),
+        ("aside:has(:scope > p)", []),
+        ("aside:has(main p)", []),
+        ("html:has(.title)", ["html"]),
+        ("html:has(:hover)", []),
+        ("html:has(:scope > body)", []),
+    ],
+)
+def test_has(tree: StyleTree, selector: str, expected: list[str]):
+    """Relative selectors look below, or at and below what comes after."""
+    assert described(tree, selector) == expected
+
+
+def test_direction_of_text():
+    """``dir=auto`` goes by the first letter that has a direction."""
+    tree = page(
+        "<!doctype html><p id=a dir=auto>1. שלום<p id=b dir=auto>a שלום<bdi id=c>مرحبا</bdi>"
+    )
+    assert described(tree, "body :dir(rtl)") == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "",
+        " ",
+        "a b >",
+        "> a",
+        "a > > b",
+        "a || b",
+        "a,b",
+        "a/**/b",
+        ".",
+        ".2col",
+        "#1",
+        "#",
+        "a..b",
+        "svg|a",
+        "a:",
+        "a:nope",
+        "a:-moz-focusring",
+        "a:-ms-input-placeholder",
+        "input::-moz-placeholder",
+        "p::nope",
+        "p::before.x",
+        "p::before a",
+        "[a=1]",
+        "[a='b]",
+        "[a",
+        "[=a]",
+        "[a=b x]",
+        "[a=b s]",
+        "[svg|a]",
+        ":not()",
+        ":not(:nope)",
+        ":not(p::before)",
+        ":has()",
+        ":has(a:nope)",
+        ":has(:has(a))",
+        ":has(::before)",
+        ":nth-child()",
+        ":nth-child(n + )",
+        ":nth-child(2 n)",
+        ":nth-child(1.5)",
+        ":nth-child(2 of)",
+        ":nth-child(2 of :nope)",
+        ":nth-of-type(2 of p)",
+        ":lang()",
+        ":lang(1)",
+        ":lang('en')",
+        ":lang(fr, en)",
+        ":is(a",
+        ":is(a))",
+        ":first-child()",
+        ":is",
+        "a{}",
+        "a;b",
+        "a!",
+        "\0",
+        "a" * 20_000,
+        ":is(" * 40 + "a" + ")" * 40 + ":nope",
+    ],
+)
+def test_invalid(selector: str):
+    """What browsers take for no selector is an error, and makes its whole rule one."""
+    assert isinstance(compile_selector(selector), SelectorError)
+    assert isinstance(compile_list(["p", selector]), SelectorError)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "a::before",
+        "a:after",
+        "p::first-line",
+        "input::-webkit-anything:hover",
+        "::-webkit-scrollbar-thumb:vertical:hover",
+        "::part(label x):focus",
+        "::slotted(p)",
+        "a:hover > b",
+        ":host(.x) p",
+        "input:-webkit-autofill",
+        ":is(:hover, :focus) a",
+        "a:has(b:hover)",
+        "a:target",
+    ],
+)
+def test_valid_without_effect(selector: str):
+    """Pseudo-elements and what only a reader brings about: valid, but of no element here."""
+    assert compiled(selector).never
+    assert isinstance(compile_list([selector, "p"]), tuple)
+
+
+@pytest.mark.parametrize(
+    ("selector", "specificity"),
+    [
+        ("*", (0, 0, 0)),
+        ("li", (0, 0, 1)),
+        ("ul ol+li", (0, 0, 3)),
+        ("h1 + *[rel=up]", (0, 1, 1)),
+        ("ul ol li.red", (0, 1, 3)),
+        ("li.red.level", (0, 2, 1)),
+        ("#x34y", (1, 0, 0)),
+        ("#s12:not(foo)", (1, 0, 1)),
+        (".foo :is(.bar, #baz)", (1, 1, 0)),
+        (":is(em, #foo strong)", (1, 0, 1)),
+        (":is(em, :hover)", (0, 1, 0)),
+        (":is(em, #foo:nope)", (0, 0, 1)),
+        (":not(em, strong#foo)", (1, 0, 1)),
+        (":not(em, a:hover)", (0, 1, 1)),
+        (":where(em, #foo#bar#baz)", (0, 0, 0)),
+        (":where(#a) b", (0, 0, 1)),
+        (":nth-child(even of li, .item)", (0, 2, 0)),
+        (":nth-child(2n+1)", (0, 1, 0)),
+        ("a:has(> img, .x #y)", (1, 1, 1)),
+        ("p:lang(de):dir(ltr)", (0, 2, 1)),
+        ("&.x", (0, 1, 0)),
+        ("a:hover", (0, 1, 1)),
+    ],
+)
+def test_specificity(selector: str, specificity: tuple[int, int, int]):
+    """The examples of Selectors 4, section 17, and more."""
+    assert compiled(selector).specificity == specificity
+
+
+@pytest.mark.parametrize(
+    ("selector", "key"),
+    [
+        ("a", ("tag", "a")),
+        ("DIV", ("tag", "div")),
+        ("a b.c#d", ("id", "d")),
+        ("a b.c.d", ("class", "d")),
+        ("#x > *", ("any", "")),
+        ("#x > :first-child", ("any", "")),
+        ("a:not(.x, b > c)", ("tag", "a")),
+        ("a[href='x > y'].ext", ("class", "ext")),
+        (r".a\>b", ("class", "a>b")),
+        (".a\n.b\n", ("class", "b")),
+        (":is(.a) :is(div > .b):hover", ("class", "b")),
+        (":is(.a, .b)", ("any", "")),
+        (":is(.a, .b).c", ("class", "c")),
+        (":where(:is(h1))", ("tag", "h1")),
+        ("a [data-x='y z']", ("attribute", "data-x")),
+        ("div[class*=col]", ("tag", "div")),
+        ("div[ class]", ("tag", "div")),
+        ("[*|src]", ("any", "")),
+        ("html:root", ("pseudo", "root")),
+        (".x :root.y", ("pseudo", "root")),
+        ("a/* .x */.y/* b */", ("class", "y")),
+    ],
+)
+def test_key(selector: str, key: tuple[str, str]):
+    """What a rule is filed under, from the text alone."""
+    assert rightmost_key(selector) == key
+
+
+@pytest.mark.parametrize(
+    ("selector", "ancestors"),
+    [
+        ("a", set()),
+        (".x p > a", {".x", "p"}),
+        ("#x .y + a", {"#x"}),
+        (".x ~ p a", {"p"}),
+        (":is(.x .y) > a", {".x", ".y"}),
+        (":is(.x a).y", {".x"}),
+        (":not(.x) a", set()),
+        (":is(.x, .y) a", set()),
+    ],
+)
+def test_ancestors(selector: str, ancestors: set[str]):
+    """Names that the ancestors must have, for the quick refusal."""
+    assert compiled(selector).ancestors == ancestors
+
+
+@pytest.mark.parametrize(
+    ("selector", "fragile"),
+    [
+        ("#a .b > c", False),
+        ("a:link:not(.x, .y *)", False),
+        ("a:not([href]):not([class])", False),
+        ("[class*=col-] p", False),
+        (":root p", False),
+        ("a + b", True),
+        ("a ~ b c", True),
+        ("p:first-child a", True),
+        ("[data-x] a", False),
+        ("[data-x=y] a", True),
+        (":is(a, b + c)", True),
+        (":not(:empty)", True),
+        ("a:has(b)", True),
+        ("p:lang(de)", True),
+    ],
+)
+def test_fragile(selector: str, fragile: bool):
+    """Whether elements that look alike may still be told apart."""
+    assert compiled(selector).fragile is fragile
+
+
+def test_key_holds_for_the_compiled_selector():
+    """The name from the text and the compiled names agree."""
+    selector = compiled("p:is(.a > #b)")
+    assert selector.key == ("id", "b")
+    assert f".{rightmost_key('x .a')[1]}" in compiled("x .a").compounds[0].names
+
+
+QUIRKS = "<p class='Lead' id=First data-x=Y>text"
+
+
+def test_quirks_mode():
+    """Without a doctype ids and classes match in any case, attributes do not."""
+    tree = page(QUIRKS)
+    assert tree.quirks
+    assert described(tree, ".LEAD#first") == ["First"]
+    assert described(tree, "[class=lead]") == []
+    assert described(page(f"<!DOCTYPE html>{QUIRKS}"), ".LEAD") == []
+
+
+@pytest.mark.parametrize(
+    ("doctype", "quirks"),
+    [
+        ("", True),
+        ("<!DOCTYPE html>", False),
+        ('<!DOCTYPE html SYSTEM "about:legacy-compat">', False),
+        ('<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', True),
+        ('<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', True),
+        (
+            '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
+            False,
+        ),
+        (
+            '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">',
+            False,
+        ),
+    ],
+)
+def test_doctypes(doctype: str, quirks: bool):
+    """The doctype decides about quirks mode."""
+    assert page(f"{doctype}<p>text").quirks is quirks
+
+
+NTH = st.builds(
+    lambda step, offset: f"{step}n{offset:+d}", st.integers(-5, 5), st.integers(-9, 9)
+) | st.sampled_from(("odd", "even", "n", "-n+3", "+n", "3", "-2", "0", "2n - 1", "99999999999n"))
+
+
+@given(text=NTH, count=st.integers(1, 12))
+def test_nth_is_what_counting_gives(text: str, count: int):
+    """an+b selects a*n + b for n = 0, 1, 2, ..."""
+    parsed = parse_places(text)
+    assert parsed is not None
+    (step, offset), _ = parsed
+    counted = {step * n + offset for n in range(200)}
+    tree = page("<!doctype html>" + "<p>x</p>" * count)
+    paragraphs = select(tree, "p")
+    chosen = [row for place, row in enumerate(paragraphs, 1) if place in counted]
+    assert select(tree, f"p:nth-child({text})") == chosen
+    assert select(tree, f"p:nth-of-type({text})") == chosen
+    from_end = [row for place, row in enumerate(reversed(paragraphs), 1) if place in counted]
+    assert select(tree, f"p:nth-last-child({text})") == from_end[::-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("2n+1", (2, 1)),
+        ("ODD", (2, 1)),
+        (" 2N - 1 ", (2, -1)),
+        ("-n+6", (-1, 6)),
+        ("+5", (0, 5)),
+        ("2n +3", (2, 3)),
+        ("n-3", (1, -3)),
+        ("3n-0", (3, 0)),
+        ("9" * 5000, (0, 2**31 - 1)),
+    ],
+)
+def test_places(text: str, places: tuple[int, int]):
+    """Spellings of an+b."""
+    assert parse_places(text) == (Places(*places), None)
+
+
+SIMPLE = st.sampled_from(
+    [
+        "p",
+        "li",
+        "*",
+        ".on",
+        ".byline",
+        "#top",
+        "a",
+        "[class]",
+        "[href]",
+        ":first-child",
+        ":nth-child(2n)",
+        ":empty",
+        ":link",
+        ":not(.on)",
+        ":has(a)",
+        ":lang(en)",
+        "article",
+        "main",
+    ]
+)
+COMPOUND = st.one_of(
+    SIMPLE,
+    SIMPLE.map(lambda simple: f":is({simple}, :unknown)"),
+    st.tuples(SIMPLE, SIMPLE).map(lambda pair: f":where({pair[0]}):is({pair[1]})"),
+)
+COMPLEX = st.lists(
+    st.tuples(COMPOUND, st.sampled_from((" ", ">", "+", "~", " > "))), min_size=1, max_size=4
+).map(lambda parts: "".join(f"{link}{part}" for part, link in parts).lstrip(" >+~"))
+
+_TREE = page(PAGE)
+_ALL = set(elements(_TREE))
+
+
+@given(first=COMPLEX, second=COMPLEX)
+def test_algebra_of_lists(first: str, second: str):
+    """``:is()`` is a union, ``:not()`` the complement, two ``:is()`` the intersection."""
+    a, b = set(select(_TREE, first)), set(select(_TREE, second))
+    assert set(select(_TREE, f":is({first}, {second})")) == a | b
+    assert set(select(_TREE, f":where({first})")) == a
+    assert set(select(_TREE, f":not({first}, {second})")) == _ALL - a - b
+    assert set(select(_TREE, f":is({first}):is({second})")) == a & b
+
+
+@given(first=COMPLEX, second=COMPLEX)
+def test_combinators_are_relations(first: str, second: str):
+    """A combinator joins the sets that its sides select."""
+    left, right = set(select(_TREE, f":is({first})")), set(select(_TREE, second))
+    above = {row: set(_TREE.document.ancestors(row)) for row in right}
+    assert set(select(_TREE, f":is({first}) :is({second})")) == {
+        r for r in right if above[r] & left
+    }
+    parents = {row for row in right if _TREE.parent[row] in left}
+    assert set(select(_TREE, f":is({first}) > :is({second})")) == parents
+    after = {row for row in right if _TREE.previous(row) in left}
+    assert set(select(_TREE, f":is({first}) + :is({second})")) == after
+    later = {r for r in right if left & {s for s in _TREE.siblings(r) if s < r}}
+    assert set(select(_TREE, f":is({first}) ~ :is({second})")) == later
+
+
+@given(anchor=SIMPLE, inner=COMPLEX)
+def test_has_looks_below(anchor: str, inner: str):
+    """``:has(S)`` holds where something below is an S within the anchor."""
+    found = set(select(_TREE, f":is({anchor}):has(:is({inner}))")) if ":has" not in inner else set()
+    if ":has" in inner:
+        return
+    below = set(select(_TREE, inner))
+    end = _TREE.document.end
+    expected = {r for r in select(_TREE, anchor) if any(r < row < end[r] for row in below)}
+    assert found == expected
+
+
+@given(text=COMPLEX)
+def test_filters_are_sound(text: str):
+    """What is selected has the name filed under; its ancestors have the names asked for."""
+    selector = compiled(text)
+    name = rightmost_name(text)
+    for row in select(_TREE, text):
+        assert name == "*" or name in _TREE.names[row]
+        above = _TREE.ancestor_names(row)
+        assert above is not None
+        assert selector.ancestors <= above
+
+
+@given(text=st.text(alphabet=r"ab.#[]()=~|^$*>+:&,'\" " + "\\\n2n-/", max_size=30) | st.text())
+def test_any_text_is_a_selector_or_an_error(text: str):
+    """The compiler never raises, nor does the reader of keys."""
+    assert isinstance(compile_selector(text), Selector | SelectorError)
+    rightmost_key(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "*", "*:is(.b)", "UL > LI", "p.x.y:hover", "[href]", ".é", "\6"])
+    )
+)
+def test_names_of_many_are_the_names_of_each(texts: list[str]) -> None:
+    """Selectors keyed together get the names that they get alone."""
+    assert rightmost_names(texts) == [rightmost_name(text) for text in texts]

@@ -1,0 +1,238 @@
+"""A page as a table."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.document.document import (
+    HEAD,
+    INVISIBLE,
+    MOST_BYTES,
+    SCRIPT,
+    TEXT,
+    WIDGET,
+    Document,
+    DocumentError,
+    parse_document,
+)
+
+PAGE = """<!DOCTYPE html><html lang=en><head><title>Ferry &amp; tide</title>
+<script>var text = "counted by nobody";</script></head>
+<body><nav><a href=/>Home</a> <a href=/news>News</a></nav>
+<!-- a comment --><main><h1>The ferry</h1><p>It sailed <b>at noon</b> again.</p>
+<p>日本語</p></main></body></html>"""
+
+
+def rows_of(document: Document, tag: str) -> list[int]:
+    return [row for row in range(len(document)) if document.tag[row] == tag]
+
+
+def test_rows_are_in_document_order() -> None:
+    """Elements and text nodes stand as they do in the page; comments do not."""
+    document = parse_document(PAGE)
+    (paragraph, _) = rows_of(document, "p")
+    rows = range(paragraph, document.end[paragraph])
+    assert [(document.tag[row], document.text[row]) for row in rows] == [
+        ("p", ""), (TEXT, "It sailed"), ("b", ""), (TEXT, "at noon"), (TEXT, "again."),
+    ]  # fmt: skip
+    assert [document.tag[row] for row in document.children(paragraph)] == [TEXT, "b", TEXT]
+    assert document.subtree_text(paragraph) == "It sailed at noon again."
+    assert [document.tag[row] for row in document.ancestors(paragraph)] == ["main", "body", "html"]
+    assert document.element(paragraph).tag == "p"
+    assert document.element(paragraph + 1) is document.element(paragraph)
+    assert document.depth[paragraph] == 3
+
+
+def test_characters_and_links() -> None:
+    """CJK characters count for two and a half, white space at the ends for nothing."""
+    document = parse_document(PAGE)
+    (nav,), (h1,) = rows_of(document, "nav"), rows_of(document, "h1")
+    assert document.chars(h1) == len("The ferry")
+    assert document.chars(nav) == document.link_chars(nav) == len("HomeNews")
+    assert document.link_density(nav) == 1
+    assert document.link_density(h1) == 0
+    assert document.chars(rows_of(document, "p")[1]) == 3 * 2.5
+
+
+def test_title() -> None:
+    """The title is the first outside of an image."""
+    assert parse_document(PAGE).title == "Ferry & tide"
+    assert parse_document("<svg><title>icon</title></svg><title> A \n B </title>").title == "A B"
+    assert parse_document("<p>no title").title == ""
+
+
+@pytest.mark.parametrize(
+    ("markup", "why"),
+    [
+        ("<template>{}</template>", SCRIPT),
+        ("<svg><text>{}</text></svg>", SCRIPT),
+        ("<noscript><p>{}</p></noscript>", SCRIPT),
+        ("<select><option>{}</option></select>", WIDGET),
+        ("<button><b>{}</b></button>", WIDGET),
+        ("<textarea>{}</textarea>", WIDGET),
+        ("<p hidden>{}</p>", INVISIBLE),
+        ("<p aria-hidden=true><b>{}</b></p>", INVISIBLE),
+        ('<p style="color: red; DISPLAY : none">{}</p>', INVISIBLE),
+    ],
+)
+def test_text_that_is_not_shown(markup: str, why: int) -> None:
+    """Text that no reader sees is marked with the reason, and does not count."""
+    page = f"<body><div>{markup.format('unseen')}</div><p>seen</p></body>"
+    document = parse_document(page, scripts=True)
+    row = document.text.index("unseen")
+    assert document.hidden[row] == why
+    assert document.chars(0) == len("seen")
+    assert document.subtree_text(0) == "seen"
+    assert list(document.text_nodes()) == [document.text.index("seen")]
+
+
+def test_scripts_have_rows_when_asked_for() -> None:
+    """The text of scripts is read only for those who count it."""
+    assert "var text" not in " ".join(parse_document(PAGE).text)
+    document = parse_document(PAGE, scripts=True)
+    (script,) = rows_of(document, "script")
+    assert document.text[script + 1].startswith("var text")
+    assert document.hidden[script] == document.hidden[script + 1] == SCRIPT
+    assert document.hidden[document.text.index("Ferry & tide")] == HEAD
+
+
+def test_aria_hidden_false_is_shown() -> None:
+    """Only a value that hides hides."""
+    page = "<p aria-hidden=false>one</p><p style='display:block'>two</p>"
+    assert parse_document(page).subtree_text(0) == "one two"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [b"", b"   \n", "", b"<!-- nothing -->", b"%PDF-1.7 \x00\x01", b"\x89PNG\r\n\x1a\n" + b"\0" * 99,
+     bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MOST_BYTES + 1)],
+    ids=["empty", "blank", "empty str", "comment", "pdf", "png", "binary", "gzip", "large"],
+)  # fmt: skip
+def test_what_is_no_page(page: bytes | str) -> None:
+    """What holds no page is refused with the reason."""
+    with pytest.raises(DocumentError, match=r"empty|not a page|largest"):
+        parse_document(page)
+
+
+@pytest.mark.parametrize("levels", [300, 3000, 100_000])
+def test_deep_trees_lose_nothing(levels: int) -> None:
+    """However deep the tree, the text below and behind it is there; libxml2's limit is flagged."""
+    page = "<p>before</p>" + "<div>" * levels + "bottom" + "</div>" * levels + "<p>after</p>"
+    document = parse_document(page)
+    assert document.subtree_text(0) == "before bottom after"
+    assert ("depth_exceeded" in document.flags) == (levels > 2000)
+    assert max(document.depth) < 2100
+
+
+def test_unclosed_tags() -> None:
+    """Five megabytes of unclosed tags make a document."""
+    document = parse_document(b"<p>start" + b"<div>" * 1_000_000 + b"end")
+    assert document.subtree_text(0) == "start end"
+    assert document.flags == ["depth_exceeded"]
+
+
+def test_attributes_without_end() -> None:
+    """A tag of 300,000 attributes costs its surplus attributes and nothing else."""
+    attributes = " ".join(f"a{n}=1" for n in range(300_000))
+    document = parse_document(f"<p>before</p><div {attributes}>inside</div><p>after")
+    assert document.subtree_text(0) == "before inside after"
+    assert document.flags == ["attributes_dropped"]
+
+
+def test_nul_bytes() -> None:
+    """NULs vanish, as in a browser."""
+    assert parse_document(b"<p>one\0 two\0</p>\0<p>three").subtree_text(0) == "one two three"
+
+
+def test_large_text_node() -> None:
+    """A text node of over ten megabytes, libxml2's usual limit, is kept whole."""
+    document = parse_document(b"<p>" + b"word " * 2_200_000)
+    assert document.chars(0) == 5 * 2_200_000 - 1
+
+
+def test_charset_of_the_header() -> None:
+    """The header's charset is used where the bytes are not UTF-8."""
+    document = parse_document("<p>façade".encode("latin-1"), "iso-8859-1")
+    assert document.subtree_text(0) == "façade"
+    assert document.encoding == "cp1252"
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        ["<div>", "</div>", "<p>", "</p>", "<a href=x>", "</a>", "<b>", "</b>", "<table><tr><td>",
+         "</table>", "<script>", "</script>", "<li>", "text ", "日本", " ", "<br>", "<p hidden>",
+         "<svg>", "</svg>", "<title>", "</title>", "<select>", "</select>", "&amp;", "<!-- c -->"]
+    ),
+    max_size=40,
+).map("".join)  # fmt: skip
+
+
+@given(MARKUP)
+def test_the_arrays_agree(page: str) -> None:
+    """Subtrees nest, parents come before children, sums over children make the whole."""
+    try:
+        document = parse_document("<body>" + page)
+    except DocumentError:
+        return
+    for row in range(len(document)):
+        assert row < document.end[row] <= len(document)
+        parent = document.parent[row]
+        assert parent < row
+        if parent >= 0:
+            assert document.end[row] <= document.end[parent]
+        children = list(document.children(row))
+        assert all(document.parent[child] == row for child in children)
+        if document.tag[row] != TEXT:
+            assert document.chars(row) == sum(document.chars(child) for child in children)
+            assert document.link_chars(row) <= document.chars(row)
+    shown = "".join(document.text[row] for row in document.text_nodes())
+    assert document.chars(0) == len(shown) + 1.5 * sum(shown.count(c) for c in "日本")
+    tags = [document.tag[row] for row in range(len(document)) if document.tag[row] != TEXT]
+    assert tags == [element.tag for element in document.root.iter()]
+
+
+def test_columns_that_spare_the_elements() -> None:
+    """Attributes, white space, tags and numbers are told by row, without the tree."""
+    document = parse_document(
+        "<div class='a b' role=main hidden> <p id=x>one <b>2</b> three</p>\n</div><p>four</p>"
+    )
+    div, (first, last) = document.tag.index("div"), document.rows_of("p")
+    assert document.attributes["class"] == {div: "a b"}
+    assert document.attributes["id"] == {first: "x"}
+    assert document.attributes["role"] == {div: "main"}
+    assert document.rows_of("table") == ()
+    text = [document.text.index(word) for word in ("one", "2", "three", "four")]
+    assert [document.space[row] for row in (div, first, *text)] == [1, 2, 2, 0, 1, 0]
+    assert document.text_rows == text
+    assert document.shown == document.text_nodes() == [last + 1]
+    assert document.numbered == [text[1]]
+
+
+def test_with_hidden() -> None:
+    """A document with hidden parts counts them no more; the one that it was made of still does."""
+    document = parse_document("<p>one</p><p><a>two</a></p><p>three</p>")
+    _, second, _ = document.rows_of("p")
+    shorn = document.with_hidden([range(second, document.end[second])])
+    assert [shorn.text[row] for row in shorn.text_nodes()] == ["one", "three"]
+    assert (shorn.chars(0), shorn.link_chars(0)) == (8, 0)
+    assert (document.chars(0), document.link_chars(0)) == (11, 3)
+    assert len(document.shown) == 3
+
+
+def test_a_tree_that_was_released() -> None:
+    """The columns stay; who asks for an element gets that of a tree made anew."""
+    document = parse_document("<p>one<pre> two\n</pre>".encode("utf-16"))
+    before = document.element(document.tag.index("pre"))
+    document.release_tree()
+    after = document.element(document.tag.index("pre"))
+    assert after is not before
+    assert (after.text, after.getroottree().getroot()) == (" two\n", document.root)
+    assert document.subtree_text(0) == "one two"
+
+
+def test_a_tree_that_was_changed_is_kept() -> None:
+    """What cannot be parsed again is not released."""
+    document = Document(parse_document("<p>one").root, "utf-8", [])
+    root = document.root
+    document.release_tree()
+    assert document.root is root

@@ -1,0 +1,103 @@
+"""From bytes to UTF-8."""
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.document.encoding import to_utf8
+
+JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
+GREEK = "Το νέο λιμάνι άνοιξε την Παρασκευή μετά από τρία χρόνια εργασιών."
+FRENCH = "L’été, la façade du vieux théâtre – «fermé» – coûte cher à Besançon."
+
+
+def page(text: str, charset: str | None = None) -> str:
+    meta = f'<meta charset="{charset}">' if charset else ""
+    return f"<html><head>{meta}</head><body><p>{text}</p></body></html>"
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "iso-2022-jp", "utf-8"])
+def test_declared_by_the_page(charset: str) -> None:
+    """What the page declares and is stored in is read so."""
+    decoded = to_utf8(page(JAPANESE, charset).encode(charset))
+    assert JAPANESE in decoded.utf8.decode()
+    assert not decoded.repaired
+
+
+@pytest.mark.parametrize(
+    "declared", ["gb2312", "shift_jis", "iso-8859-1", "windows-1251", "x-none"]
+)
+def test_utf8_whatever_is_declared(declared: str) -> None:
+    """Bytes that are valid UTF-8 are UTF-8, by header or by page."""
+    data = page(JAPANESE, declared).encode()
+    assert to_utf8(data, declared) == (data, "utf-8", False)
+
+
+def test_utf8_declared_windows_1252_sent() -> None:
+    """A page of windows-1252 that calls itself UTF-8 loses nothing."""
+    decoded = to_utf8(page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8")
+    assert FRENCH in decoded.utf8.decode()
+
+
+def test_stray_bytes_in_utf8() -> None:
+    """One byte of windows-1252 in a page of UTF-8 is read as what it was meant to be."""
+    data = page(FRENCH).encode() + "caf\xe9".encode("latin-1") + b" and a long Latin tail"
+    decoded = to_utf8(data)
+    assert FRENCH in decoded.utf8.decode()
+    assert "café" in decoded.utf8.decode()
+    assert decoded.repaired
+
+
+def test_header_of_a_server_default() -> None:
+    """A header of ISO-8859-1 gives way to what the page says."""
+    decoded = to_utf8(page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1")
+    assert "λιμάνι" in decoded.utf8.decode()
+
+
+def test_header_goes_before_the_page() -> None:
+    """Any other header is believed before the page."""
+    decoded = to_utf8(page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7")
+    assert "λιμάνι" in decoded.utf8.decode()
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "cp1251", "gbk", "euc_kr"])
+def test_undeclared(charset: str) -> None:
+    """A legacy page that declares nothing is recognised by its bytes."""
+    text = {
+        "shift_jis": JAPANESE,
+        "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
+        "gbk": "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。",
+        "euc_kr": "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다.",
+    }[charset]
+    assert text in to_utf8(page(text * 8).encode(charset)).utf8.decode()
+
+
+@pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_mark(mark: str) -> None:
+    """A byte order mark is believed before everything, and dropped."""
+    decoded = to_utf8(page(FRENCH, "shift_jis").encode(mark), "koi8-r")
+    assert decoded.utf8.decode() == page(FRENCH, "shift_jis")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark(encoding: str) -> None:
+    """UTF-16 shows itself by its NULs."""
+    assert FRENCH in to_utf8(page(FRENCH).encode(encoding)).utf8.decode()
+
+
+def test_cut_in_a_character() -> None:
+    """A page of UTF-8 that was cut off in the middle of a character stays UTF-8."""
+    decoded = to_utf8(page(JAPANESE).encode()[: page(JAPANESE).encode().index("点".encode()) + 1])
+    assert decoded.encoding == "utf-8"
+    assert decoded.repaired
+    assert decoded.utf8.decode().endswith("今週金曜日に")
+
+
+@given(st.binary(max_size=400), st.sampled_from([None, "utf-8", "shift_jis", "utf-16", "nonsense"]))
+def test_never_fails(data: bytes, charset: str | None) -> None:
+    """Any bytes give valid UTF-8."""
+    decoded = to_utf8(data, charset)
+    decoded.utf8.decode()
+    codecs.lookup(decoded.encoding)

@@ -1,0 +1,146 @@
+"""The add-on, in settings as projects write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.settings import Settings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
+
+import newscrawl
+from newscrawl.crawl.network.download_handler import HttpHandler
+from newscrawl.crawl.network.downloader import Downloader
+from newscrawl.crawl.network.secrets import HideSecrets
+from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.exporters import ParquetItemExporter
+from newscrawl.exporters.safe_csv import SafeCsvItemExporter
+from newscrawl.middlewares import (
+    CompressionMiddleware,
+    PolitenessMiddleware,
+    RobotsMiddleware,
+    SafetyMiddleware,
+    StylesheetMiddleware,
+    WarcMiddleware,
+)
+from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
+from newscrawl.settings import base
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+PATH = "newscrawl.pipelines.NewsExtractPipeline"
+
+
+def settings_with_addon(**project: Any) -> Settings:
+    """Return the settings of a crawler of a project with these settings and the add-on."""
+    return get_crawler(settings_dict={"ADDONS": {"newscrawl.Addon": 500}} | project).settings
+
+
+def pipelines(settings: BaseSettings) -> list[Any]:
+    return [
+        load_object(pipeline)
+        for pipeline in build_component_list(
+            settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
+        )
+    ]
+
+
+def components(settings: BaseSettings, name: str) -> list[Any]:
+    known = settings.get_component_priority_dict_with_base(name)
+    return [load_object(component) for component in build_component_list(known)]
+
+
+class Storage:
+    """A pipeline of the project's own."""
+
+
+def test_switches_everything_on() -> None:
+    """The pipeline, the middleware and the feed format are there."""
+    settings = settings_with_addon()
+    assert pipelines(settings) == [NewsExtractPipeline]
+    assert settings["ITEM_PIPELINES"][NewsExtractPipeline] == 300
+    assert settings["DOWNLOADER_MIDDLEWARES"][StylesheetMiddleware] == 545
+    assert settings["DOWNLOADER_MIDDLEWARES"][WarcMiddleware] == 990
+    assert settings["EXTENSIONS"][SegmentWriter] == 500
+    exporter = settings.getwithbase("FEED_EXPORTERS")["parquet"]
+    assert load_object(exporter) is ParquetItemExporter
+
+
+@pytest.mark.parametrize("value", [True, "True", 1])
+def test_near_duplicates_where_asked_for(value: Any) -> None:
+    """They are told behind the extraction, where the project says so."""
+    settings = settings_with_addon(NEWSCRAWL_NEARDUP_ENABLED=value)
+    assert pipelines(settings) == [NewsExtractPipeline, NearDuplicatePipeline]
+
+
+def test_project_goes_before() -> None:
+    """Priorities, other pipelines and exporters of the project stay."""
+    settings = settings_with_addon(
+        ITEM_PIPELINES={PATH: 10, Storage: 5},
+        FEED_EXPORTERS={"parquet": "mine.Exporter", "csv": "mine.Csv"},
+    )
+    assert pipelines(settings) == [Storage, NewsExtractPipeline]
+    assert settings["ITEM_PIPELINES"][PATH] == 10
+    exporters = dict(settings["FEED_EXPORTERS"])
+    assert exporters == {"parquet": "mine.Exporter", "csv": "mine.Csv"}
+
+
+def test_pipeline_switched_off_by_the_project() -> None:
+    """None switches the pipeline off, as anywhere in Scrapy."""
+    assert pipelines(settings_with_addon(ITEM_PIPELINES={PATH: None})) == []
+
+
+def test_public_name() -> None:
+    """The name in the documentation is the class."""
+    assert load_object("newscrawl.Addon") is newscrawl.Addon
+
+
+def test_safety() -> None:
+    """Schemes and addresses, robots.txt, politeness, logs and feeds: all on, Scrapy's parts replaced."""
+    settings = settings_with_addon()
+    middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
+    assert middlewares[0] is SafetyMiddleware
+    ours = [RobotsMiddleware, StylesheetMiddleware, PolitenessMiddleware, CompressionMiddleware]
+    assert [found for found in middlewares if found in ours] == ours
+    assert RobotsTxtMiddleware not in middlewares
+    assert HttpCompressionMiddleware not in middlewares
+    assert HideSecrets in components(settings, "EXTENSIONS")
+    assert load_object(settings["DOWNLOADER"]) is Downloader
+    assert load_object(settings["FEED_EXPORTERS"]["csv"]) is SafeCsvItemExporter
+    assert settings.getbool("ROBOTSTXT_OBEY")
+    for port in ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED"):
+        assert not settings.getbool(port)
+
+
+def test_projects_own_safety() -> None:
+    """What the project set or listed itself is not touched."""
+    own = {
+        "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: 120},
+        "DOWNLOAD_HANDLERS": {"https": "mine.Handler"},
+        "ROBOTSTXT_OBEY": False,
+        "TELNETCONSOLE_ENABLED": True,
+    }
+    settings = Settings(own)
+    newscrawl.Addon().update_settings(settings)
+    middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
+    assert RobotsTxtMiddleware in middlewares
+    assert RobotsMiddleware not in middlewares
+    assert settings["DOWNLOAD_HANDLERS"]["https"] == "mine.Handler"
+    assert load_object(settings["DOWNLOAD_HANDLERS"]["http"]) is HttpHandler
+    assert not settings.getbool("ROBOTSTXT_OBEY")
+    assert settings.getbool("TELNETCONSOLE_ENABLED")
+
+
+def test_addon_and_base_agree() -> None:
+    """The add-on and this project's settings switch on the same downloader parts, at one place."""
+    listed = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
+    settings = settings_with_addon()
+    switched = {load_object(k): v for k, v in settings["DOWNLOADER_MIDDLEWARES"].items()}
+    assert {k: v for k, v in switched.items() if v is not None} == {
+        k: v for k, v in listed.items() if v is not None and k in switched
+    }

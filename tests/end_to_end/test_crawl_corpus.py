@@ -1,0 +1,173 @@
+"""One crawl of some four hundred real sites, replayed: every page is accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import mean, median
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from newscrawl.corpora.metrics import bag_score
+from newscrawl.text import words
+from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
+from tests.servers.replay import RecordedPage, ReplayServer, Site, load_pages, make_sites
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.servers import Served
+
+pytestmark = [pytest.mark.corpus, pytest.mark.slow]
+
+
+class Recorded(NamedTuple):
+    """A crawl, and what the server saw of it."""
+
+    crawl: Crawl
+    server: ReplayServer
+    #: labelled page -> times it was served
+    served: Counter[RecordedPage]
+    #: the crawl after it, and what the server saw of that
+    again: Crawl
+    served_again: list[Served]
+
+    @property
+    def listed(self) -> list[Site]:
+        """The sites that list their pages; on the others a link has to look like an article's."""
+        return [site for site in self.server.sites.values() if site.discovery != "section"]
+
+
+@pytest.fixture(scope="module")
+def recorded(corpus_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Crawl the replayed sites, and once more, for all tests here."""
+    sites = make_sites(load_pages(corpus_dir, "news212", "fundus"))
+    folder = tmp_path_factory.mktemp("crawl")
+    crawls, logs = [], []
+    with ReplayServer(sites) as server:
+        for _ in range(2):
+            crawl = crawl_sites(
+                folder,
+                [site.url for site in sites],
+                server.proxy_environment(),
+                NEWSCRAWL_MAX_AGE=0,  # the pages are years old
+                NEWSCRAWL_POLL_MIN=0,  # the second crawl reads all listings again
+                NEWSCRAWL_POLL_MAX=0,
+                CONCURRENT_REQUESTS_PER_DOMAIN=4,
+            )
+            crawls.append(crawl)
+            logs.append(list(server.log))
+            server.log.clear()
+    server.log += logs[0]
+    found = (server.page_of(line.host, line.target) for line in server.log if line.status == 200)
+    return Recorded(crawls[0], server, Counter(page for page in found if page), crawls[1], logs[1])
+
+
+def test_ends_well(recorded: Recorded):
+    """The crawl finishes by itself, and nothing in its log is an error."""
+    assert recorded.crawl.returncode == 0, recorded.crawl.output[-5000:]
+    assert recorded.crawl.stats["finish_reason"] == "finished"
+    assert recorded.crawl.troubles() == []
+
+
+def test_reactor_is_never_held(recorded: Recorded):
+    """No page holds the event loop."""
+    assert recorded.crawl.stats["reactor/read"] <= MAX_READ
+
+
+def test_no_page_is_fetched_twice(recorded: Recorded):
+    """Each page is asked for once, whatever names it and how."""
+    assert [page.url for page, times in recorded.served.items() if times > 1] == []
+
+
+def test_every_listed_page_is_fetched(recorded: Recorded):
+    """What a sitemap, news sitemap or feed names is fetched."""
+    listed = [page for site in recorded.listed for page in site.pages]
+    assert len(listed) > 500
+    assert len(recorded.listed) > 100
+    assert [page.url for page in listed if page not in recorded.served] == []
+
+
+def test_second_crawl_fetches_no_article(recorded: Recorded):
+    """It reads the listings again, finds them full of known articles, and says so."""
+    again, server = recorded.again, recorded.server
+    assert again.returncode == 0
+    assert again.troubles() == []
+    assert again.items == []
+    counts = sum(map(again.site_counts, server.sites), Counter[str]())
+    assert counts["fetched_count"] == 0
+    assert counts["known_count"] >= len(recorded.crawl.items)
+    put_out = {urlsplit(item["url"])[1:4] for item in recorded.crawl.items}
+    asked = {urlsplit(f"http://{line.host}{line.target}")[1:4] for line in recorded.served_again}
+    assert put_out & asked == set()
+    assert "Nothing new. From former crawls: articles known: " in again.output
+
+
+def test_most_linked_pages_are_fetched(recorded: Recorded):
+    """The gate lets most links to articles on front and section pages through."""
+    sites = [s for s in recorded.server.sites.values() if s.discovery == "section"]
+    linked = [page for site in sites for page in site.pages]
+    assert mean(page in recorded.served for page in linked) > 0.9
+
+
+def test_every_request_is_answered(recorded: Recorded):
+    """What the downloader counted is what the server answered, with a page or a 404."""
+    assert {line.status for line in recorded.server.log} == {200, 404}
+    assert recorded.crawl.stats["downloader/request_count"] == len(recorded.server.log)
+
+
+def test_each_page_has_one_outcome(recorded: Recorded):
+    """On each site, pages found, fetched, dropped and failed add up, and match the server's log."""
+    items = Counter(item["url"] for item in recorded.crawl.items)
+    assert max(items.values()) == 1
+    by_host = Counter(url.split("/")[2] for url in items)
+    for host, site in recorded.server.sites.items():
+        counts = recorded.crawl.site_counts(host)
+        fetched = counts["fetched_count"]
+        lost = total(counts, "failed_count") + total(counts, "skipped_count")
+        assert counts["discovered_count"] == fetched + lost, (host, counts)
+        assert fetched == counts["article_count"] + total(counts, "dropped_count"), (host, counts)
+        assert counts["article_count"] == by_host[host], (host, counts)
+        if site.discovery != "section":
+            assert fetched == len(site.pages), (host, counts)
+
+
+def test_totals_agree_with_sites(recorded: Recorded):
+    """The counts of extraction are the sums of the sites' counts, and the feed holds the articles."""
+    stats = recorded.crawl.stats
+    counts = sum(map(recorded.crawl.site_counts, recorded.server.sites), Counter[str]())
+    assert stats["newscrawl/extract/article_count"] == counts["article_count"]
+    assert counts["article_count"] == len(recorded.crawl.items) == stats["item_scraped_count"]
+    for reason in ("not_article", "too_short", "failed"):
+        extracted = stats.get(f"newscrawl/extract/dropped_count/{reason}", 0)
+        assert extracted <= counts[f"dropped_count/{reason}"]
+
+
+def test_every_site_stands_in_the_table(recorded: Recorded):
+    """The closing table has a row for each site."""
+    table = recorded.crawl.output
+    assert [host for host in recorded.server.sites if f" {host} " not in table] == []
+
+
+def test_articles_are_the_labelled_ones(recorded: Recorded):
+    """Nearly all pages become articles, with the labelled body and title."""
+    bodies, titles = [], []
+    for item in recorded.crawl.items:
+        parts = urlsplit(item["url"])
+        page = recorded.server.page_of(parts.netloc, f"{parts.path}?{parts.query}")
+        if page is not None:
+            bodies.append(bag_score(words(item["body"]), words(page.labels.body or "")).f1)
+            titles.append(bag_score(words(item["title"] or ""), words(page.title)).f1)
+    assert len(bodies) > 0.95 * len(recorded.served)
+    assert mean(bodies) > 0.85
+    assert median(bodies) > 0.92
+    assert mean(titles) > 0.9
+
+
+def test_articles_carry_their_provenance(recorded: Recorded):
+    """Each article says when it was fetched and where its body came from."""
+    assert all(item["fetched_at"] for item in recorded.crawl.items)
+    sources = Counter(item["evidence"]["body"]["source"] for item in recorded.crawl.items)
+    assert set(sources) == {"blocks", "page-data"}
+    assert sources["page-data"] == 2, "two pages show the beginning of an article in their data"

@@ -1,0 +1,94 @@
+"""The whole way, as ``make demo`` goes it: serve, crawl, extract, compare."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.items import Article
+from newscrawl.samples import (
+    DEFAULT_PORT,
+    SITE_NAMES,
+    SampleSites,
+    default_urls,
+    expected_pages,
+)
+from newscrawl.samples.demo_crawl import CrawlFailedError, crawl
+from newscrawl.samples.expected import check_outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
+
+
+def test_demo_finds_every_article(tmp_path: Path):
+    """the command of make demo: all articles, right in title, date and body, and nothing else"""
+    done = subprocess.run(
+        [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    total = sum(page.kind == "article" for page in expected_pages())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{total} of {total} articles; right title: {total}, ")
+    assert "Traceback" not in done.stderr
+    assert " ERROR" not in done.stderr
+    lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    articles = [json.loads(line) for line in lines]
+    assert len(articles) == total
+    assert {article["kind"] for article in articles} == {"article"}
+    assert done.stdout.count("one story, 3 times: ") == 1
+    assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
+    assert not list(tmp_path.glob("*neardup*"))
+
+
+def test_crawl_respects_robots(tmp_path: Path):
+    """pages that robots.txt keeps robots from are never asked for"""
+    with SampleSites() as sites:
+        outcome = crawl(sites, tmp_path / "articles.jsonl")
+        requested = [request.target for request in sites.requests]
+    assert outcome.complete, outcome.lines()
+    assert [target for target in requested if target.startswith(DISALLOWED)] == []
+    once = [(r.site, r.target) for r in sites.requests if r.target != "/robots.txt"]
+    assert len(set(once)) == len(once)
+
+
+def test_failing_crawl_is_an_error(tmp_path: Path):
+    """a crawl that cannot run is no empty success"""
+    with SampleSites() as sites:
+        pass
+    with pytest.raises(CrawlFailedError):
+        crawl(sites, tmp_path / "articles.jsonl")
+
+
+def test_samples_are_the_default(tmp_path: Path):
+    """the demo profile crawls the samples when no sites are given, and serves them itself"""
+    try:
+        with SampleSites(DEFAULT_PORT):
+            pass
+    except OSError as error:
+        pytest.skip(f"the default ports are taken: {error}")
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "sitelist", "-O", "articles.jsonl"],
+        cwd=tmp_path,
+        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    articles = [Article.from_dict(json.loads(line)) for line in lines]
+    assert check_outcome(articles, dict(zip(SITE_NAMES, default_urls(), strict=True))).complete

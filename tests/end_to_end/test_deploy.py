@@ -1,0 +1,218 @@
+"""Recipes of deploy/: the lock between two crawls, the units of systemd, the line for cron."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from configparser import ConfigParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.crawl.output.segments import read_segments
+from newscrawl.samples import SampleSites
+from tests.conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEPLOY = REPOSITORY / "deploy"
+#: the folder that the recipes name
+HOME = "/srv/newscrawl"
+needs_flock = pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock (util-linux)")
+
+
+class Project:
+    """A folder with scrapy.cfg and a list of the sample sites, crawled as cron does it."""
+
+    def __init__(self, folder: Path, sites: SampleSites) -> None:
+        self.folder, self.sites = folder, sites
+        (folder / "scrapy.cfg").write_text("[settings]\ndefault = newscrawl.settings.base\n")
+        (folder / "sites.txt").write_text("\n".join(sites.urls.values()))
+
+    def start(self, shard: str = "1/1", **settings: object) -> subprocess.Popen[str]:
+        """Start the script, from another folder and with next to no environment."""
+        given = {
+            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+            "NEWSCRAWL_MAX_AGE": 0,
+            "NEWSCRAWL_SEGMENTS": self.folder / "segments",
+            "DOWNLOAD_DELAY": 0.3,
+            **settings,
+        }
+        options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+        return subprocess.Popen(
+            [
+                *(DEPLOY / "newscrawl-crawl", self.folder, self.folder / "sites.txt", shard),
+                *options,
+            ],
+            cwd="/",
+            env={
+                "PATH": "/usr/bin:/bin",
+                "SCRAPY": str(Path(sys.executable).with_name("scrapy")),
+                "HOME": str(self.folder),
+            },
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait(self, run: subprocess.Popen[str]) -> None:
+        """Return when *run* is under way."""
+        before = len(self.sites.requests)
+        end = time.monotonic() + 60
+        while len(self.sites.requests) == before:
+            assert run.poll() is None, run.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+    def urls(self) -> list[str]:
+        return [item["url"] for item in read_segments(self.folder / "segments")]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Serve the samples and return a project that crawls them."""
+    with SampleSites() as sites:
+        yield Project(tmp_path, sites)
+
+
+@needs_flock
+@pytest.mark.slow
+def test_two_at_once(project: Project):
+    """The second ends at once, with a code of its own, and the first comes through."""
+    first = project.start()
+    project.wait(first)
+    second = project.start()
+    _, said = second.communicate(timeout=10)
+    assert second.returncode == 75
+    assert said == (
+        "newscrawl-crawl: the crawl of shard 1/1 is still running; this one does not begin\n"
+    )
+    assert first.poll() is None
+    _, log = first.communicate(timeout=200)
+    assert first.returncode == 0, log
+    assert "Traceback" not in log
+    urls = project.urls()
+    assert len(urls) == len(set(urls)) > 20
+    third = project.start()
+    _, log = third.communicate(timeout=60)
+    assert third.returncode == 0, log
+    assert "Nothing new." in log
+
+
+@needs_flock
+@pytest.mark.slow
+def test_killed(project: Project):
+    """The lock goes with the crawl, though its workers may outlive it; the next one resumes."""
+    first = project.start()
+    project.wait(first)
+    time.sleep(1)
+    first.kill()
+    first.communicate()
+    assert first.returncode == -signal.SIGKILL
+    second = project.start(DOWNLOAD_DELAY=0)
+    _, log = second.communicate(timeout=200)
+    assert second.returncode == 0, log
+    assert "Resuming the crawl" in log
+    urls = project.urls()
+    assert len(urls) == len(set(urls)) > 20
+
+
+@needs_flock
+@pytest.mark.slow
+def test_full_disk(project: Project):
+    """A crawl that cannot write its state is a failure to whoever started it; the next goes on."""
+    first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
+    resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    _, log = first.communicate(timeout=200)
+    assert first.returncode == 1, log
+    assert "The crawl has failed, exit code 1: " in log.splitlines()[-1]
+    assert "sitelist.sqlite" in log.splitlines()[-1]
+    second = project.start(DOWNLOAD_DELAY=0)
+    _, log = second.communicate(timeout=200)
+    assert second.returncode == 0, log
+    urls = project.urls()
+    assert len(urls) == len(set(urls)) > 20
+
+
+@needs_flock
+@pytest.mark.slow
+def test_shards_have_locks_of_their_own(project: Project):
+    """Another shard of the list is no second crawl."""
+    first = project.start("1/2")
+    second = project.start("2/2")
+    for run in (first, second):
+        _, log = run.communicate(timeout=200)
+        assert run.returncode == 0, log
+    locks = (project.folder / ".scrapy").glob("*.lock")
+    assert {path.name for path in locks} == {"sitelist-1-2.lock", "sitelist-2-2.lock"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_usage():
+    """Without list it says what it wants."""
+    done = subprocess.run(
+        [DEPLOY / "newscrawl-crawl", "/"], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 64
+    assert done.stderr.startswith("usage: newscrawl-crawl PROJECT LIST")
+
+
+def read_unit(name: str) -> ConfigParser:
+    """Return a unit of systemd, continued lines joined."""
+    unit = ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string((DEPLOY / name).read_text().replace("\\\n", " "))
+    return unit
+
+
+def commands() -> list[list[str]]:
+    """Return the words of the script's call in the service and in the crontab."""
+    service = read_unit("newscrawl@.service")["Service"]["ExecStart"]
+    lines = (DEPLOY / "crontab").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith("*"))
+    times, command = line.split(maxsplit=5)[:5], line.split(maxsplit=5)[5]
+    assert times == ["*/15", "*", "*", "*", "*"]
+    return [service.split(), command.split(">>")[0].split()]
+
+
+def test_recipes_call_the_script():
+    """Both by its arguments, and cron without what its line would take for a new line."""
+    for command in commands():
+        assert command[0] == f"{HOME}/deploy/newscrawl-crawl"
+        assert command[1:3] == [HOME, f"{HOME}/sites.csv"]
+        assert command[3] in ("%I", "1/1")
+        assert command[4:] == ["-s", f"NEWSCRAWL_SEGMENTS={HOME}/segments"]
+    assert "%" not in (DEPLOY / "crontab").read_text()
+    service = read_unit("newscrawl@.service")["Service"]
+    assert service["SuccessExitStatus"] == "75"
+    assert service["KillMode"] == "mixed"
+    assert read_unit("newscrawl@.timer")["Timer"]["OnCalendar"] == "*:0/15"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_units_are_valid(tmp_path: Path):
+    """systemd itself has nothing to say about them, for the whole list and for a shard."""
+    (tmp_path / "deploy").mkdir()
+    shutil.copy(DEPLOY / "newscrawl-crawl", tmp_path / "deploy")
+    for name in ("newscrawl@.service", "newscrawl@.timer"):
+        text = (DEPLOY / name).read_text().replace(HOME, str(tmp_path))
+        for instance in ("1-1", "3-16"):
+            (tmp_path / name.replace("@", f"@{instance}")).write_text(text)
+    done = subprocess.run(
+        [
+            *("systemd-analyze", "verify", "--man=no"),
+            *sorted(str(path) for path in tmp_path.glob("newscrawl@*")),
+        ],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "newscrawl@" not in done.stderr

@@ -1,0 +1,253 @@
+"""Crawls that are killed, stopped, refused, and resumed: nothing is lost, nothing comes twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.servers.tree import TreeSite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CONCURRENT = 16
+#: seconds: NEWSCRAWL_CHECKPOINT, and what a commit and a pipeline take on a busy machine
+WINDOW = 0.5 + 0.75
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class TreeCrawl:
+    """A crawl of *site* with its files in *folder*, in as many processes as it takes."""
+
+    folder: Path
+    site: TreeSite
+    spider: str = "tree_spider.py"
+    options: dict[str, object] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
+    #: seconds of time.monotonic()
+    kills: list[float] = field(default_factory=list)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start a process, or start again."""
+        options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
+        given = {"url": self.site.url, **self.arguments}
+        arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
+        spider = REPOSITORY / "tests" / self.spider
+        with (self.folder / "log.txt").open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
+                cwd=self.folder,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": str(REPOSITORY),
+                    "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings",
+                    "PYTHONWARNINGS": "default",
+                },
+                stdout=log,
+                stderr=log,
+            )
+
+    def kill_at(self, pages: int) -> bool:
+        """Kill a process once *pages* are served altogether; False if it has ended before."""
+        return self.end_at(pages, lambda process: process.kill())
+
+    def end_at(self, pages: int, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
+        """End a process once *pages* are served altogether; False if it has ended before."""
+        process = self.start()
+        while process.poll() is None and len(self.site.served) < pages:
+            time.sleep(0.002)
+        if process.poll() is not None:
+            return False
+        end(process)
+        self.kills.append(time.monotonic())
+        process.wait(timeout=60)
+        return True
+
+    def finish(self) -> dict[str, Any]:
+        """Run to the end and return the stats."""
+        process = self.start()
+        assert process.wait(timeout=240) == 0, self.output
+        return self.stats
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        stats: dict[str, Any] = json.loads((self.folder / "stats.json").read_text())
+        return stats
+
+    @property
+    def output(self) -> str:
+        """The log of the last process."""
+        return (self.folder / "log.txt").read_text()
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return what the file has."""
+        file = self.folder / ".scrapy" / "state.sqlite"
+        with closing(sqlite3.connect(file)) as connection:
+            return connection.execute(query).fetchall()
+
+    def items(self) -> Counter[int]:
+        """Return how often each page is among the items."""
+        return Counter(json.loads(text)["n"] for (text,) in self.rows("SELECT item FROM outbox"))
+
+    def repeated(self) -> int:
+        """Return how many pages were fetched again. The first is linked, too, and not filtered."""
+        return len(self.site.served) - len({n for _, n in self.site.served}) - 1
+
+    def allowed(self) -> int:
+        """Return how many pages may be fetched again: in flight, or within one checkpoint."""
+        recent = sum(end - WINDOW < at <= end for end in self.kills for at, _ in self.site.served)
+        return recent + CONCURRENT * len(self.kills)
+
+    def assert_complete(self) -> None:
+        """Check that every page was fetched, is an item once, and has one outcome."""
+        site = self.site
+        assert {n for _, n in site.served} == site.healthy
+        assert self.items() == Counter(n for n in site.healthy if n % 100 != 3)
+        outcomes = {
+            "article": {n for n in site.healthy if n % 100 != 3},
+            "dropped/drop_item": {n for n in site.healthy if n % 100 == 3},
+            "failed/redirects": site.loops,
+            "failed/http_404": site.gone,
+        }
+        expected = [(f"{site.url}/{n}", how) for how, pages in outcomes.items() for n in pages]
+        expected.append((f"{site.url}/0", "article"))
+        assert Counter(self.rows("SELECT url, outcome FROM outcome")) == Counter(expected)
+        assert self.rows("SELECT count(*) FROM request") == [(0,)]
+        assert "Traceback" not in self.output
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Any:
+    """Return a crawl of 300 pages."""
+    with TreeSite(300) as site:
+        yield TreeCrawl(tmp_path, site)
+
+
+def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
+    """Kill a crawl when each number of pages has been served, and resume it to its end."""
+    for pages in points:
+        assert crawl.kill_at(pages), crawl.output
+    assert crawl.finish()["finish_reason"] == "finished"
+    crawl.assert_complete()
+    print(f"{len(points)} kills: {crawl.repeated()} refetched, {crawl.allowed()} allowed")  # noqa: T201
+    assert crawl.repeated() <= crawl.allowed()
+
+
+def test_killed_three_times(crawl: TreeCrawl):
+    """kill -9 at any moment: no page is missing, no item is there twice, little is fetched again."""
+    kill_and_resume(crawl, [1, 90, 200])
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("CI" in os.environ, reason="takes minutes; its short form is above")
+def test_killed_twenty_times(tmp_path: Path):
+    """The same at twenty random points of 2,000 pages."""
+    points = sorted(random.Random().sample(range(1, 1990), 20))
+    with TreeSite(2000) as site:
+        kill_and_resume(TreeCrawl(tmp_path, site), points)
+
+
+def test_sigterm(crawl: TreeCrawl):
+    """A crawl that is told to stop finishes what it has begun; the next fetches only the rest."""
+    assert crawl.end_at(100, lambda process: process.send_signal(signal.SIGTERM))
+    assert crawl.stats["finish_reason"] == "shutdown"
+    assert crawl.rows("SELECT count(*) FROM request WHERE request IS NOT NULL") > [(0,)]
+    assert "left to the next crawl" in crawl.output
+    assert crawl.finish()["newscrawl/frontier/resumed_count"] > 0
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_memory_limit(crawl: TreeCrawl):
+    """So does one that Scrapy ends because its memory is used up."""
+    crawl.options = {"MEMUSAGE_LIMIT_MB": 1, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
+    assert crawl.finish()["finish_reason"] == "memusage_exceeded"
+    crawl.options = {}
+    crawl.finish()
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_close_spider(crawl: TreeCrawl):
+    """A spider that closes itself is not asked about the same page again."""
+    crawl.arguments = {"stop": "100"}
+    assert crawl.finish()["finish_reason"] == "enough"
+    assert crawl.finish()["finish_reason"] == "finished"
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+
+
+def test_begun_anew(crawl: TreeCrawl):
+    """Without NEWSCRAWL_RESUME, and after a crawl that has finished, all is fetched."""
+    crawl.kill_at(100)
+    crawl.options = {"NEWSCRAWL_RESUME": False}
+    crawl.site.served.clear()
+    crawl.finish()
+    crawl.assert_complete()
+    assert crawl.repeated() == 0
+    crawl.options = {}
+    crawl.site.served.clear()
+    assert "newscrawl/frontier/resumed_count" not in crawl.finish()
+    assert crawl.repeated() == 0
+
+
+def test_little_memory(crawl: TreeCrawl):
+    """The requests that memory does not hold wait in the file, whatever happens to the crawl."""
+    crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
+    kill_and_resume(crawl, [150])
+
+
+def test_in_memory(crawl: TreeCrawl):
+    """Without a file the crawl is like any other."""
+    crawl.options = {"NEWSCRAWL_STATE": ""}
+    stats = crawl.finish()
+    assert {n for _, n in crawl.site.served} == crawl.site.healthy
+    assert stats["newscrawl/outcome_count/article"] == stats["item_scraped_count"]
+    assert not (crawl.folder / ".scrapy").exists()
+
+
+def test_second_process_is_refused(crawl: TreeCrawl):
+    """Two crawls cannot have one state: the second ends with an error that names the file."""
+    crawl.options = {"DOWNLOAD_DELAY": 1}
+    first = crawl.start()
+    while not crawl.site.served:
+        time.sleep(0.01)
+        assert first.poll() is None, crawl.output
+    second = crawl.start()
+    assert second.wait(timeout=60) == 1
+    assert "state.sqlite: in use by another process" in crawl.output.splitlines()[-1]
+    first.kill()
+    first.wait()
+    crawl.options = {}
+    crawl.finish()
+    crawl.assert_complete()
+
+
+def test_full_disk(crawl: TreeCrawl):
+    """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
+    process, limit = crawl.start(), 150_000
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    assert process.wait(timeout=60) == 1
+    assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
+    assert "The crawl ends, its state cannot be written: " in crawl.output
+    assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]
+    assert "Traceback" not in crawl.output
+    crawl.finish()
+    crawl.assert_complete()

@@ -1,0 +1,106 @@
+"""Near-duplicates in whole crawls: of this project, and of somebody else's."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.neardup import Index
+from newscrawl.samples import SampleSites, expected_pages
+from tests.end_to_end.test_startproject import PAGES, crawl
+from tests.helpers.crawls import MAX_READ, crawl_sites, run_scrapy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.helpers.crawls import Crawl
+
+pytestmark = pytest.mark.slow
+
+TOTAL = sum(page.kind == "article" for page in expected_pages())
+
+
+def crawl_samples(folder: Path, sites: SampleSites, **settings: object) -> Crawl:
+    """Crawl the samples with near-duplicates switched on; their index is in *folder*."""
+    done = crawl_sites(
+        folder,
+        sites.urls.values(),
+        os.environ,
+        NEWSCRAWL_MAX_AGE=0,
+        NEWSCRAWL_NEARDUP_ENABLED=True,
+        NEWSCRAWL_NEARDUP_INDEX=folder / "index.sqlite",
+        **settings,
+    )
+    assert done.returncode == 0, done.output
+    return done
+
+
+def test_clusters_in_the_feed(tmp_path: Path) -> None:
+    """each article has its cluster; a second crawl gives the same ones"""
+    with SampleSites() as sites:
+        first = crawl_samples(tmp_path, sites)
+        assert first.troubles() == []
+        # With the state of the first crawl it would ask for no article that did not change.
+        again = crawl_samples(tmp_path, sites, NEWSCRAWL_STATE=tmp_path / "none.sqlite")
+    clusters = {item["url"]: item["cluster"] for item in first.items}
+    assert {item["url"]: item["cluster"] for item in again.items} == clusters
+    sizes = Counter(cluster["id"] for cluster in clusters.values())
+    assert sorted(sizes.values()) == [1] * (TOTAL - 3) + [3]
+    counts = {
+        name.removeprefix("newscrawl/neardup/"): value
+        for name, value in first.stats.items()
+        if name.startswith("newscrawl/neardup/")
+    }
+    assert counts == {"article_count": TOTAL, "cluster_count": TOTAL - 2, "duplicate_count": 2}
+
+
+def test_duplicates_dropped(tmp_path: Path) -> None:
+    """of the wire story one article is left, and no page is an error"""
+    with SampleSites() as sites:
+        done = crawl_samples(tmp_path, sites, NEWSCRAWL_NEARDUP_DROP=True)
+    assert done.troubles() == []
+    assert len(done.items) == TOTAL - 2
+    assert done.stats["item_dropped_reasons_count/NearDuplicate"] == 2
+
+
+def test_index_in_use_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
+    """a second crawl with the same index is refused, and asks for no page"""
+    with SampleSites() as sites, Index(tmp_path / "index.sqlite"):
+        done = crawl_sites(
+            tmp_path,
+            sites.urls.values(),
+            os.environ,
+            NEWSCRAWL_NEARDUP_ENABLED=True,
+            NEWSCRAWL_NEARDUP_INDEX=tmp_path / "index.sqlite",
+        )
+        assert list(sites.requests) == []
+    assert "in use by another process" in done.output
+    assert done.items == []
+
+
+def test_add_on_in_a_new_project(tmp_path: Path) -> None:
+    """two lines of settings give a foreign project's own items their clusters"""
+    feed = tmp_path / "articles.jsonl"
+    lines = 'ADDONS = {"newscrawl.Addon": 500}\nNEWSCRAWL_NEARDUP_ENABLED = True'
+    log = crawl(tmp_path, lines, "-O", str(feed), "-s", "NEWSCRAWL_OUTPUT=fill")
+    assert "Traceback" not in log
+    items = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
+    assert len(items) == PAGES
+    assert all(item["cluster"]["size"] >= 1 and item["mine"] == 200 for item in items)
+    assert (tmp_path / "daily" / "newscrawl-neardup.sqlite").exists()
+
+
+def test_event_loop_is_not_held(tmp_path: Path) -> None:
+    """articles of 1 MB in a whole crawl are sketched outside of the event loop's thread"""
+    settings = {"NEWSCRAWL_NEARDUP_INDEX": tmp_path / "index.sqlite"}
+    done = run_scrapy(
+        tmp_path, ["runspider", "tests/spiders/long_body_spider.py"], os.environ, settings
+    )
+    assert done.troubles() == []
+    assert done.stats["newscrawl/neardup/duplicate_count"] == 10
+    assert done.stats["thread/read"] == 2**20
+    assert done.stats["reactor/read"] <= MAX_READ

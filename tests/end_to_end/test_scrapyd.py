@@ -1,0 +1,223 @@
+"""scrapyd: the project deployed, its crawls scheduled, their items fetched, at a server of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+
+from newscrawl.crawl.frontier.shards import Shard
+from newscrawl.crawl.output.segments import read_segments
+from newscrawl.samples import SampleSites
+from tests.conftest import skip_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+CONFIGURATION = """
+[scrapyd]
+http_port = {port}
+items_dir = items
+poll_interval = 0.2
+max_proc = 2
+"""
+#: tells where the package was loaded from
+PROBE = """
+import scrapy
+import newscrawl
+
+class ProbeSpider(scrapy.Spider):
+    name = "probe"
+    custom_settings = {"ITEM_PIPELINES": {}}
+
+    async def start(self):
+        yield {"file": newscrawl.__file__}
+"""
+
+
+@pytest.fixture(scope="module")
+def installed() -> None:
+    """Skip where scrapyd is missing."""
+    missing = [name for name in ("scrapyd", "scrapyd_client") if find_spec(name) is None]
+    if missing:
+        reason = f"{', '.join(missing)} not installed: pip install 'newscrawl[scrapyd]'"
+        skip_missing(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running scrapyd."""
+
+    folder: Path
+    url: str
+
+    def get(self, path: str) -> str:
+        with urlopen(f"{self.url}{path}", timeout=60) as answer:
+            text: str = answer.read().decode()
+        return text
+
+    def ask(self, service: str, **arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.get(f"{service}.json?{urlencode(arguments)}"))
+        assert found["status"] == "ok", found
+        return found
+
+    def schedule(self, spider: str, settings: dict[str, object], **arguments: str) -> str:
+        """Return the job's identifier."""
+        data = [("project", "newscrawl"), ("spider", spider), *arguments.items()]
+        data += [("setting", f"{name}={value}") for name, value in settings.items()]
+        with urlopen(f"{self.url}schedule.json", urlencode(data).encode(), timeout=60) as answer:
+            job: str = json.loads(answer.read())["jobid"]
+        return job
+
+    def wait(self, *jobs: str) -> None:
+        """Return when *jobs* are among the finished."""
+        end = time.monotonic() + 200
+        while not set(jobs) <= {
+            job["id"] for job in self.ask("listjobs", project="newscrawl")["finished"]
+        }:
+            assert time.monotonic() < end, self.ask("listjobs", project="newscrawl")
+            time.sleep(0.2)
+
+    def items(self, spider: str, job: str) -> list[dict[str, Any]]:
+        lines = self.get(f"items/newscrawl/{spider}/{job}.jl").splitlines()
+        return [json.loads(line) for line in lines]
+
+    def log(self, spider: str, job: str) -> str:
+        return self.get(f"logs/newscrawl/{spider}/{job}.log")
+
+
+@pytest.fixture(scope="module")
+def server(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start scrapyd, with all of its files in a temporary folder."""
+    folder = tmp_path_factory.mktemp("scrapyd")
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    (folder / "scrapyd.conf").write_text(CONFIGURATION.format(port=port))
+    log = (folder / "scrapyd.log").open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapyd"], cwd=folder, stdout=log, stderr=subprocess.STDOUT
+    )
+    try:
+        server = Server(folder, f"http://127.0.0.1:{port}/")
+        end = time.monotonic() + 60
+        while True:
+            try:
+                server.ask("daemonstatus")
+                break
+            except URLError:
+                assert process.poll() is None, (folder / "scrapyd.log").read_text()
+                assert time.monotonic() < end
+                time.sleep(0.1)
+        yield server
+    finally:
+        process.terminate()
+        process.wait()
+        log.close()
+
+
+@pytest.fixture(scope="module")
+def deployed(server: Server, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """Have ``scrapyd-deploy`` send a copy of the project to the server."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
+    copy = tmp_path_factory.mktemp("project")
+    shutil.copytree(repository / "newscrawl", copy / "newscrawl", ignore=ignored)
+    for name in ("setup.py", "pyproject.toml", "scrapy.cfg", "README.md", "LICENSE"):
+        shutil.copy(repository / name, copy)
+    (copy / "newscrawl" / "spiders" / "probe.py").write_text(PROBE)
+    text = (copy / "scrapy.cfg").read_text()
+    (copy / "scrapy.cfg").write_text(re.sub(r"(?m)^url = .*$", f"url = {server.url}", text))
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapyd_client.deploy", "--version", "1", "--debug"],
+        cwd=copy,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert '"status": "ok"' in done.stdout
+    return server
+
+
+def test_deployed(deployed: Server):
+    """All spiders are there, and jobs run the code that was sent, from its egg."""
+    spiders = deployed.ask("listspiders", project="newscrawl")["spiders"]
+    assert spiders == ["probe", "sitelist"]
+    job = deployed.schedule("probe", {})
+    deployed.wait(job)
+    (item,) = deployed.items("probe", job)
+    assert f"{deployed.folder}/eggs/newscrawl/1.egg/" in item["file"]
+
+
+def test_shards_scheduled(deployed: Server):
+    """Both run at once; their articles come as items and as segments; a second time, nothing new."""
+    with SampleSites() as sites:
+        urls = list(sites.urls.values())
+        (deployed.folder / "sites.txt").write_text("\n".join(urls))
+        settings = {
+            "DOWNLOAD_DELAY": 0,
+            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+            "NEWSCRAWL_MAX_AGE": 0,
+            "NEWSCRAWL_SEGMENTS": deployed.folder / "segments",
+            "NEWSCRAWL_WORKERS": 1,
+        }
+        jobs = [
+            deployed.schedule("sitelist", settings, sites="sites.txt", shard=shard)
+            for shard in ("1/2", "2/2")
+        ]
+        deployed.wait(*jobs)
+        again = deployed.schedule("sitelist", settings, sites="sites.txt", shard="1/2")
+        deployed.wait(again)
+    logs = [deployed.log("sitelist", job) for job in (*jobs, again)]
+    assert not [log for log in logs if re.search(r"Traceback|ERROR|CRITICAL", log)], logs
+    for number, job in enumerate(jobs, 1):
+        hosts = {item["url"].split("/")[2] for item in deployed.items("sitelist", job)}
+        assert hosts == {url.split("/")[2] for url in urls if Shard(number, 2).holds(url)}
+    articles = [item for job in jobs for item in deployed.items("sitelist", job)]
+    assert len(articles) > 20
+    assert all(item["title"] and item["body"] for item in articles)
+    delivered = Counter(item["url"] for item in read_segments(deployed.folder / "segments"))
+    assert delivered == Counter(item["url"] for item in articles)
+    assert deployed.items("sitelist", again) == []
+    states = deployed.folder / ".scrapy" / "newscrawl"
+    assert {path.name for path in states.glob("sitelist*.sqlite")} == {
+        "sitelist-1-of-2.sqlite",
+        "sitelist-2-of-2.sqlite",
+    }
+
+
+def test_one_state_has_one_job(deployed: Server):
+    """A job that is scheduled while its like runs is refused, and says so in its log."""
+    with SampleSites() as sites:
+        settings = {
+            "DOWNLOAD_DELAY": 2,
+            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+            "NEWSCRAWL_MAX_AGE": 0,
+        }
+        site = next(iter(sites.urls.values()))
+        first = deployed.schedule("sitelist", settings, site=site, limit="3")
+        end = time.monotonic() + 60
+        while not sites.requests:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        second = deployed.schedule("sitelist", settings, site=site, limit="3")
+        deployed.wait(first, second)
+    assert "sitelist.sqlite: in use by another process" in deployed.log("sitelist", second)
+    assert len(deployed.items("sitelist", first)) == 3
+    assert "Traceback" not in deployed.log("sitelist", first)

@@ -1,0 +1,489 @@
+"""``scrapy crawl sitelist`` against small sites that do what sites do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.document.document import COMPILED
+from tests.conftest import REPOSITORY
+from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total
+from tests.servers import LoopbackServer, Request, pages, response
+
+if TYPE_CHECKING:
+    import asyncio
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+XML = {"Content-Type": "application/xml"}
+Answer = tuple[int, dict[str, str], str]
+
+
+class Web(LoopbackServer):
+    """Answers for every host: what *answers* holds under ``host/path``, or 404."""
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        super().__init__()
+        self.answers = answers
+
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Send the answer for the request's URL."""
+        missing: Answer = (404, HTML, "<p>Not found</p>")
+        status, headers, body = self.answers.get(f"{request.host}{request.target}", missing)
+        self.record(request, status)
+        writer.write(response(body.encode(), status, headers))
+        return True
+
+    def requested(self, host: str) -> list[str]:
+        """Return the paths asked of *host*, in order, robots.txt left out."""
+        return [
+            line.target for line in self.log if line.host == host and line.target != "/robots.txt"
+        ]
+
+
+def ok(body: str, headers: dict[str, str] = HTML) -> Answer:
+    return 200, headers, body
+
+
+def moved(to: str) -> Answer:
+    return 301, {"Location": to}, ""
+
+
+def front(*links: str, head: str = "") -> Answer:
+    items = "".join(f"<li><a href='{url}'>{text}</a></li>" for url, _, text in map(_split, links))
+    return ok(f"<html><head><title>News</title>{head}</head><body><ul>{items}</ul></body></html>")
+
+
+def _split(link: str) -> tuple[str, str, str]:
+    return link.partition(" ")
+
+
+def sitemap(host: str, *entries: str) -> Answer:
+    urls = "".join(
+        f"<url><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></url>"
+        for path, _, date in map(_split, entries)
+    )
+    return ok(f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</urlset>", XML)
+
+
+def index(host: str, *entries: str) -> Answer:
+    maps = "".join(
+        f"<sitemap><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></sitemap>"
+        for path, _, date in map(_split, entries)
+    )
+    return ok(f"<sitemapindex>{maps}</sitemapindex>", XML)
+
+
+def article(number: int) -> Answer:
+    return ok(pages.article_page(number))
+
+
+def outcomes(crawl: Crawl, site: str) -> Counter[str]:
+    return site_counts(crawl.stats).get(site, Counter())
+
+
+def assert_balanced(counts: Counter[str]) -> None:
+    """Every candidate has ended in one way, and so has every page."""
+    ended = counts["fetched"] + total(counts, "failed") + total(counts, "skipped")
+    assert counts["discovered"] == ended
+    assert counts["fetched"] == counts["article"] + total(counts, "dropped")
+
+
+def story(day: int) -> str:
+    return f"/2026/03/{day:02}/a-story-about-the-town.html"
+
+
+FAULTS = "faults.example"
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, Web]:
+    """Crawl a site where every page of the sitemap has a fate of its own."""
+    answers: dict[str, Answer] = {
+        "/robots.txt": ok(
+            f"User-agent: *\nDisallow: /secret\nSitemap: http://{FAULTS}/map.xml\n", {}
+        ),
+        "/": front(),
+        "/ok": article(1),
+        "/moved": moved("/target"),
+        "/target": article(2),
+        "/moved-too": moved("/target"),
+        "/loop": moved("/loop"),
+        "/ping": moved("/pong"),
+        "/pong": moved("/ping"),
+        "/away": moved("http://other.example/story"),
+        "/error": (500, HTML, "<p>Sorry</p>"),
+        "/paper": ok("%PDF-1.7", {"Content-Type": "application/pdf"}),
+        "/huge": ok("x" * 200_000),
+        "/list": front(f"{story(1)} A story that only a list on this site leads to"),
+        story(1): article(3),
+    }
+    listed = ("/ok", "/moved", "/moved-too", "/loop", "/ping", "/away", "/error", "/paper", "/gone")
+    listed += ("/huge", "/secret/story", "/list")
+    answers["/map.xml"] = sitemap(FAULTS, *listed, "/ok?utm_source=map", "/ok/#top")
+    with Web({f"{FAULTS}{path}": answer for path, answer in answers.items()}) as web:
+        web.answers["other.example/story"] = article(4)
+        crawl = crawl_sites(
+            tmp_path_factory.mktemp("faults"),
+            [f"http://{FAULTS}/"],
+            web.proxy_environment(),
+            DOWNLOAD_MAXSIZE=100_000,
+            RETRY_TIMES=1,
+        )
+    return crawl, web
+
+
+def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
+    """Failures are counted by reason; redirect loops do not vanish."""
+    crawl, _ = faults
+    counts = outcomes(crawl, FAULTS)
+    assert crawl.returncode == 0, crawl.output
+    assert counts == Counter(
+        {
+            "discovered": 13,
+            "fetched": 4,
+            "article": 3,
+            "dropped/not_article": 1,
+            "failed/duplicate": 1,
+            "failed/redirects": 2,
+            "failed/other_site": 1,
+            "failed/http_500": 1,
+            "failed/not_html": 1,
+            "failed/http_404": 1,
+            "failed/too_large": 1,
+            "failed/robots": 1,
+        }
+    )
+    assert_balanced(counts)
+
+
+def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
+    """Nothing is asked for twice but what failed in a way that may heal, and redirects' targets."""
+    _, web = faults
+    asked = Counter(web.requested(FAULTS))
+    assert asked["/error"] == 2
+    assert asked["/target"] == 2
+    assert asked["/secret/story"] == 0
+    assert {path for path, number in asked.items() if number > 1} <= {
+        "/error", "/target", "/loop", "/ping", "/pong"
+    }  # fmt: skip
+
+
+def test_stat_of_the_compiled_pass(faults: tuple[Crawl, Web]):
+    """The stats say how pages were walked."""
+    crawl, _ = faults
+    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
+
+
+def test_log_holds_no_exception(faults: tuple[Crawl, Web]):
+    """The one error logged is the one that Scrapy logs for a page too large."""
+    crawl, _ = faults
+    assert [line for line in crawl.troubles() if "larger than" not in line] == [], crawl.output
+
+
+def test_closing_table(faults: tuple[Crawl, Web]):
+    """A row for the site, with the reasons."""
+    crawl, _ = faults
+    (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
+    assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
+    assert "1 not_article" in row
+
+
+def test_newest_first_and_no_more_than_asked(tmp_path: Path):
+    """Of two sitemaps only the one that can hold newer pages is read; pages come newest first."""
+    site = "days.example"
+    answers = {
+        "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
+        "/": front("/politik/ Politik"),
+        "/index.xml": index(site, "/old.xml 2026-02-28", "/new.xml 2026-03-31"),
+        "/old.xml": sitemap(site, "/old 2026-02-20"),
+        "/new.xml": sitemap(site, *(f"{story(day)} 2026-03-{day:02}" for day in range(1, 29))),
+        **{story(day): article(day) for day in range(1, 29)},
+    }
+    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
+        crawl = crawl_sites(
+            tmp_path,
+            [f"http://{site}/"],
+            web.proxy_environment(),
+            NEWSCRAWL_SITE_LIMIT=5,
+            NEWSCRAWL_MAX_AGE=0,
+        )
+    assert web.requested(site)[-5:] == [story(day) for day in (28, 27, 26, 25, 24)]
+    assert "/old.xml" not in web.requested(site)
+    assert "/politik/" not in web.requested(site), "sections are read where candidates are short"
+    counts = outcomes(crawl, site)
+    assert counts["article"] == 5
+    assert counts["skipped/over_limit"] == 5  # a sitemap gives twice the limit
+    assert_balanced(counts)
+
+
+def test_old_entries_are_passed_over(tmp_path: Path):
+    """NEWSCRAWL_MAX_AGE cuts sitemaps and their entries."""
+    site = "old.example"
+    answers = {
+        "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
+        "/": front(),
+        "/index.xml": index(site, "/2001.xml 2001-12-31", "/new.xml 2090-01-01"),
+        "/new.xml": sitemap(site, f"{story(1)} 2090-01-01", "/old 2001-01-01"),
+        story(1): article(1),
+    }
+    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
+        crawl = crawl_sites(tmp_path, [f"http://{site}/"], web.proxy_environment())
+    assert "/2001.xml" not in web.requested(site)
+    assert "/old" not in web.requested(site)
+    assert outcomes(crawl, site)["left_out/too_old"] == 2
+    assert outcomes(crawl, site)["article"] == 1
+
+
+def test_feeds_sections_and_links(tmp_path: Path):
+    """A feed of the home page, sections behind it, and their pages' own lists, to a depth."""
+    site = "links.example"
+    feed_link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
+    item = f"<item><title>Aus dem Feed</title><link>http://{site}/feed-story</link></item>"
+    answers = {
+        "/": front("/politik/ Politik", "/login Login", head=feed_link),
+        "/feed.xml": ok(f"<rss version='2.0'><channel>{item}</channel></rss>", XML),
+        "/feed-story": article(1),
+        "/politik/": front("/politik/archiv/ Archiv", f"{story(2)} Eine Geschichte aus der Stadt"),
+        story(2): article(2),
+        "/politik/archiv/": front(f"{story(3)} Eine ältere Geschichte aus der Stadt", "/a/ A"),
+        story(3): article(3),
+        "/a/": front(f"{story(4)} Zu tief im Archiv für diesen Crawl"),
+        story(4): article(4),
+    }
+    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
+        crawl = crawl_sites(tmp_path, [f"http://{site}/"], web.proxy_environment())
+    fetched = set(web.requested(site))
+    assert {"/feed-story", story(2), story(3)} <= fetched
+    assert not {"/login", "/a/", story(4)} & fetched
+    assert {item["title"] for item in crawl.items} >= {pages.title(1), pages.title(2)}
+    assert outcomes(crawl, site)["discovery_failed/http_404"] >= 1, "the sitemap guessed"
+    assert_balanced(outcomes(crawl, site))
+
+
+def test_hints_fill_what_the_page_leaves_open(tmp_path: Path):
+    """Date and language of a news sitemap, for a page that names none; the site's for the rest."""
+    site = "hints.example"
+    news = (
+        "<news:news><news:publication><news:language>de</news:language></news:publication>"
+        "<news:publication_date>2026-03-02T10:00:00+01:00</news:publication_date></news:news>"
+    )
+    body = "".join(f"<p>{paragraph}</p>" for paragraph in pages.paragraphs(1))
+    answers = {
+        "/robots.txt": ok(f"Sitemap: http://{site}/news.xml", {}),
+        "/": front(),
+        "/news.xml": ok(
+            "<urlset xmlns:news='http://www.google.com/schemas/sitemap-news/0.9'>"
+            f"<url><loc>http://{site}/bare</loc>{news}</url></urlset>",
+            XML,
+        ),
+        "/bare": ok(f"<html><body><h1>{pages.title(1)}</h1>{body}</body></html>"),
+    }
+    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
+        crawl = crawl_sites(
+            tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0
+        )
+    (item,) = crawl.items
+    assert (item["date"][:19], item["language"]) == ("2026-03-02T10:00:00", "de")
+
+
+def test_home_page_that_moved(tmp_path: Path):
+    """A listed page may redirect to another domain, which then is the site's own, too."""
+    answers = {
+        "moved.example/": moved("http://www.new-home.example/"),
+        "www.new-home.example/": front(f"{story(1)} Eine Geschichte aus der neuen Heimat"),
+        f"www.new-home.example{story(1)}": article(1),
+    }
+    with Web(answers) as web:
+        crawl = crawl_sites(tmp_path, ["http://moved.example/"], web.proxy_environment())
+    assert outcomes(crawl, "moved.example")["article"] == 1
+
+
+def feed(host: str, *paths: str) -> Answer:
+    items = "".join(f"<item><link>http://{host}{path}</link></item>" for path in paths)
+    return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
+
+
+def test_lists_of_a_site_that_moved(tmp_path: Path):
+    """Its feed and its sitemaps name the new domain, whichever answers first, and crawl by crawl."""
+    old, new = "moved.example", "www.new-home.example"
+    listed = tmp_path / "sites.jsonl"
+    listed.write_text(json.dumps({"url": f"http://{old}/", "feeds": [f"http://{old}/feed.xml"]}))
+    answers = {
+        f"{old}/": moved(f"http://{new}/"),
+        f"{old}/feed.xml": feed(new, story(1)),
+        f"{new}/": ok("<html><title>News</title><p>Text.</p></html>", {**HTML, "ETag": '"1"'}),
+        f"{new}/robots.txt": ok(f"Sitemap: http://{new}/map.xml", {}),
+        f"{new}/map.xml": sitemap(new, f"{story(2)} 2026-03-02"),
+        **{f"{new}{story(day)}": article(day) for day in (1, 2, 3)},
+    }
+    with Web(answers) as web:
+        for found in ([1, 2], [3]):
+            crawl = run_scrapy(
+                tmp_path,
+                ["crawl", "sitelist", "-a", f"sites={listed}"],
+                web.proxy_environment(),
+                {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0},
+            )
+            urls = {item["url"] for item in crawl.items}
+            assert urls == {f"http://{new}{story(day)}" for day in found}, crawl.output
+            web.answers[f"{new}/"] = (304, {}, "")
+            web.answers[f"{old}/feed.xml"] = feed(new, story(1), story(3))
+    assert outcomes(crawl, old)["not_modified/section"] == 1
+
+
+@pytest.mark.parametrize("told_by", ["feed", "page", "nobody"])
+def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
+    """They are articles where a feed says so, or their own data; the others may be imprints."""
+    site, page = "short.example", "/against-the-storm/"
+    link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
+    data = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+    html = pages.article_page(1).replace("<head>", f"<head>{data * (told_by == 'page')}")
+    answers = {
+        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (told_by == "feed")),
+        f"{site}/news/": front(f"{page} Storm"),
+        f"{site}/feed.xml": feed(site, page),
+        f"{site}{page}": ok(html),
+    }
+    with Web(answers) as web:
+        for first in (True, False):
+            crawl = crawl_sites(
+                tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0,
+                NEWSCRAWL_POLL_MIN=0, NEWSCRAWL_POLL_MAX=0,
+            )  # fmt: skip
+            assert len(crawl.items) == (first and told_by != "nobody"), crawl.output
+            assert_balanced(outcomes(crawl, site))
+            assert crawl.troubles() == []
+    assert web.requested(site).count(page) == (2 if told_by == "nobody" else 1)
+
+
+def many_stories(site: str) -> dict[str, Answer]:
+    answers = {
+        "/robots.txt": ok(f"Sitemap: http://{site}/map.xml", {}),
+        "/": front(),
+        "/map.xml": sitemap(site, *(f"{story(day)} 2026-03-{day:02}" for day in range(1, 29))),
+        **{story(day): article(day) for day in range(1, 29)},
+    }
+    return {f"{site}{path}": answer for path, answer in answers.items()}
+
+
+def test_swallowed_requests_are_counted(tmp_path: Path):
+    """A request that a middleware drops without a word is lost, and the site goes on."""
+    site = "swallowed.example"
+    long_url = f"http://{site}{story(1)}"
+    answers = many_stories(site) | {f"{site}/map.xml": sitemap(site, story(1), "/short", "/brief")}
+    answers |= {f"{site}/short": article(2), f"{site}/brief": article(3)}
+    with Web(answers) as web:
+        crawl = crawl_sites(
+            tmp_path,
+            [f"http://{site}/"],
+            web.proxy_environment(),
+            NEWSCRAWL_MAX_AGE=0,
+            URLLENGTH_LIMIT=len(long_url) - 1,
+        )
+    assert outcomes(crawl, site) == Counter(
+        {"discovered": 3, "fetched": 2, "article": 2, "failed/lost": 1}
+    )
+
+
+def test_stopped_crawl(tmp_path: Path):
+    """A crawl that is stopped says what it has left."""
+    site = "stopped.example"
+    with Web(many_stories(site)) as web:
+        crawl = crawl_sites(
+            tmp_path,
+            [f"http://{site}/"],
+            web.proxy_environment(),
+            NEWSCRAWL_MAX_AGE=0,
+            CLOSESPIDER_ITEMCOUNT=3,
+        )
+    counts = outcomes(crawl, site)
+    assert counts["discovered"] == 28
+    assert counts["skipped/stopped"] >= 20
+    assert_balanced(counts)
+
+
+def test_dead_site(tmp_path: Path):
+    """A site that refuses every request ends, with its reasons, and costs the others nothing."""
+    answers = {
+        "alive.example/": front(f"{story(1)} Eine Geschichte, die es zu lesen gibt"),
+        f"alive.example{story(1)}": article(1),
+    }
+    with Web(answers) as web:
+        crawl = crawl_sites(
+            tmp_path, ["http://dead.example/", "http://alive.example/"], web.proxy_environment()
+        )
+    assert outcomes(crawl, "dead.example") == {"discovery_failed/http_404": 3}
+    assert outcomes(crawl, "alive.example")["article"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_terminal_and_feed_on_standard_output():
+    """The live line and the table are the terminal's; standard output is the feed alone."""
+    site = "terminal.example"
+    with Web(many_stories(site)) as web:
+        ours, theirs = os.openpty()
+        command = ["-m", "scrapy", "crawl", "sitelist", "-O", "-:jsonlines"]
+        command += ["-a", f"site=http://{site}/", "-a", "limit=2", "-s", "NEWSCRAWL_STATE="]
+        crawl = subprocess.Popen(
+            [sys.executable, *command, "-s", "NEWSCRAWL_MAX_AGE=0", "-s", "DOWNLOAD_DELAY=0.2"],
+            cwd=REPOSITORY,
+            env={**web.proxy_environment(), "TERM": "xterm", "COLUMNS": "120"},
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = read_terminal(ours)
+        feed, _ = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0
+    assert [json.loads(line)["title"] for line in feed.splitlines()] == [
+        pages.title(28),
+        pages.title(27),
+    ]
+    assert "sites: 1, discovered: 4" in shown
+    assert "│ terminal.example │" in shown
+
+
+def read_terminal(descriptor: int) -> str:
+    """Return what is written to a pseudo-terminal until its last writer closes it."""
+    shown = b""
+    with suppress(OSError), os.fdopen(descriptor, "rb", buffering=0) as terminal:
+        while piece := terminal.read(65536):
+            shown += piece
+    return shown.decode(errors="replace")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES"),
+        (["-a", "sites=missing.txt"], "missing.txt: No such file or directory"),
+        (["-a", "site=nowhere at all"], "not an http(s) URL: 'nowhere at all'"),
+        (["-a", "site=a.example", "-a", "limit=few"], "limit must be a whole number"),
+        (["-a", "site=a.example", "-a", "shard=17/16"], "shards are numbered from 1 to 16"),
+        (["-a", "site=a.example", "-a", "limits=3"], "unknown argument 'limits'"),
+        (["-a", "site=a.example", "-a", "sites=b.txt"], "not both"),
+    ],
+)
+def test_arguments(arguments: list[str], message: str):
+    """Arguments that cannot be used end the command with an error that says why."""
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "sitelist", *arguments],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()[-1]

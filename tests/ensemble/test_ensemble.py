@@ -1,0 +1,218 @@
+"""Ensembles of trees as arrays, against scikit-learn."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from newscrawl.ensemble.ensemble import LEAF, ModelError, Tree, TreeEnsemble, schema_hash
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("length", "digits", "size")
+
+
+def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
+    """Return a tree of one question."""
+    return Tree(
+        np.array([feature, LEAF, LEAF]),
+        np.array([threshold, 0.0, 0.0]),
+        np.array([1, -1, -1]),
+        np.array([2, -1, -1]),
+        np.array([0.5, low, high]),
+    )
+
+
+@pytest.fixture
+def forest() -> TreeEnsemble:
+    """Return two stumps."""
+    return TreeEnsemble.of_trees(
+        [stump(1.5, 0.0, 1.0), stump(10, 0.25, 0.75, feature=2)], NAMES, ["b.example", "a.example"]
+    )
+
+
+def test_mean_over_trees(forest: TreeEnsemble):
+    """The probability is the mean of the leaves; a value at the threshold goes left."""
+    rows = [(1.5, 0, 10), (1.6, 0, 10), (1.6, 0, 11)]
+    assert forest.predict(rows) == [0.125, 0.625, 0.875]
+
+
+def test_no_rows(forest: TreeEnsemble):
+    """A page without candidates has no probabilities."""
+    assert forest.predict([]) == []
+
+
+def test_row_of_other_width(forest: TreeEnsemble):
+    """A row that misses a feature is an error, not another prediction."""
+    with pytest.raises(ValueError, match="rows of 3 features"):
+        forest.predict([(1.0, 2.0)])
+
+
+def test_saved_and_loaded(forest: TreeEnsemble, tmp_path: Path):
+    """A file gives back the ensemble and what it was made of."""
+    forest.save(path := tmp_path / "model.npz")
+    loaded = TreeEnsemble.load(path, schema=schema_hash(NAMES))
+    assert loaded.feature_names == NAMES
+    assert loaded.sites == ("a.example", "b.example")
+    assert loaded.schema_hash == forest.schema_hash
+    assert loaded.predict([(2, 0, 11)]) == forest.predict([(2, 0, 11)])
+
+
+def test_same_bytes(forest: TreeEnsemble, tmp_path: Path):
+    """The file of an ensemble depends on the ensemble alone, not on the time."""
+    forest.save(first := tmp_path / "first.npz")
+    TreeEnsemble.load(first).save(second := tmp_path / "second.npz")
+    assert first.read_bytes() == second.read_bytes()
+    times = {info.date_time for info in zipfile.ZipFile(first).infolist()}
+    assert times == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_other_features(forest: TreeEnsemble, tmp_path: Path):
+    """A model for other features is refused, and says what its features are."""
+    forest.save(path := tmp_path / "model.npz")
+    with pytest.raises(ModelError, match="other features: length, digits, size"):
+        TreeEnsemble.load(path, schema=schema_hash(("size", "digits", "length")))
+
+
+def test_missing_file(tmp_path: Path):
+    """A file that is not there is not a damaged one."""
+    with pytest.raises(FileNotFoundError):
+        TreeEnsemble.load(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"<html>", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00v\x00"]
+)
+def test_foreign_file(tmp_path: Path, data: bytes):
+    """What is no .npz file is refused: nothing, a page, a pickle, a single array."""
+    (path := tmp_path / "model.npz").write_bytes(data)
+    with pytest.raises(ModelError, match="no model"):
+        TreeEnsemble.load(path)
+
+
+def test_pickle_inside(tmp_path: Path):
+    """An array of objects, which numpy would unpickle, is refused unread."""
+    np.savez(path := tmp_path / "model.npz", about=np.array([object()], dtype=object))
+    with pytest.raises(ModelError, match="allow_pickle"):
+        TreeEnsemble.load(path)
+
+
+def rewritten(forest: TreeEnsemble, path: Path, **changed: Any) -> Path:
+    """Write *forest* with some arrays changed."""
+    forest.save(path)
+    with np.load(path) as arrays:
+        np.savez(path, **{**arrays, **changed})
+    return path
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"left": np.array([0, 0, 0, 4, 0, 0], dtype=np.int32)},  # a node that is its own child
+        {"right": np.array([2, 0, 0, 9, 0, 0], dtype=np.int32)},  # a child beyond the last node
+        {"left": np.array([4, 0, 0, 4, 0, 0], dtype=np.int32)},  # a child in another tree
+        {"feature": np.array([3, -1, -1, 0, -1, -1], dtype=np.int16)},
+        {"feature": np.array([0, -2, -1, 0, -1, -1], dtype=np.int16)},
+        {"value": np.array([0, 0, np.nan, 0, 0, 0], dtype=np.float32)},
+        {"value": np.array([0, 0, 1], dtype=np.float32)},
+        {"value": np.zeros(6)},
+        {"offset": np.array([0, 3], dtype=np.int32)},
+        {"offset": np.array([0, 3, 3, 6], dtype=np.int32)},
+        {"offset": np.array([], dtype=np.int32)},
+        {"about": np.array("{}")},
+        {"about": np.array("not JSON")},
+        {"about": np.array(json.dumps({"format": "another"}))},
+        {
+            "about": np.array(
+                json.dumps(
+                    {
+                        "format": "newscrawl forest 1",
+                        "features": NAMES,
+                        "schema": "0",
+                        "sites": [],
+                    }
+                )
+            )
+        },
+    ],
+)
+def test_impossible_trees(forest: TreeEnsemble, tmp_path: Path, changed: dict[str, Any]):
+    """Arrays that are no trees are refused, so that no walk is endless or out of bounds."""
+    path = rewritten(forest, tmp_path / "model.npz", **changed)
+    with pytest.raises(ModelError):
+        TreeEnsemble.load(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_damaged_byte(forest: TreeEnsemble, tmp_path: Path, data: st.DataObject):
+    """A file with a byte changed is refused, or predicts the same."""
+    forest.save(path := tmp_path / "model.npz")
+    content = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content)
+    rows = [(1.5, 0, 10), (2, 0, 11)]
+    try:
+        loaded = TreeEnsemble.load(path)
+    except ModelError:
+        return
+    assert loaded.predict(rows) == forest.predict(rows)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(length=st.integers(0))
+def test_truncated(forest: TreeEnsemble, tmp_path: Path, length: int):
+    """Half a file is refused."""
+    forest.save(path := tmp_path / "model.npz")
+    content = path.read_bytes()
+    path.write_bytes(content[: length % len(content)])
+    with pytest.raises(ModelError):
+        TreeEnsemble.load(path)
+
+
+def test_no_members(tmp_path: Path):
+    """An empty archive is refused."""
+    with zipfile.ZipFile(data := BytesIO(), "w"):
+        pass
+    (path := tmp_path / "model.npz").write_bytes(data.getvalue())
+    with pytest.raises(ModelError):
+        TreeEnsemble.load(path)
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**16),
+    trees=st.integers(1, 20),
+    features=st.integers(1, 12),
+    depth=st.one_of(st.none(), st.integers(1, 6)),
+    whole=st.booleans(),
+)
+def test_as_scikit_learn(seed: int, trees: int, features: int, depth: int | None, whole: bool):
+    """Random ensembles predict what scikit-learn does, also at thresholds and far from them."""
+    pytest.importorskip("sklearn")
+    from sklearn.ensemble import RandomForestClassifier
+
+    from newscrawl.training.fit import to_ensemble
+
+    random = np.random.default_rng(seed)
+    known = random.normal(scale=100, size=(80, features))
+    known = known.round() if whole else known
+    truth = (known.sum(axis=1) + random.normal(scale=50, size=80) > 0).astype(int)
+    truth[0], truth[1] = 0, 1
+    model = RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(known, truth)
+    forest = to_ensemble(model, [str(name) for name in range(features)])
+    thresholds = [tree.tree_.threshold for tree in model.estimators_]
+    asked = np.concatenate(
+        [known, known * 1e6, random.choice(np.concatenate(thresholds), size=(50, features))]
+    )
+    expected = model.predict_proba(asked)[:, 1]
+    assert np.abs(np.array(forest.predict(asked.tolist())) - expected).max() < 1e-6

@@ -1,0 +1,405 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from collections import Counter
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.corpora import map_pages as run
+from newscrawl.corpora.corpus import (
+    CorpusError,
+    LabelledPage,
+    half_of,
+    load_corpus,
+    registered_domain,
+)
+from newscrawl.corpora.day_match import NO_DAY, DayResult
+from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metrics import PERFECT, ZERO, bag_score
+from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.document.document import parse_document
+from newscrawl.evaluation.evaluation_report import build_report, tables_of
+from newscrawl.evaluation.nce_paper import (
+    GAMMAS,
+    NcePage,
+    best_separator_f1,
+    measure,
+    summarise_nce,
+)
+from newscrawl.evaluation.page_scores import PageScores, evaluate
+from newscrawl.fields.dates.decide import CONFIDENCE
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TITLE = "Harbour town votes to rebuild its lighthouse"
+PARAGRAPHS = [
+    f"Paragraph {number} says that the council of the harbour town sat until late on Thursday, "
+    "heard the keeper, two engineers and a row of fishermen, and then voted to rebuild the "
+    "lighthouse that a storm had taken in the spring, at a price that nobody in the hall would "
+    f"repeat aloud; vote {number} was the closest in a decade, and the mayor called it fair."
+    for number in range(8)
+]
+PAGE = """<!doctype html><html lang="en"><head><title>{title} | The Harbour Mail</title>
+<meta property="article:published_time" content="{date}T08:30:00+00:00"></head><body>
+<nav><a href="/news">News</a> <a href="/sport">Sport</a> <a href="/weather">Weather</a></nav>
+<article><h1>{title}</h1><p class="byline">By Ada Reyes</p>{paragraphs}</article>
+<aside><a href="/1">Another story</a> <a href="/2">And one more story</a></aside>
+<footer>All rights reserved by the paper</footer></body></html>"""
+
+
+SINGLE = CONFIDENCE["single"]
+
+
+def _html(title: str = TITLE, day: str = "2026-03-05") -> bytes:
+    paragraphs = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
+    return PAGE.format(title=title, date=day, paragraphs=paragraphs).encode()
+
+
+def _row(page_id: str, site: str, **labels: Any) -> dict[str, Any]:
+    return {"id": page_id, "url": f"https://{site}/{page_id}", "site": site, **labels}
+
+
+LABELS = {"title": TITLE, "date": "2026-03-05", "body": "\n".join(PARAGRAPHS)}
+ROWS = [
+    _row("right", "alpha.example", **LABELS),
+    _row("other-title", "alpha.example", **{**LABELS, "title": "Nothing of the kind"}),
+    _row("other-day", "www.beta.example", **{**LABELS, "date": "2026-03-04 23:50:00+00:00"}),
+    _row("doubtful", "beta.example", **LABELS, date_doubtful=True, publisher="Beta"),
+    _row("body-only", "gamma.example", title=None, date=None, body=LABELS["body"]),
+    _row("unlabelled", "gamma.example", title=None, date=None, body=None),
+]
+
+
+def write_corpus(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    (folder / "pages").mkdir(parents=True)
+    for row in rows:
+        page = gzip.compress(_html())
+        (folder / "pages" / f"{row['id']}.html.gz").write_bytes(page)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "truth.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    suspects = json.dumps({"small": ["other-day"], "elsewhere": ["right"]})
+    (tmp_path / "body-suspects.json").write_text(suspects)
+    return write_corpus(tmp_path / "small", ROWS)
+
+
+def test_a_corpus_is_read_with_its_labels_sites_and_suspects(folder: Path) -> None:
+    corpus = load_corpus(folder)
+    assert (corpus.name, len(corpus.pages), corpus.unlabelled) == ("small", 5, 1)
+    pages = {page.id: page for page in corpus.pages}
+    assert pages["right"].date == date(2026, 3, 5)
+    assert pages["right"].html() == _html()
+    assert pages["right"].relevant_content == f"{TITLE}\n{LABELS['body']}"
+    assert pages["body-only"].relevant_content is None
+    assert pages["doubtful"].site == "Beta"
+    assert [page.id for page in corpus.pages if page.body_suspect] == ["other-day"]
+    assert [page.id for page in corpus.pages if page.day_counts] == [
+        "right", "other-title", "other-day",
+    ]  # fmt: skip
+
+
+def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
+    for page in load_corpus(folder).pages:
+        plain = json.loads(json.dumps(page.to_plain()))
+        assert LabelledPage.from_plain(plain) == page
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{broken", r"line 2: not JSON"),
+        ("[1]", r"line 2: not a JSON object"),
+        ('{"id": "right"}', r"line 2: no 'site'"),
+        ('{"id": "right", "url": "u", "site": "s", "date": "5 March"}', r"line 2: .*isoformat"),
+        (
+            '{"id": "right", "url": "u", "site": "s", "title": 7}',
+            r"line 2: 'title' is not a string",
+        ),
+        ('{"id": "gone", "url": "u", "site": "s"}', r"line 2: no page at .*gone\.html\.gz"),
+    ],
+)
+def test_a_broken_line_is_named(folder: Path, line: str, message: str) -> None:
+    truth = folder / "truth.jsonl"
+    truth.write_text(f"{json.dumps(ROWS[0])}\n{line}\n")
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(folder)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
+        load_corpus(tmp_path / "nowhere")
+
+
+def test_halves_follow_the_registered_domain() -> None:
+    assert registered_domain("news.bbc.co.uk") == "bbc.co.uk"
+    assert registered_domain("localhost") == "localhost"
+    assert half_of("www.example.com") == half_of("example.com") == "tune"
+    assert half_of("example.org") == "test"
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "tune", "test"),
+    [("news212", (209, 106), (212, 104)), ("fundus", (125, 90), (133, 90))],
+)
+def test_halves_are_those_that_the_constants_were_fitted_on(
+    corpus_dir: Path, name: str, tune: tuple[int, int], test: tuple[int, int]
+) -> None:
+    pages = load_corpus(corpus_dir / name).pages
+    for half, counts in (("tune", tune), ("test", test)):
+        rows = json_rows(corpus_dir / name, {page.id for page in pages if page.half == half})
+        assert (len(rows), len({registered_domain(row["site"]) for row in rows})) == counts
+
+
+def json_rows(folder: Path, ids: set[str]) -> list[dict[str, Any]]:
+    lines = (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["id"] in ids]
+
+
+def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
+    outcomes = evaluate(load_corpus(folder).pages, "nce", workers=0)
+    values = {outcome.page.id: outcome.value for outcome in outcomes}
+    assert all(outcome.error is None for outcome in outcomes)
+    for metric in ("bag", "node", "weighted"):
+        assert values["right"].score("title", metric) == PERFECT
+        body = values["right"].score("body", metric)
+        assert body is not None
+        assert body.recall == 1
+    assert values["other-title"].score("title", "bag") == ZERO
+    assert values["other-title"].score("title", "node") is None
+    assert set(values["body-only"].scores) == {"body"}
+    assert values["right"].day == DayResult(returned=True, correct=True, confidence=SINGLE)
+    assert values["other-day"].day == DayResult(returned=True, correct=False, confidence=SINGLE)
+    assert values["doubtful"].day == values["right"].day
+    assert values["body-only"].day is None
+    assert values["right"].language == "en"
+
+
+def test_workers_change_no_score(folder: Path) -> None:
+    pages = load_corpus(folder).pages
+    assert evaluate(pages, "nce", workers=2) == evaluate(pages, "nce", workers=0)
+
+
+def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
+    (folder / "pages" / "right.html.gz").write_bytes(gzip.compress(b""))
+    (folder / "pages" / "other-day.html.gz").write_bytes(b"not gzip")
+    pages = load_corpus(folder).pages
+    outcomes = evaluate(pages, "nce", workers=0)
+    failed = {outcome.page.id: outcome for outcome in outcomes if outcome.error}
+    assert set(failed) == {"right", "other-day"}
+    assert failed["right"].value == PageScores.failed(failed["right"].page)
+    assert failed["right"].value.score("body", "bag") == ZERO
+    assert failed["right"].value.day == NO_DAY
+    report = build_report("nce", "all", [load_corpus(folder)], outcomes)
+    assert [failure["id"] for failure in report["failures"]] == ["right", "other-day"]
+    scores = report["corpora"]["small"]["scores"]["all"]
+    assert scores["failed"] == 2
+    assert scores["body"]["bag"]["below_0.5"] == 2 / 5
+
+
+def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "DEADLINE", 1.0)
+    advanced: list[None] = []
+    outcomes = map_pages(
+        "tests.helpers.deadly_task:die_on_one_page",
+        load_corpus(folder).pages,
+        lambda plain: plain["length"],
+        lambda _: 0,
+        workers=2,
+        advance=lambda: advanced.append(None),
+    )
+    assert [outcome.value > 0 for outcome in outcomes] == [False, True, True, False, True]
+    assert len(advanced) == 5
+    assert "no answer in 1 s" in (outcomes[3].error or "")
+
+
+def test_the_report_counts_and_averages(folder: Path) -> None:
+    corpus = load_corpus(folder)
+    outcomes = evaluate(corpus.pages, "nce", workers=0)
+    report = build_report("nce", "all", [corpus], outcomes, others=outcomes, against="nce", worst=2)
+    small = report["corpora"]["small"]
+    every = small["scores"]["all"]
+    assert (every["pages"], every["sites"], every["body_suspects"]) == (5, 4, 1)
+    assert small["unlabelled"] == every["dates_doubtful"] == 1
+    assert small["scores"]["without_suspects"]["pages"] == 4
+    assert every["title"]["bag"]["f1"] == pytest.approx(3 / 4)
+    # alpha.example has a right title and a wrong one, the other two sites a right one each.
+    assert every["title"]["bag"]["site_f1"] == pytest.approx((0.5 + 1 + 1) / 3)
+    days = every["date"]["trusted"]
+    assert (days["pages"], days["returned"], days["correct"]) == (3, 3, 2)
+    assert days["precision"] == days["recall"] == days["f1"] == days["right"] == 2 / 3
+    assert (every["date"]["all"]["pages"], every["date"]["all"]["correct"]) == (4, 3)
+    by_half = small["scores"]["tune"]["pages"] + small["scores"]["test"]["pages"]
+    assert by_half == 5
+    assert small["comparison"]["body"]["difference"] == 0
+    assert len(report["worst"]) == 2
+    assert json.loads(json.dumps(report))["pages"][0]["id"] == "right"
+    assert [row["site"] for row in small["by_site"]] == sorted(
+        row["site"] for row in small["by_site"]
+    )
+
+
+def test_share_of_content_phase_2_and_titles_as_in_the_paper(folder: Path) -> None:
+    outcomes = measure(load_corpus(folder).pages, workers=0)
+    assert len(outcomes) == 4  # body-only has no labelled relevant content
+    first = outcomes[0].value
+    document = parse_document(_html())
+    page_words = Counter(words(document.subtree_text(0)))
+    gold = words(f"{TITLE}\n{LABELS['body']}")
+    assert first.whole_page.precision == pytest.approx(len(gold) / page_words.total())
+    assert first.whole_page.recall == 1
+    assert first.separator_f1 > 0.97
+    assert first.with_phase_2 == first.without_phase_2
+    assert first.title_retrieved
+    assert not outcomes[1].value.title_retrieved
+    figures = summarise_nce(outcomes)
+    assert figures["separator_exists"] == 1
+    assert figures["titles_retrieved"] == 0.75
+    assert figures["phase_2_better"] == figures["phase_2_worse"] == 0
+
+
+def test_a_failed_page_has_no_separator_and_no_title(folder: Path) -> None:
+    (folder / "pages" / "right.html.gz").write_bytes(b"")
+    outcomes = measure(load_corpus(folder).pages, workers=0)
+    assert outcomes[0].value == NcePage()
+    assert outcomes[0].error
+
+
+BLOCKS = st.recursive(
+    st.sampled_from(["gold", "gold text", "noise", "more noise here", "<a>linked noise</a>",
+                     "<a>gold</a>", "<script>gold</script>"]),
+    lambda inner: st.lists(inner, min_size=1, max_size=3).map(
+        lambda parts: f"<div>{'<i>.</i>'.join(parts)}</div>"
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(BLOCKS, st.lists(st.sampled_from(["gold", "text", "here", "lost"]), min_size=1, max_size=6))
+def test_the_best_separator_is_the_best_of_all_forests(blocks: str, gold: list[str]) -> None:
+    document = parse_document(f"<html><body>{blocks}</body></html>")
+    scores = [
+        bag_score(words(" ".join(document.subtree_text(child) for child in forest)), gold).f1
+        for row in range(len(document))
+        for gamma in GAMMAS
+        if (
+            forest := [
+                child for child in document.children(row) if document.link_density(child) <= gamma
+            ]
+        )
+    ]
+    assert best_separator_f1(document, gold) == pytest.approx(max(scores, default=0))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+TABLE = Table("Sites", ("site", "F1"), [["alpha.example", "0.900"], ["b", "12.000"]])
+
+
+def test_plain_tables_are_aligned() -> None:
+    stream = io.StringIO()
+    print_tables([TABLE, Table("empty", ("none",), [])], stream)
+    assert stream.getvalue() == (
+        "Sites\n  site               F1\n  alpha.example   0.900\n  b              12.000\n\n"
+    )
+
+
+def test_terminals_get_rich_tables() -> None:
+    stream = Terminal()
+    print_tables([TABLE], stream)
+    assert "alpha.example" in stream.getvalue()
+    assert "┃" in stream.getvalue()
+
+
+def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scrapy", "evaluate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    options = ("--workers", 1, "--by-site", "--by-language", "--json", figures)
+    done = _evaluate(folder, "--method", "nce", "--against", "metadata", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in (
+        "relevant content", "text-weighted nodes", "without suspects", "date, exact day",
+        "the nodes that hold it", "pages by confidence of the date", "calibration error",
+        "As in the NCE paper", "by site", "by language", "nce - metadata", "Worst pages",
+        "alpha.example",
+    ):  # fmt: skip
+        assert text in done.stdout
+    assert "Failed pages" not in done.stdout
+    assert json.loads(figures.read_text())["method"] == "nce"
+
+
+def test_the_command_prints_json_alone(folder: Path) -> None:
+    done = _evaluate(
+        folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-"
+    )
+    report = json.loads(done.stdout)
+    assert report["half"] == "test"
+    assert [page["half"] for page in report["pages"]] == ["test"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no corpus at nowhere"),
+        ([], "name at least one corpus"),
+        (["nowhere", "--method", "magic"], "unknown method 'magic'; there are: "),
+        (["nowhere", "--metod", "nce"], "unknown option --metod"),
+        (["nowhere", "--workers", "-1"], "--workers must not be negative"),
+        (["{folder}", "{folder}"], "two corpora have the same name"),
+        (["{folder}", "--limit", "0"], "no labelled page to score"),
+        (["{folder}", "--workers", "0"], "too few labelled pages to learn from: method newscrawl"),
+        (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
+    ],
+)
+def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:
+    done = _evaluate(*(argument.format(folder=folder) for argument in arguments))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
+    corpus = load_corpus(folder)
+    outcomes = evaluate(corpus.pages, "nce", workers=0)
+    report = build_report(
+        "nce", "test", [corpus], outcomes, as_published=measure(corpus.pages, workers=0)
+    )
+    for table in tables_of(report, by_site=True):
+        assert {len(row) for row in table.rows} <= {len(table.columns)}
+
+
+def test_the_benchmark_prints_ratios_to_plain_parsing(folder: Path, repository: Path) -> None:
+    script = repository / "benchmarks" / "extraction.py"
+    figures = folder / "figures.json"
+    command = [
+        sys.executable,
+        *map(str, (script, "--corpus", folder, "--limit", 2, "--json", figures)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "parse_document + NCE" in done.stdout
+    steps = {row["step"]: row for row in json.loads(figures.read_text())["steps"]}
+    assert steps["lxml.html"]["median"] == 1
+    assert steps["extract"]["median"] > steps["parse_document"]["median"] > 1

@@ -1,0 +1,85 @@
+"""CSV feeds that a spreadsheet opens without running anything."""
+
+from __future__ import annotations
+
+import csv
+from io import BytesIO, StringIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.utils.misc import build_from_crawler
+from scrapy.utils.test import get_crawler
+
+from newscrawl.exporters.safe_csv import SafeCsvItemExporter, neutral
+from newscrawl.items import Article
+
+
+def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) -> list[list[str]]:
+    """Return the rows of a feed of *items*."""
+    file = BytesIO()
+    crawler = get_crawler(settings_dict=settings or {})
+    exporter: SafeCsvItemExporter = build_from_crawler(
+        SafeCsvItemExporter, crawler, file, **options
+    )
+    exporter.start_exporting()
+    for item in items:
+        exporter.export_item(item)
+    exporter.finish_exporting()
+    return list(csv.reader(StringIO(file.getvalue().decode(), newline="")))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", " =1", "\r\n=1", "=cmd|' /C calc'!A0", "＝1+1",
+     "-", "+", "\0=1", "-2+3+cmd|' /C calc'!A0"],
+)  # fmt: skip
+def test_formulas_become_text(cell: str):
+    """Each way to begin a formula gets an apostrophe before it."""
+    assert neutral(cell) == "'" + cell.replace("\0", "")
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "A title", "1-2", "-5", "+3.5", "-1,000.5", "-12%", "a=b", "'=1"]
+)
+def test_other_cells_stay(cell: str):
+    """Numbers and text are not touched."""
+    assert neutral(cell) == cell
+
+
+@given(st.text())
+def test_any_cell(cell: str):
+    """No cell begins as a formula, and nothing but an apostrophe and NULs is changed."""
+    clean = neutral(cell)
+    assert clean.removeprefix("'") in {
+        cell.replace("\0", ""),
+        cell.replace("\0", "").removeprefix("'"),
+    }
+    assert neutral(clean) == clean
+
+
+def test_article() -> None:
+    """Titles, authors and bodies of a page are made text; the rest reads as before."""
+    article = Article(url="https://a.example/", title="=HYPERLINK(1)", authors=["@jane", "-joe"])
+    article.body = "+ The first paragraph"
+    header, row = export(article)
+    cells = dict(zip(header, row, strict=True))
+    assert cells["title"] == "'=HYPERLINK(1)"
+    assert cells["authors"] == "'@jane,-joe"
+    assert cells["body"] == "'+ The first paragraph"
+    assert cells["url"] == "https://a.example/"
+
+
+def test_foreign_items() -> None:
+    """Values of any type; numbers and missing ones are not turned into text."""
+    _, row = export({"n": -5, "x": -1.5, "none": None, "b": b"=1", "l": [1, "=2"], "yes": True})
+    assert row == ["-5", "-1.5", "", "'=1", "[1, '=2']", "True"]
+
+
+def test_opting_out() -> None:
+    """A setting for all feeds, an option for one."""
+    off = {"NEWSCRAWL_CSV_FORMULAS": True}
+    assert export({"a": "=1"}, settings=off)[1] == ["=1"]
+    assert export({"a": "=1"}, formulas=True)[1] == ["=1"]
+    assert export({"a": "=1"}, settings=off, formulas=False)[1] == ["'=1"]

@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.utils.misc import load_object
+
+import newscrawl
+from newscrawl import Article, DocumentError, Evidence, clock, extract
+from newscrawl.body.nce import NceParameters
+from newscrawl.crawl.workers.tasks import extract_page
+from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodError
+from newscrawl.extraction.methods import Body
+from tests.conftest import run_python
+from tests.helpers.operations import growth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+URL = "https://news.example/politics/bridge"
+TITLE = "Council reopens the old bridge after five years"
+PARAGRAPHS = """\
+The council of Riverton voted late on Thursday, by a wide margin, to let cars back on the \
+old bridge, which has been closed since a barge struck its second pier five years ago.
+“We should have finished earlier,” said the mayor, Joan Little, after the meeting. Delays \
+had cost eleven million, she added, more than the whole of the new school on Harbour Street.
+For neighbours little changes at first. Buses keep to the northern road until autumn; \
+cyclists, however, may cross from next week, provided that they dismount beside the \
+scaffolding.
+Critics called the contract timid and dear. Peter Vance, who leads the smaller party, warned \
+that taxpayers would carry risks which any sensible builder ought to insure by himself.
+The builder declined an interview. In a letter read out before the ballot it promised to \
+examine every possibility, yet would not rule out higher fees for lorries from other \
+counties.
+Inspectors are due in September. If their report finds cracks in the southern arch, as two \
+engineers expect, a further winter of repairs could follow before traffic flows freely.
+The ferry, meanwhile, makes its last trip on Sunday. Its captain, aged seventy, intends to \
+paint the boat green, moor it under the willows and serve tea to anybody who asks politely.
+""".splitlines()
+PAGE = f"""<!doctype html>
+<html lang="en"><head>
+<title>{TITLE} | River Post</title>
+<meta property="og:site_name" content="River Post">
+<link rel="canonical" href="/politics/bridge">
+<script type="application/ld+json">{{
+  "@type": "NewsArticle", "headline": "{TITLE}", "datePublished": "2024-05-04T10:00:00+02:00",
+  "dateModified": "2024-05-05T10:00:00+02:00", "author": {{"name": "Ada Meyer"}},
+  "isAccessibleForFree": true
+}}</script></head>
+<body><nav><a href="/">Home</a> <a href="/politics">Politics</a></nav>
+<article><h1>{TITLE}</h1>{"".join(f"<p>{text}</p>" for text in PARAGRAPHS)}</article>
+<footer><a href="/imprint">Imprint</a></footer></body></html>"""
+
+
+@pytest.fixture
+def fixed_clock() -> Iterator[datetime]:
+    clock.set_clock(lambda: NOW)
+    yield NOW
+    clock.set_clock()
+
+
+def test_article_of_a_page():
+    """Every field, with its source and a confidence in 0..1."""
+    article = extract(PAGE, URL, fetched_at=NOW)
+    assert article.title == TITLE
+    assert article.body.split("\n\n") == PARAGRAPHS
+    assert article.date == datetime(2024, 5, 4, 8, tzinfo=UTC)
+    assert article.date_raw == "2024-05-04T10:00:00+02:00"
+    assert article.date_modified == datetime(2024, 5, 5, 8, tzinfo=UTC)
+    assert (article.url, article.canonical_url, article.language) == (URL, URL, "en")
+    assert (article.authors, article.kind, article.paywalled) == (["Ada Meyer"], "article", False)
+    assert (article.fetched_at, article.style_complete, article.flags) == (NOW, None, [])
+    assert {name: evidence.source for name, evidence in article.evidence.items()} == {
+        "title": "h1",
+        "body": "blocks",
+        "date": "json-ld",
+        "date_modified": "json-ld",
+        "authors": "json-ld",
+        "canonical_url": "link:canonical",
+        "language": "html:lang",
+        "paywalled": "json-ld",
+        "kind": "page",
+    }
+    assert all(0 <= evidence.confidence <= 1 for evidence in article.evidence.values())
+
+
+def test_bytes_and_text_give_the_same():
+    """The page as received and as decoded."""
+    text = PAGE.replace("old bridge", "alte Brücke „Süd“")
+    article = extract(text, URL, fetched_at=NOW)
+    for encoding in ("utf-8", "cp1252"):
+        assert extract(text.encode(encoding), URL, encoding=encoding, fetched_at=NOW) == article
+
+
+def test_url_is_optional(fixed_clock: datetime):
+    """Nothing but the page: what a URL would tell stays open, the clock gives the time."""
+    article = extract(PAGE)
+    assert (article.url, article.canonical_url, article.title) == (None, None, TITLE)
+    assert article.fetched_at == fixed_clock
+
+
+def test_dates_after_the_fetch_are_not_believed():
+    """The time of the fetch bounds them; a naive one is taken as UTC."""
+    early = extract(PAGE, URL, fetched_at=datetime(2023, 1, 1))  # noqa: DTZ001  # the case
+    assert early.fetched_at == datetime(2023, 1, 1, tzinfo=UTC)
+    assert (early.date, early.date_raw, early.date_modified) == (None, None, None)
+
+
+@pytest.mark.parametrize("page", ["", b"", "   \n", "<!-- only this -->", b"%PDF-1.7 \x00\x01"])
+def test_what_is_no_page(page: bytes | str):
+    """A clear error."""
+    with pytest.raises(DocumentError, match=r".+"):
+        extract(page)
+
+
+_SOUP = st.lists(
+    st.sampled_from(
+        [
+            "<p>",
+            "</p>",
+            "<div>",
+            "<h1>",
+            "</h1>",
+            "<h2>",
+            "<a>",
+            "<a/href=/>",
+            "<a/rel=author>",
+            "</a>",
+            "<br>",
+            "<td>",
+            "<table>",
+            "<pre>",
+            "<li>",
+            "<script>",
+            "<script/type=application/ld+json>",
+            "</script>",
+            "<title>",
+            "<svg>",
+            "<base/href=//[>",
+            "<time/datetime=20240504>",
+            "<meta/name=date>",
+            "<link/rel=canonical/href=http://[>",
+            "<html>",
+            "<head>",
+            "<i/itemprop=author>",
+            "<i/itemprop=datePublished>",
+            "<body/hidden>",
+            "<frameset>",
+            "{}",
+            "[]",
+            ",",
+            ":",
+            "\x00",
+        ]
+    )
+    | st.text(max_size=30),
+    max_size=40,
+)
+
+
+@given(st.binary() | _SOUP.map(" ".join))
+def test_any_input_is_an_article_or_no_page(page: bytes | str):
+    """Nothing but DocumentError is raised, and what comes back is plain JSON in Unicode."""
+    try:
+        article = extract(page, URL, fetched_at=NOW)
+    except DocumentError:
+        return
+    assert Article.from_dict(json.loads(json.dumps(article.to_dict()))).body == article.body
+    json.dumps(article.to_dict(), ensure_ascii=False).encode()
+
+
+def _json_ld(size: int) -> str:
+    """Return a script whose lists and texts are long."""
+    values = {
+        "@type": "Article",
+        "datePublished": ["Jan 5 x"] * size,
+        "author": ["b c"] * size,
+        "headline": f"b{' ' * size}c | ",
+        "articleBody": "<br> " * size,
+    }
+    return f"<script type=application/ld+json>{json.dumps(values)}</script><p>x"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda size: "<h2>" * 90 + "x <i></i>" * size,
+        lambda size: "<h1>word </h1>" * size,
+        lambda size: "<h1>" + "word " * size,
+        lambda size: "<title>" + "a | " * size,
+        lambda size: "<div itemprop=author>" * 90 + "<b>x</b>" * size,
+        lambda size: "<time datetime='Jan 5 2024 10:00 XYZ'></time>" * size,
+        lambda size: "<meta name=date content='5 Jan x 2024'>" * size,
+        lambda size: f"<meta name=author content='{'a, b and ' * size}'>",
+        lambda size: f"<meta name=author content='a{' ' * size}b'>",
+        lambda size: "<link rel=canonical href='http://['>" * size,
+        lambda size: f'<script type=application/ld+json>{{"@type":{" " * size}</script><p>x',
+        _json_ld,
+        lambda size: f"<p>5 May{' ' * size}2024</p><p>x",
+        lambda size: "<p>" + "word one, two. " * size,
+        lambda size: "<p>word one, two.</p>" * size,
+        lambda size: "<a href=/x>word</a>" * size,
+        lambda size: "<div class=comment>reply by x</div>" * size,
+    ],
+)
+def test_oversized_pages_take_linear_time(page: Callable[[int], str]):
+    """Nothing that a page may hold by the thousand is compared with everything else."""
+    extract("<p>x", URL, fetched_at=NOW)  # loads the models
+    layers = (
+        "newscrawl.extraction.extract",
+        "newscrawl.fields.",
+        "newscrawl.document.flatten",
+        "newscrawl.text",
+    )
+    modules = [module for name, module in sys.modules.items() if name.startswith(layers)]
+
+    def extract_page(size: int) -> None:
+        extract(page(size), URL, fetched_at=NOW)
+
+    assert growth(extract_page, 3000, *modules) < 2.3
+
+
+def test_page_without_text():
+    """A page, but no article: nothing is made up."""
+    article = extract("<html><body><div></div></body></html>", fetched_at=NOW)
+    assert (article.title, article.body, article.date) == (None, "", None)
+    assert set(article.evidence) == {"kind"}
+
+
+def test_short_page_is_less_sure():
+    """Without a separator node the whole page is the body, and said to be doubtful."""
+    short = extract("<title>A note</title><p>One line only.</p>", fetched_at=NOW)
+    assert short.body == "One line only."
+    assert short.evidence["body"].confidence < extract(PAGE).evidence["body"].confidence
+
+
+def test_options():
+    """Thresholds, comments and the least body."""
+    assert extract(PAGE, options=ExtractOptions(min_body_chars=100_000)).body == ""
+    never = ExtractOptions(nce=NceParameters(beta2=1e9, beta3=1e9))
+    assert extract(PAGE, method="nce", options=never).evidence["body"].confidence < 0.5
+    comment = (
+        "<div class=comment><b>anna_{0}, 20 November</b><p>Reader {0} says the very same words again and again about this bridge, "
+        "that it should have been finished long ago, that nobody asked the readers, and that the "
+        "ferry was better in the old days when we were young and had no bridge at all.</p></div>"
+    )
+    page = PAGE.replace("</article>", "".join(map(comment.format, range(5))) + "</article>")
+    assert "Reader 3" not in extract(page).body
+    kept = extract(page, options=ExtractOptions(remove_comments=False))
+    assert "Reader 3" in kept.body
+
+
+def test_methods_are_looked_up_by_name():
+    """A registered function serves; an unknown name is an error that lists the known."""
+    with pytest.raises(UnknownMethodError, match=r"'magic'.*nce"):
+        extract(PAGE, method="magic")
+    METHODS["first-paragraph"] = lambda page, _: Body(
+        [page.document.tag.index("p")], Evidence("first-paragraph", 0.1)
+    )
+    try:
+        article = extract(PAGE, method="first-paragraph")
+    finally:
+        del METHODS["first-paragraph"]
+    assert article.body == PARAGRAPHS[0]
+    assert article.evidence["body"] == Evidence("first-paragraph", 0.1)
+
+
+def test_title_repeated_in_the_body_is_left_out_once():
+    """The headline's element and headings that repeat it, not the words in a paragraph."""
+    page = PAGE.replace(
+        "<p>The council", f"<h2>{TITLE}</h2><p>{TITLE}, said all.</p><p>The council", 1
+    )
+    assert extract(page).body.split("\n\n") == [f"{TITLE}, said all.", *PARAGRAPHS]
+
+
+def test_worker_task_gives_plain_json():
+    """What a worker sends back is the article, whole."""
+    plain = extract_page(
+        PAGE.encode(),
+        url=URL,
+        encoding=None,
+        fetched_at=NOW.isoformat(),
+        method="newscrawl",
+        hints={},
+    )
+    article = Article.from_dict(json.loads(json.dumps(plain)))
+    assert article.to_dict() == extract(PAGE, URL, fetched_at=NOW).to_dict() == plain
+
+
+def test_hints_fill_what_the_page_leaves_open():
+    """A feed's title, date and language, where the page has none of its own."""
+    hints = {"title": "From the feed", "date": "2024-05-03", "language": "fr"}
+    known = extract_page(PAGE.encode(), fetched_at=NOW.isoformat(), hints=hints)
+    assert (known["title"], known["language"]) == (TITLE, "en")
+    bare = extract_page(b"<p>Text only.</p>", fetched_at=NOW.isoformat(), hints=hints)
+    assert (bare["title"], bare["date"]) == ("From the feed", "2024-05-03")
+    assert (bare["date_raw"], bare["language"]) == ("2024-05-03", "fr")
+    assert bare["evidence"]["title"] == {"source": "hint", "confidence": 0.6}
+    late = {"date": (NOW.date() + timedelta(days=9)).isoformat()}
+    assert extract_page(b"<p>Text.</p>", fetched_at=NOW.isoformat(), hints=late)["date"] is None
+
+
+def test_public_names():
+    """Few, and without Scrapy until the add-on is asked for."""
+    program = "import sys, newscrawl; print({'scrapy', 'twisted', 'asyncio'} & set(sys.modules))"
+    assert run_python(program).strip() == "set()"
+    assert all(hasattr(newscrawl, name) for name in newscrawl.__all__)
+    assert load_object("newscrawl.Addon") is newscrawl.Addon
+    with pytest.raises(AttributeError, match="Addons"):
+        _ = newscrawl.Addons
+
+
+@pytest.mark.corpus
+def test_title_and_date_on_real_pages(corpus_dir: Path):
+    """Every eighth page of news212: titles as a person gave them, days where they are sure."""
+    titles, days = [], []
+    for line in (corpus_dir / "news212" / "truth.jsonl").read_text().splitlines()[::8]:
+        truth = json.loads(line)
+        page = gzip.decompress(
+            (corpus_dir / "news212" / "pages" / f"{truth['id']}.html.gz").read_bytes()
+        )
+        article = extract(page, truth["url"])
+        titles.append(
+            newscrawl.text.words(article.title or "") == newscrawl.text.words(truth["title"])
+        )
+        if truth.get("date") and not truth.get("date_doubtful"):
+            day = article.date.date() if isinstance(article.date, datetime) else article.date
+            days.append(day == date.fromisoformat(truth["date"][:10]))
+    assert sum(titles) / len(titles) > 0.9
+    assert sum(days) / len(days) > 0.8

@@ -1,0 +1,46 @@
+"""The article of each page of the sample sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.extraction.extract import extract
+from newscrawl.samples import ExpectedPage, expected_pages
+from newscrawl.samples.expected import Check
+from tests.end_to_end.test_samples import ARTICLES, LEGACY, label
+
+if TYPE_CHECKING:
+    from newscrawl.items import Article
+
+
+def extracted(page: ExpectedPage) -> Article:
+    return extract(
+        page.file.read_bytes().replace(b"{{base}}", b"http://127.0.0.1"),
+        f"http://127.0.0.1{page.path}",
+        encoding=LEGACY.get(page.path, "utf-8"),
+    )
+
+
+@pytest.mark.parametrize("page", ARTICLES, ids=label)
+def test_article_is_extracted(page: ExpectedPage):
+    """title, date and body are those that a reader sees, without comments and boilerplate
+
+    The rest may be missing where only a reader can tell it, but not wrong.
+    """
+    article = extracted(page)
+    assert Check(page, article).faults() == []
+    assert article.date_modified in {page.date_modified, None}
+    assert article.language == page.language
+    assert set(article.authors) <= set(page.authors)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in expected_pages() if page.kind != "article"], ids=label
+)
+def test_other_page_is_no_article(page: ExpectedPage):
+    """front pages, sections, imprints and galleries are no articles, or are marked by a low confidence"""
+    article = extracted(page)
+    is_article = article.kind == "article" and len(article.body) >= 100
+    assert not is_article or article.evidence["kind"].confidence < 0.6

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from newscrawl import extract
+from newscrawl.body.nce import nce
+from newscrawl.corpora.corpus import HALVES, Half, load_corpus
+from newscrawl.document.document import parse_document
+from newscrawl.evaluation.day_scores import day_means
+from newscrawl.evaluation.page_scores import evaluate
+from newscrawl.fields.dates import evidence
+from newscrawl.fields.dates.evidence import FARTHEST, LONGEST_NODE, DateEvidence, gather, region_of
+from newscrawl.fields.dates.visible_dates import DateText, read_dates
+from newscrawl.fields.metadata.metadata import read_metadata
+from newscrawl.fields.titles.title import choose_title
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+URL = "https://news.example/bridge"
+PROSE = (
+    "The council voted late on Thursday to let cars back on the old bridge, which has been "
+    "closed since a barge struck its second pier, in 2019, and the repair began in March. "
+)
+
+
+def page(byline: str, *, head: str = "", lang: str = "en") -> str:
+    return (
+        f"<html lang={lang}><head><title>Council reopens the old bridge</title>{head}</head><body>"
+        "<nav><a href=/>Home</a> <a href=/s>Sport</a></nav>"
+        f"<article><h1>Council reopens the old bridge</h1>{byline}"
+        f"<p>{PROSE * 3}</p><p>{PROSE * 3}</p></article></body></html>"
+    )
+
+
+def gathered(html: str, url: str = URL) -> list[DateEvidence]:
+    document = parse_document(html)
+    metadata = read_metadata(document, url, NOW)
+    title = choose_title(document, metadata, url)
+    forest = nce(document).forest
+    return gather(document, metadata, forest, title.row if title else None, url=url, fetched_at=NOW)
+
+
+def test_structured_first_then_text():
+    """With source, raw text and row of each."""
+    head = '<meta property="article:published_time" content="2024-05-30T10:00:00Z">'
+    html = page("<p>By Ann Lee</p><p>May 30, 2024 at 12:00 pm</p>", head=head)
+    stated, shown = gathered(html)
+    assert (stated.source, stated.row) == ("meta:article:published_time", None)
+    assert (shown.source, shown.raw) == ("text", "May 30, 2024 at 12:00 pm")
+    assert shown.day == date(2024, 5, 30)
+    assert shown.row is not None
+    assert parse_document(html).text[shown.row] == shown.raw
+
+
+@pytest.mark.parametrize(
+    ("lang", "byline", "day"),
+    [
+        ("en", "<p>2 hours ago</p>", date(2024, 6, 1)),
+        ("de", "<p>gestern</p>", date(2024, 5, 31)),
+        ("fr", "<p>Publié le lundi 27 mai à 17h40</p>", date(2024, 5, 27)),
+        ("ja", "<p>2024年5月30日 17時40分</p>", date(2024, 5, 30)),
+        ("th", "<p>30 พ.ค. 2567</p>", date(2024, 5, 30)),
+        ("vi", "<p>Thứ năm, 30/5/2024, 06:00 (GMT+7)</p>", date(2024, 5, 30)),
+    ],
+)
+def test_article_s_date_is_the_shown_one(lang: str, byline: str, day: date):
+    """Where nothing is stated, in many languages, relative dates against the fetch."""
+    article = extract(page(byline, lang=lang), URL, fetched_at=NOW)
+    assert article.date is not None
+    assert (article.date if type(article.date) is date else article.date.date()) == day  # type: ignore[union-attr]
+    assert article.evidence["date"].source == "text"
+
+
+def test_published_and_updated_stay_apart():
+    """The earlier of two dates side by side; the modification has its own field."""
+    head = '<meta property="article:modified_time" content="2024-05-31T09:00:00+02:00">'
+    html = page("<p>Published: May 30, 2024</p><p>Updated: May 31, 2024</p>", head=head)
+    article = extract(html, URL, fetched_at=NOW)
+    assert article.date == date(2024, 5, 30)
+    assert isinstance(article.date_modified, datetime)
+    assert article.date_modified.day == 31
+
+
+def test_order_of_day_and_month():
+    """Told by a day that the page states, else by the country of the URL."""
+    head = '<meta property="article:modified_time" content="2024-04-03">'
+    (shown,) = gathered(page("<p>3/4/2024</p>", head=head))
+    assert (shown.day, shown.certain) == (date(2024, 4, 3), True)
+    (shown,) = gathered(page("<p>3/4/2024</p>"))
+    assert (shown.day, shown.certain) == (date(2024, 3, 4), False)
+    (shown,) = gathered(page("<p>3/4/2024</p>"), "https://news.example.co.uk/bridge")
+    assert (shown.day, shown.certain) == (date(2024, 4, 3), True)
+
+
+def test_year_is_taken_from_what_the_page_states():
+    """An archived page shows "Dec 17" of another year than the latest."""
+    head = '<meta property="article:modified_time" content="2019-12-17">'
+    (shown,) = gathered(page("<p>Dec 17</p>", head=head))
+    assert (shown.day, shown.certain) == (date(2019, 12, 17), False)
+
+
+def test_prose_and_far_nodes_are_not_read():
+    """Long nodes tell of other days, and so do teasers far below the title."""
+    far = "<p>word</p>" * (FARTHEST + 1) + "<p>May 30, 2024</p>"
+    assert gathered(page(far)) == []
+
+
+def test_brevity_and_nearness_rate_text():
+    """A byline's date before that of a caption, unless a classifier knows better."""
+    byline = "<p>Bridge on a postcard, May 1, 2024, photo by Ann Lee</p><p>May 30, 2024</p>"
+    caption, own = gathered(page(byline))
+    assert caption.weight < own.weight
+
+
+@pytest.mark.parametrize(
+    ("url", "region"),
+    [
+        ("https://www.bbc.co.uk/news", "GB"),
+        ("https://orf.at/stories/1", "AT"),
+        ("https://news.example/", None),
+        ("https://start.io/", None),
+        (None, None),
+    ],
+)
+def test_region_of_a_url(url: str | None, region: str | None):
+    """Countries' domains, but not those sold as words."""
+    assert region_of(url) == region
+
+
+def test_a_page_of_dates_takes_no_longer_than_a_page(monkeypatch: pytest.MonkeyPatch):
+    """A hundred thousand nodes with dates, without a title: a bounded number is read."""
+    html = "<body>" + "<p>1 May 2024</p>" * 100_000
+    document = parse_document(html)
+    metadata = read_metadata(document, URL, NOW)
+    read: list[str] = []
+
+    def read_and_note(text: str, **options: Any) -> list[DateText]:
+        read.append(text)
+        return read_dates(text, **options)
+
+    monkeypatch.setattr(evidence, "read_dates", read_and_note)
+    found = gather(document, metadata, [0], None, url=URL, fetched_at=NOW)
+    assert len(read) == len(found) == 200
+    assert max(map(len, read)) <= LONGEST_NODE
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+@pytest.mark.parametrize("half", HALVES)
+def test_days_of_the_corpora(corpus_dir: Path, half: Half):
+    """A modified day counts as right; where we are sure, doubtful labels may be the only errors."""
+    corpora = [load_corpus(corpus_dir / name) for name in ("news212", "fundus")]
+    pages = [page for corpus in corpora for page in corpus.pages if page.half == half]
+    means = day_means(evaluate(pages, "nce", workers=2))
+    assert means["trusted"]["right"] >= 0.96
+    assert means["all"]["right"] >= 0.945
+    for labels in ("trusted", "all"):
+        sure = next(row for row in means[labels]["sure"] if row["confidence"] == 0.9)
+        assert sure["share"] >= 0.85
+        assert sure["right"] >= 0.975

@@ -1,0 +1,211 @@
+"""Kinds of page: live blogs, galleries, stubs behind a paywall, and what is no article."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.defaults import DEFAULTS
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.fields.kind import paywall
+from newscrawl.fields.kind.kind_features import FEATURES, kind_features
+from newscrawl.fields.kind.page_kind import THRESHOLD, load_kind_model, load_page_model
+from newscrawl.fields.kind.paywall import shows_paywall
+from newscrawl.fields.kind.series import series_kind
+from tests.pages.commented_pages import commented_pages
+from tests.pages.kind_pages import KindPage, kind_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from newscrawl.ensemble.ensemble import Model
+
+SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
+STUB = f"<h1>Council does nothing at all</h1><article><p>{SENTENCE * 3}</p><p>{SENTENCE * 2}</p>"
+
+
+@pytest.mark.parametrize("page", kind_pages(), ids=lambda page: page.page)
+def test_kind_is_told(page: KindPage):
+    """what is no article is dropped, all else has its name; stubs are flagged"""
+    article = extract(page.html)
+    if page.kind in DEFAULTS["NEWSCRAWL_KEEP"]:
+        assert article.kind == page.kind
+    else:
+        assert article.kind not in DEFAULTS["NEWSCRAWL_KEEP"]
+    assert bool(article.paywalled) == page.paywalled
+    assert THRESHOLD <= article.evidence["kind"].confidence <= 1
+
+
+def test_pages_with_comments_are_articles():
+    """records of readers are no entries of a live blog"""
+    assert {extract(page.html).kind for page in commented_pages()} == {"article"}
+
+
+def entries(form: str, number: int) -> str:
+    return "".join(form.format(time=f"{18 - i}:{i}5", text=SENTENCE * 2) for i in range(number))
+
+
+@pytest.mark.parametrize(
+    ("form", "number", "kind"),
+    [
+        ("<div><b>{time}</b><p>{text}</p></div>", 6, "live"),
+        ("<tr><td>{time} Uhr</td><td>{text}</td></tr>", 6, "live"),
+        ("<div><b>{time}</b><p>{text}</p></div>", 3, None),
+        # teasers: what follows the time is a link
+        ("<div><b>{time}</b><h3><a href=/s>A headline</a></h3><p>{text}</p></div>", 6, None),
+        # comments: a name comes first
+        ("<div><b>Ann</b> <i>{time}</i><p>{text}</p></div>", 6, None),
+    ],
+)
+def test_live_blog_begins_with_times(form: str, number: int, kind: str | None):
+    """five and more elements side by side"""
+    assert series_kind(parse_document(f"<table>{entries(form, number)}</table>")) == kind
+
+
+def test_article_with_a_ticker_is_none():
+    """what is said elsewhere on the page counts"""
+    ticker = entries("<li><b>{time}</b><p>{text}</p></li>", 5)
+    assert series_kind(parse_document(f"<ul>{ticker}</ul>{f'<p>{SENTENCE * 4}</p>' * 5}")) is None
+
+
+@pytest.mark.parametrize(
+    "slide",
+    [
+        "<figure><img src=1.jpg><figcaption>{text}</figcaption></figure>",
+        "<li><i>{number} / 7</i><img src=1.jpg><p>{text}</p></li>",
+        "<div><span>{number} of 7</span><div>{text}</div></div>",
+    ],
+)
+def test_gallery_is_most_of_a_page(slide: str):
+    """captions and counted slides; beside an article they are its pictures"""
+    slides = "".join(slide.format(number=number, text=SENTENCE) for number in range(1, 8))
+    assert (
+        series_kind(parse_document(f"<main><p>{SENTENCE}</p><div>{slides}</div></main>"))
+        == "gallery"
+    )
+    story = f"<p>{SENTENCE * 3}</p>" * 6
+    assert series_kind(parse_document(f"<main>{story}<div>{slides}</div></main>")) is None
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "Subscribe now to continue reading",
+        "This content is reserved for subscribers",
+        "Weiterlesen mit Plus",
+        "La suite est réservée aux abonnés",
+        "この記事は会員限定です。",
+        "Для чтения: доступно только подписчикам",
+    ],
+)
+def test_paywall_is_seen(box: str):
+    """a short story, and right after it a box that asks"""
+    assert extract(f"{STUB}<div><p>{box}</p></div></article>").paywalled is True
+    evidence = extract(f"{STUB}<div><p>{box}</p></div></article>").evidence["paywalled"]
+    assert evidence.source == "shown"
+    whole = f"<article>{f'<p>{SENTENCE * 4}</p>' * 10}<div><p>{box}</p></div></article>"
+    assert extract(whole).paywalled is None
+
+
+@given(st.from_regex(paywall._WORDS, fullmatch=True))
+def test_parts_of_words_of_paywalls(text: str):
+    """whatever the pattern finds holds one of the parts that are looked for before"""
+    assert any(part in text for part in paywall._PARTS)
+
+
+def test_structured_data_decides_about_paywalls():
+    """a page that says that it is free is not overruled by a box"""
+    data = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":true}</script>'
+    article = extract(f"{data}{STUB}<p>Subscribe to continue reading</p></article>")
+    assert article.paywalled is False
+
+
+def test_menu_is_no_paywall():
+    """offers before the story and far behind it"""
+    offer = "<p>Subscribe to continue reading</p>"
+    far = "".join(f"<p>Teaser {number}</p>" for number in range(20))
+    assert extract(f"{offer}{STUB}</article>{far}{offer}").paywalled is None
+    assert not shows_paywall(parse_document(STUB), [])
+
+
+@given(st.text(alphabet="0123456789:/ abc年時", max_size=200))
+def test_any_text(text: str):
+    """no page raises, and all features are numbers"""
+    html = "<p>" + text.replace(" ", "<li>") + "x"
+    assert 0 <= extract(html).evidence["kind"].confidence <= 1
+    assert all(isinstance(value, float) for value in kind_features(parse_document(html)))
+
+
+TEASER = (
+    "<div><h3><a href=/{0}>Headline number {0} of the morning</a></h3><p>" + SENTENCE + "</p></div>"
+)
+
+
+def test_short_story_among_teasers():
+    """two paragraphs in an old layout are an article, with columns of links around them"""
+    links = "".join(f"<li><a href=/{number}>Section {number}</a></li>" for number in range(30))
+    teasers = "".join(TEASER.format(number) for number in range(6))
+    story = f"<b>Council does nothing at all</b><br>May 17, 2008<p>{SENTENCE * 3}</p><p>The {SENTENCE * 2}</p>"
+    columns = f"<td><ul>{links}</ul></td><td>{story}</td><td>{teasers}</td>"
+    head = "<title>Council does nothing at all - Gazette</title>"
+    article = extract(f"<head>{head}</head><body><table><tr>{columns}</tr></table></body>")
+    assert article.kind == "article"
+
+
+def test_section_page():
+    """teasers with excerpts are no article, whatever the page calls itself"""
+    teasers = "".join(TEASER.format(number) for number in range(30))
+    head = '<title>Politics</title><meta property="og:type" content="article">'
+    for layout in ("<main>{}</main>", "<table><tr><td>{}</td></tr></table>"):
+        article = extract(
+            f"<head>{head}</head><body><h1>Politics</h1>{layout.format(teasers)}</body>"
+        )
+        assert article.kind in {"index", "other"}
+
+
+def test_threshold_is_an_option():
+    """what is an article depends on the probability that is asked for"""
+    teasers = "".join(TEASER.format(number) for number in range(30))
+    page = f"<h1>Politics</h1><main>{teasers}</main>"
+    assert extract(page).kind != "article"
+    assert extract(page, options=ExtractOptions(article_threshold=0)).kind == "article"
+
+
+def test_other_methods_classify_the_page_alone():
+    """their bodies are not those that the classifier has learned from"""
+    teasers = "".join(TEASER.format(number) for number in range(40))
+    story = "".join(f"<p>{number} {SENTENCE * 3}</p>" for number in range(9))
+    for method in ("nce", "coreex"):
+        assert extract(f"<h1>Title of a story</h1>{story}", method=method).kind == "article"
+        assert extract(f"<main>{teasers}</main>", method=method).kind != "article"
+
+
+@pytest.mark.parametrize("load", [load_kind_model, load_page_model])
+def test_shipped_models(load: Callable[[], Model]):
+    """they load, are small and calibrated"""
+    forest = load().ensemble
+    assert forest.feature_names == FEATURES[: len(forest.feature_names)]
+    assert len(forest.sites) > 800
+    values = [forest.calibrated(place / 100) for place in range(101)]
+    assert values == sorted(values)
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_real_pages(corpus_dir: Path, repository: Path):
+    """articles are articles on 98 % of the corpora's pages, the live blogs among them are live"""
+    sys.path.insert(0, str(repository / "benchmarks"))
+    try:
+        import kinds
+    finally:
+        sys.path.pop(0)
+    pages = list(kinds.corpus_pages(corpus_dir))
+    assert sum(page.right for page in pages) >= 0.98 * len(pages)
+    assert all(page.right for page in pages if "live" in page.labels)
+    assert sum("paywalled" in page.found - page.labels for page in pages) <= 2

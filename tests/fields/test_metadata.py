@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl import extract
+from newscrawl.document.document import parse_document
+from newscrawl.fields.metadata import author_names as people
+from newscrawl.fields.metadata import jsonld, markup, metadata, structured_date
+from newscrawl.fields.metadata.author_names import clean_names
+from newscrawl.fields.metadata.jsonld import article_node, parse_json_ld
+from newscrawl.fields.metadata.metadata import Metadata, language_tag, read_metadata, stated_body
+from tests.helpers.operations import growth
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+URL = "https://news.example/politics/story-17.html"
+
+
+def read(head: str, body: str = "<p>Text.</p>", url: str | None = URL) -> Metadata:
+    page = f"<!doctype html><html lang=en-gb><head>{head}</head><body>{body}</body></html>"
+    return read_metadata(parse_document(page), url, NOW)
+
+
+def ld(*values: object) -> str:
+    return "".join(
+        f'<script type="application/ld+json">{json.dumps(value)}</script>' for value in values
+    )
+
+
+ARTICLE = {
+    "@context": "https://schema.org",
+    "@type": "NewsArticle",
+    "headline": "Bridge reopens &amp; ferry retires",
+    "datePublished": "2024-05-04T10:00:00+02:00",
+    "dateModified": "2024-05-05T08:00:00+02:00",
+    "author": [{"@type": "Person", "name": "By Ada Meyer"}, "Jo Bond", {"name": "Ada Meyer"}],
+    "publisher": {"@type": "Organization", "name": "The Example"},
+    "isAccessibleForFree": "False",
+}
+
+
+def test_json_ld_article():
+    """All fields, sources told apart."""
+    found = read(ld(ARTICLE))
+    assert found.titles[0] == ("json-ld", "Bridge reopens & ferry retires")
+    assert found.published[0][:2] == ("json-ld", "2024-05-04T10:00:00+02:00")
+    assert [day.value.isoformat() for day in found.modified] == ["2024-05-05T08:00:00+02:00"]
+    assert found.authors == ["Ada Meyer", "Jo Bond"]
+    assert found.site_names == ["The Example"]
+    assert found.paywalled is True
+    assert found.language == "en-GB"
+    assert found.evidence["authors"].source == "json-ld"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"@type": "NewsArticle", "headline": "Bridge reopens",}',
+        '{"@type": ["Thing", "NewsArticle"], "headline": "Bridge reopens", "tags": ["a", "b",],}',
+        '{"@type": "NewsArticle", "headline": "Bridge reopens", "text": "one\n\ttwo\x01"}',
+        '<!-- {"@type": "NewsArticle", "headline": "Bridge reopens"} -->',
+        '//<![CDATA[\n{"@type": "NewsArticle", "headline": "Bridge reopens",}\n//]]>',
+        '/*<![CDATA[*/{"@type": "NewsArticle", "headline": "Bridge reopens"}/*]]>*/',
+        '{"@type": "WebSite"}\n{"@type": "NewsArticle", "headline": "Bridge reopens"};',
+        '[{"@type": "Person"}, [{"@type": "NewsArticle", "headline": "Bridge reopens"}]]',
+        '{"@graph": [{"@type": "WebPage"}, {"@type": "Article", "headline": "Bridge reopens"}]}',
+        '{"@type": "WebPage", "mainEntity": {"@type": "Article", "headline": "Bridge reopens"}}',
+        r'{"@type": "NewsArticle", "headline": "Bridge reopens", "text": "it\'s, ]"}',
+        '{"@type": "http://schema.org/NewsArticle", "name": "Bridge reopens"}',
+    ],
+)
+def test_json_ld_as_publishers_write_it(script: str):
+    """Broken in the usual ways, wrapped in the usual ways."""
+    found = read(f'<script type="application/ld+json">{script}</script>')
+    assert found.titles[0] == ("json-ld", "Bridge reopens")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "",
+        "null",
+        '"text"',
+        "{",
+        "[" * 100_000,
+        '{"@graph":' * 50_000,
+        json.dumps([{"@type": 7, "author": {"name": 5}, "headline": ["x"]}]),
+        json.dumps({**ARTICLE, "headline": {"a": 1}, "author": [[1]], "datePublished": True}),
+    ],
+)
+def test_hopeless_json_ld_is_passed_over(script: str):
+    """No exception, and no title."""
+    assert read(f'<script type="application/ld+json">{script}</script>').titles == []
+
+
+@pytest.mark.parametrize(
+    ("start", "unit"),
+    [
+        ("", "["),
+        ("", '{"@graph":'),
+        ('{"@type": "NewsArticle", "headline": ', '"\\'),
+        ('{"a": "b",', ","),
+        ('{"a": "b",', ", "),
+        ('{"a": b,', " "),
+        ("", '{"headline": "x"}'),
+        ("", "<!-- "),
+        ("", "// "),
+        ("", "{"),
+        ("", '[{"author": ["b c"]},'),
+    ],
+)
+def test_hostile_json_ld_takes_linear_time(start: str, unit: str):
+    """Twice the script takes twice the operations."""
+
+    def read_script(size: int) -> None:
+        read(f'<script type="application/ld+json">{start}{unit * size}</script>')
+
+    assert growth(read_script, 400, jsonld, markup, metadata, people, structured_date) < 2.3
+
+
+@given(st.text(alphabet='{}[],:"\\ab1/*<!->', max_size=60))
+def test_any_script_is_read_or_passed_over(text: str):
+    """Whatever stands in a script."""
+    assert isinstance(parse_json_ld(text), list)
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)
+    )
+)
+def test_sound_json_is_read_as_it_is(value: object):
+    """Objects and lists come back unchanged."""
+    if isinstance(value, (dict, list)):
+        assert parse_json_ld(json.dumps(value)) == [value]
+
+
+def test_own_article_among_teasers():
+    """The object that names the page's address is the page's, wherever it stands."""
+    teaser = {"@type": "NewsArticle", "headline": "Another story", "url": "https://news.example/2"}
+    own = {**ARTICLE, "mainEntityOfPage": {"@id": URL + "#main"}}
+    assert article_node([teaser, own], {URL}) == own
+    assert read(ld(teaser, own)).titles[0].text == "Bridge reopens & ferry retires"
+    assert read(ld([teaser]), url=None).titles[0].text == "Another story"
+
+
+def test_lists_of_other_stories_are_not_the_article():
+    """What an ItemList holds is about other pages."""
+    item = {"@type": "ListItem", "item": {"@type": "NewsArticle", "headline": "Another story"}}
+    assert read(ld({"@type": "ItemList", "itemListElement": [item]})).titles == []
+
+
+def test_meta_elements():
+    """OpenGraph and the older names; the plainest name first, white space and case forgiven."""
+    found = read("""
+        <meta property="og:title" content=" Bridge  reopens | The Example ">
+        <meta property="og:site_name" content="The Example">
+        <meta name="pubdate" content="20240503">
+        <meta property="Article:Published_Time" content="2024-05-04T10:00:00Z">
+        <meta property="article:modified_time" content="2024-05-06">
+        <meta name="author" content="Ada Meyer and Jo Bond">
+        <meta property="article:author" content="https://facebook.example/ada">
+        <meta property="article:content_tier" content="locked">
+        <meta property="og:url" content="/politics/story-17.html">
+    """)
+    assert ("og:title", "Bridge reopens | The Example") in found.titles
+    assert [day.source for day in found.published] == [
+        "meta:article:published_time",
+        "meta:pubdate",
+    ]
+    assert found.modified[0].value == date(2024, 5, 6)
+    assert found.authors == ["Ada Meyer", "Jo Bond"]
+    assert found.paywalled is True
+    assert found.canonical_url == URL
+
+
+def test_modified_never_becomes_published():
+    """A page that states its modification only has no publication date."""
+    found = read(
+        '<meta property="article:modified_time" content="2024-05-06T10:00:00Z">'
+        + ld({"@type": "Article", "dateModified": "2024-05-06"}),
+        '<time class="updated" datetime="2024-05-06">yesterday</time>',
+    )
+    assert found.published == []
+    assert {day.source for day in found.modified} == {
+        "json-ld",
+        "meta:article:modified_time",
+        "time",
+    }
+
+
+def test_microdata_and_time():
+    """Attributes of the body's elements."""
+    found = read(
+        "",
+        """<article itemscope itemtype="https://schema.org/NewsArticle">
+        <h1 itemprop="headline">Bridge <i>reopens</i></h1>
+        <span itemprop="author" itemscope><a href=/ada><b itemprop="name">Ada Meyer</b></a></span>
+        <span itemprop="datePublished" content="2024-05-04">Saturday</span>
+        <time datetime="2024-05-04T10:00">10 am</time></article>""",
+    )
+    assert found.titles == [("microdata", "Bridge reopens")]
+    assert [(day.source, day.value.isoformat()) for day in found.published] == [
+        ("microdata", "2024-05-04"),
+        ("time", "2024-05-04T10:00:00"),
+    ]
+    assert found.authors == ["Ada Meyer"]
+    assert found.evidence["authors"].source == "microdata"
+
+
+def test_author_links():
+    """The last resort for names."""
+    found = read("", '<a rel="author nofollow" href="/ada">Ada Meyer</a>')
+    assert (found.authors, found.evidence["authors"].source) == (["Ada Meyer"], "rel")
+
+
+def test_url_date_comes_last():
+    """A day in the URL is believed where nothing else is said."""
+    found = read('<meta name="date" content="2024-05-04">', url="https://n.example/2024/05/03/x")
+    assert [day.source for day in found.published] == ["meta:date", "url"]
+
+
+@pytest.mark.parametrize(
+    ("href", "base", "canonical"),
+    [
+        ("/a?b=1", "", "https://news.example/a?b=1"),
+        ("b", "<base href='https://cdn.example/x/'>", "https://cdn.example/x/b"),
+        ("https://news.example/", "", None),
+        ("http://[broken", "", None),
+        ("javascript:void(0)", "", None),
+    ],
+)
+def test_canonical_url(href: str, base: str, canonical: str | None):
+    """Absolute and of the web; not the front page of a story."""
+    assert read(f'{base}<link rel="canonical" href="{href}">').canonical_url == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("en", "en"),
+        ("EN_us", "en-US"),
+        ("zh-hans-cn", "zh-Hans-CN"),
+        ("es-419", "es-419"),
+        ("", None),
+        ("english", None),
+        ("en, de", None),
+    ],
+)
+def test_language_tags(text: str, tag: str | None):
+    """BCP 47 spelling, and nothing that is no tag."""
+    assert language_tag(text) == tag
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["By Ada Meyer"], ["Ada Meyer"]),
+        (["Von Ada Meyer und Jo Bond"], ["Ada Meyer", "Jo Bond"]),
+        (["Ada Meyer, Jo Bond and Li Wei"], ["Ada Meyer", "Jo Bond", "Li Wei"]),
+        (["Ada Meyer, PhD"], ["Ada Meyer, PhD"]),
+        (["ADA MEYER", "Ada Meyer", ""], ["ADA MEYER"]),
+        (["https://x.example/ada", "/ada", "ada@x.example", "(Image: PA)", "x.example"], []),
+        (["Byron Smith"], ["Byron Smith"]),
+        (["山田太郎"], ["山田太郎"]),
+        (["The Example", "Jo Bond"], ["Jo Bond"]),
+    ],
+)
+def test_names_of_authors(texts: list[str], names: list[str]):
+    """No "By", no URLs, no duplicates, not the site."""
+    assert clean_names(texts, ["The Example"]) == names
+
+
+def test_text_that_no_feed_can_hold():
+    """Control characters and half surrogate pairs are left out."""
+    found = read(ld({"@type": "Article", "headline": "Bridge\u0000 \ud83d reopens"}))
+    assert found.titles[0].text == "Bridge reopens"
+
+
+def test_page_without_statements():
+    """Nothing stated, nothing known; the title of a drawing is not the page's."""
+    found = read("", "<svg><title>Logo</title></svg><p>Text.</p>", url=None)
+    assert (found.titles, found.published, found.authors, found.paywalled) == ([], [], [], None)
+
+
+STATED = {
+    "@type": "NewsArticle",
+    "headline": "Council reopens the old bridge",
+    "datePublished": "2024-05-30T10:00:00+02:00",
+    "dateModified": "2024-05-31T09:00:00+02:00",
+    "author": [{"name": "Ann Lee"}],
+    "articleBody": "First paragraph &amp; more.\n\n<p>Second <b>paragraph</b>.</p>\n",
+}
+SHOWN = "<h1>Something else</h1><p>1 May 2024</p>" + "<p>A long text that is shown.</p>" * 20
+
+
+def test_method_metadata_tells_what_is_stated_alone():
+    """Whatever the page shows."""
+    html = f"<html><head>{ld(STATED)}</head><body>{SHOWN}</body></html>"
+    article = extract(html, URL, fetched_at=NOW, method="metadata")
+    assert article.title == "Council reopens the old bridge"
+    assert article.date == datetime.fromisoformat("2024-05-30T10:00:00+02:00")
+    assert article.date_modified == datetime.fromisoformat("2024-05-31T09:00:00+02:00")
+    assert article.authors == ["Ann Lee"]
+    assert article.body == "First paragraph & more.\n\nSecond paragraph."
+    assert {name: found.source for name, found in article.evidence.items() if name != "kind"} == {
+        "title": "json-ld", "date": "json-ld", "date_modified": "json-ld", "authors": "json-ld",
+        "body": "json-ld",
+    }  # fmt: skip
+
+
+def test_method_metadata_finds_nothing_where_nothing_is_stated():
+    """Neither title nor date nor body, though all are shown."""
+    html = f"<html><body>{SHOWN}</body></html>"
+    article = extract(html, None, fetched_at=NOW, method="metadata")
+    assert (article.title, article.date, article.body) == (None, None, "")
+    assert set(article.evidence) == {"kind"}
+
+
+@pytest.mark.parametrize("body", [None, 7, ["a", "b"], {"@value": "a"}, "", " \n "])
+def test_a_body_that_is_no_text_is_none(body: object):
+    """As publishers have it, or leave it empty."""
+    assert stated_body(read(ld({**STATED, "articleBody": body}))) == ""
+
+
+def test_method_metadata_leaves_the_site_s_name_out_of_the_title():
+    """Where the ``title`` element is all there is."""
+    html = "<html><head><title>Old bridge open again | The Harbour Mail</title>"
+    html += '<meta property="og:site_name" content="The Harbour Mail"></head><body></body></html>'
+    article = extract(html, URL, fetched_at=NOW, method="metadata")
+    assert article.title == "Old bridge open again"

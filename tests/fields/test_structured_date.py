@@ -1,0 +1,128 @@
+# ruff: noqa: DTZ001  # naive instants are a result of parse_date
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.fields.metadata.structured_date import is_plausible, parse_date, parse_url_date
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+
+
+def zone(hours: int) -> timezone:
+    return timezone(timedelta(hours=hours))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2023-01-05", date(2023, 1, 5)),
+        ("20230105", date(2023, 1, 5)),
+        ("2023-1-5", date(2023, 1, 5)),
+        ("2023/01/05", date(2023, 1, 5)),
+        ("2023-01-05T10:00:00Z", datetime(2023, 1, 5, 10, tzinfo=UTC)),
+        ("2023-01-05T10:00:00.0000000+0100", datetime(2023, 1, 5, 10, tzinfo=zone(1))),
+        ("2023-01-05T10:00:00 +01:00", datetime(2023, 1, 5, 10, tzinfo=zone(1))),
+        ("2023-01-05 10:00", datetime(2023, 1, 5, 10)),
+        ("20230105103000", datetime(2023, 1, 5, 10, 30)),
+        ("1609459200", datetime(2021, 1, 1, tzinfo=UTC)),
+        ("1609459200000", datetime(2021, 1, 1, tzinfo=UTC)),
+        ("Tue, Sep 15 2020 10:01:41 EDT", datetime(2020, 9, 15, 10, 1, 41, tzinfo=zone(-4))),
+        ("Tue, 15 Sep 2020 10:01:41 +0200", datetime(2020, 9, 15, 10, 1, 41, tzinfo=zone(2))),
+        (
+            "Tue Jan 03 2023 10:00:00 GMT+0100 (Central European Time)",
+            datetime(2023, 1, 3, 10, tzinfo=zone(1)),
+        ),
+        ("Jan 5, 2023", date(2023, 1, 5)),
+        ("25/06/2023", date(2023, 6, 25)),
+        ("5.6.2023", date(2023, 6, 5)),
+    ],
+)
+def test_dates_that_pages_hold(text: str, value: date):
+    """ISO 8601, its near misses, RFC 2822, JavaScript, epochs; a day alone stays a day."""
+    assert parse_date(text, NOW) == value
+    assert type(parse_date(text, NOW)) is type(value)
+
+
+@pytest.mark.parametrize("name", ["IST", "BST", "XYZ", "ET"])
+def test_unknown_zone_gives_a_naive_instant(name: str):
+    """A zone of several meanings, or of none, is left open."""
+    assert parse_date(f"15 Sep 2020 10:01:41 {name}", NOW) == datetime(2020, 9, 15, 10, 1, 41)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "January 2023",
+        "2023",
+        "2023-01",
+        "10:30 AM",
+        "Thursday",
+        "Jan 5",
+        "5 Jan 23",
+        "05/06/2023",
+        "05/06/2023 10:00",
+        "0000-00-00 00:00:00",
+        "2023-02-30",
+        "published",
+        "9" * 60,
+        "2023-01-05 " * 20,
+    ],
+)
+def test_nothing_is_guessed(text: str):
+    """An open year, month or day, or an open order of day and month, is no date."""
+    assert parse_date(text, NOW) is None
+
+
+def test_plausibility_window():
+    """From the web's first year to two days after the fetch."""
+    assert parse_date("1989-12-31", NOW) is None
+    assert parse_date("1990-01-01", NOW) == date(1990, 1, 1)
+    assert parse_date("2024-06-03", NOW) == date(2024, 6, 3)
+    assert parse_date("2024-06-04", NOW) is None
+
+
+@given(st.text())
+def test_any_text_is_a_plausible_date_or_none(text: str):
+    """Whatever an attribute holds."""
+    value = parse_date(text, NOW)
+    assert value is None or is_plausible(value, NOW)
+
+
+@given(st.text(alphabet="0123456789-/:., TZ+ADEPMJanFebTue", min_size=6, max_size=40))
+def test_any_near_date_is_a_plausible_date_or_none(text: str):
+    """What looks like a date and is none raises nothing."""
+    value = parse_date(text, NOW)
+    assert value is None or is_plausible(value, NOW)
+
+
+@given(st.datetimes(min_value=datetime(1990, 1, 2), max_value=datetime(2024, 5, 30)))
+def test_iso_instants_are_read_back(instant: datetime):
+    """Every instant, with and without a zone."""
+    assert parse_date(instant.isoformat(), NOW) == instant
+    aware = instant.replace(tzinfo=zone(-5))
+    assert parse_date(aware.isoformat(), NOW) == aware
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("https://news.example/2023/01/05/story", date(2023, 1, 5)),
+        ("https://news.example/2023/1/5/story", date(2023, 1, 5)),
+        ("https://news.example/story-2023-01-05.html", date(2023, 1, 5)),
+        ("https://news.example/20230105/story", date(2023, 1, 5)),
+        ("https://news.example/2023/dec/21/story", date(2023, 12, 21)),
+        ("https://news.example/2023/01/story", None),
+        ("https://news.example/2023/13/45/story", None),
+        ("https://news.example/story-120230105", None),
+        ("https://news.example/2030/01/05/story", None),
+        ("https://news.example/story?day=2023-01-05", None),
+    ],
+)
+def test_url_dates(url: str, day: date | None):
+    """A whole day in the path, and no other number."""
+    assert parse_url_date(url, NOW) == day

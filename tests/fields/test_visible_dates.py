@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+from babel import Locale
+from babel.dates import format_date, format_skeleton
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.fields.dates import calendars
+from newscrawl.fields.dates import date_tokens as datetokens
+from newscrawl.fields.dates import relative_dates as reltime
+from newscrawl.fields.dates import times_of_day as clocktime
+from newscrawl.fields.dates import visible_dates as datetext
+from newscrawl.fields.dates import vocabulary as datenames
+from newscrawl.fields.dates.visible_dates import DateText, latest_day, read_dates
+from newscrawl.fields.dates.vocabulary import fold
+from tests.helpers.operations import CountingList, count_operations
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+
+# Languages of news sites that CLDR writes with a month's name or with unambiguous numbers.
+LOCALES = [
+    "en",
+    "en_GB",
+    "en_US",
+    "de",
+    "de_AT",
+    "fr",
+    "fr_CA",
+    "es",
+    "es_MX",
+    "it",
+    "pt",
+    "pt_PT",
+    "nl",
+    "pl",
+    "ru",
+    "uk",
+    "ar",
+    "ar_EG",
+    "ar_LB",
+    "fa",
+    "hi",
+    "th",
+    "vi",
+    "el",
+    "he",
+    "tr",
+    "ja",
+    "ko",
+    "zh",
+    "zh_Hant",
+    "cs",
+    "sk",
+    "hu",
+    "ro",
+    "bg",
+    "sr",
+    "sr_Latn",
+    "hr",
+    "bs",
+    "sl",
+    "lt",
+    "lv",
+    "et",
+    "fi",
+    "sv",
+    "da",
+    "nb",
+    "nn",
+    "is",
+    "ca",
+    "eu",
+    "gl",
+    "id",
+    "ms",
+    "bn",
+    "ur",
+    "ta",
+    "te",
+    "mr",
+    "gu",
+    "kn",
+    "ml",
+    "fil",
+    "sw",
+    "sq",
+    "mk",
+    "hy",
+    "ka",
+    "az",
+    "kk",
+    "uz",
+    "af",
+    "be",
+]  # a list of words
+
+
+def read(text: str, language: str | None = None, region: str | None = None) -> DateText:
+    """Return the only date of *text*."""
+    (found,) = read_dates(text, language=language, region=region, now=NOW)
+    return found
+
+
+@given(
+    st.sampled_from(LOCALES),
+    st.dates(date(1995, 1, 1), date(2024, 5, 30)),
+    st.sampled_from(["full", "long", "medium"]),
+)
+def test_every_locale_s_patterns_are_read(locale: str, day: date, pattern: str):
+    """CLDR's way of writing a day gives the day back, weekday and all."""
+    text = format_date(day, pattern, locale=locale)
+    assert read(text, locale.replace("_", "-")).day == day
+
+
+@given(st.sampled_from(LOCALES), st.dates(date(2023, 7, 1), date(2024, 5, 30)))
+def test_without_a_year_the_latest_is_taken(locale: str, day: date):
+    """A month's name and a day are a date of the last twelve months."""
+    found = read(format_skeleton("MMMMd", day, locale=locale), locale.replace("_", "-"))
+    assert (found.day, found.has_year) == (day, False)
+
+
+@given(
+    st.sampled_from([name for name in LOCALES if "_" in name]),
+    st.dates(date(1995, 1, 1), date(2024, 5, 30)),
+)
+def test_numbers_in_the_order_of_the_region(locale: str, day: date):
+    """A country's short date gives the day back, and without doubt."""
+    region = Locale.parse(locale).territory
+    text = format_skeleton("yMd", day, locale=locale)
+    assert read(text, locale.replace("_", "-"), region).day == day
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ar", "الأحد ١٧ كانون الأول / ديسمبر ٢٠٢٣"),
+        ("de", "So., 17. Dez. 2023"),
+        ("de", "17.12.23"),
+        ("el", "ΚΥΡΙΑΚΗ 17 ΔΕΚΕΜΒΡΙΟΥ 2023"),
+        ("en", "Dec. 17th, 2023"),
+        ("en", "Sunday 17 Dec '23"),
+        ("en", "2023-12-17"),
+        ("es", "17 de diciembre del 2023"),
+        ("eu", "2023ko abenduaren 17a"),
+        ("fa", "۲۶ آذر ۱۴۰۲"),
+        ("fa", "1402/09/26"),
+        ("fr", "Publié le 17 déc. 2023"),
+        ("he", "17 בדצמבר 2023"),
+        ("hi", "१७ दिसंबर २०२३"),
+        ("hu", "2023. december 17-én"),
+        ("ja", "2023年12月17日(日)"),
+        ("ja", "２０２３／１２／１７"),
+        ("ko", "2023년 12월 17일"),
+        ("ko", "2023. 12. 17."),
+        ("lt", "2023 m. gruodžio 17 d."),
+        ("lv", "2023. gada 17. decembris"),
+        ("no", "17. desember 2023"),
+        ("ru", "17 декабря 2023 г."),
+        ("th", "17 ธันวาคม 2566"),
+        ("th", "17 ธ.ค. 66"),
+        ("tr", "17 ARALIK 2023"),
+        ("uk", "17 ГРУДНЯ 2023"),
+        ("vi", "ngày 17 tháng 12 năm 2023"),
+        ("zh", "发布于2023年12月17日"),
+        (None, "17 décembre 2023"),
+        ("en", "17. prosince 2023"),
+    ],
+)
+def test_as_sites_write_them(language: str | None, text: str):
+    """Native digits and calendars, capitals, suffixes, double months, another language's names."""
+    found = read(text, language)
+    assert (found.day, found.kind, found.ambiguous) == (date(2023, 12, 17), "absolute", False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "clock", "zone"),
+    [
+        ("en", "Dec. 17, 2023 at 10:30 p.m. ET", time(22, 30), timedelta(hours=-5)),
+        ("en", "June 17, 2023, 12:05 AM ET", time(0, 5), timedelta(hours=-4)),
+        ("en", "Updated 5 PM GMT, 17 Dec 2023", time(17), timedelta(0)),
+        ("en", "2023-12-17T10:30:15+05:30", time(10, 30, 15), timedelta(hours=5.5)),
+        ("de", "17.12.2023, 17:40 Uhr", time(17, 40), None),
+        ("de", "17. Dezember 2023 um 17.40 Uhr", time(17, 40), None),
+        ("es", "17 de diciembre de 2023 a las 5:40 p. m.", time(17, 40), None),
+        ("fi", "17.12.2023 klo 17.40", time(17, 40), None),
+        ("fr", "17 décembre 2023 à 17h40", time(17, 40), None),
+        ("ja", "2023年12月17日 午後5時40分", time(17, 40), None),
+        ("ja", "2023/12/17 17:40 JST", time(17, 40), timedelta(hours=9)),
+        ("ko", "2023년 12월 17일 오후 5:40", time(17, 40), None),
+        ("th", "17 ธ.ค. 2566 17:40 น.", time(17, 40), None),
+        ("vi", "17/12/2023 17:40 (GMT+7)", time(17, 40), timedelta(hours=7)),
+        ("zh", "2023年12月17日 17时40分", time(17, 40), None),
+    ],
+)
+def test_clock_beside_the_day(language: str, text: str, clock: time, zone: timedelta | None):
+    """The time of day, with the zone where one is named."""
+    found = read(text, language)
+    assert (found.day.year, found.day.day, found.time) == (2023, 17, clock)
+    assert (found.zone and found.zone.utcoffset(None)) == zone
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "day", "clock"),
+    [
+        ("ar", "قبل 3 ساعات", 0, time(9)),
+        ("de", "gestern", -1, None),
+        ("de", "Heute, 12:19", 0, time(12, 19)),
+        ("de", "vor 2 Std.", 0, time(10)),
+        ("en", "3 hours ago", 0, time(9)),
+        ("en", "Published 2 days ago", -2, None),
+        ("en", "13h ago", -1, time(23)),
+        ("en", "An hour ago", 0, time(11)),
+        ("de", "vor einer Stunde", 0, time(11)),
+        ("fr", "aujourd’hui à 11:40", 0, time(11, 40)),
+        ("th", "2 ชั่วโมงที่แล้ว", 0, time(10)),
+        ("vi", "hôm qua", -1, None),
+        ("en", "Yesterday at 6:05 pm", -1, time(18, 5)),
+        ("es", "hace 5 días", -5, None),
+        ("fr", "il y a 2 heures", 0, time(10)),
+        ("hi", "3 घंटे पहले", 0, time(9)),
+        ("ja", "昨日", -1, None),
+        ("ja", "3時間前", 0, time(9)),
+        ("ko", "3시간 전", 0, time(9)),
+        ("pl", "2 dni temu", -2, None),
+        ("ru", "вчера, 18:05", -1, time(18, 5)),
+        ("tr", "3 gün önce", -3, None),
+        ("zh", "2天前", -2, None),
+    ],
+)
+def test_relative_dates(language: str, text: str, day: int, clock: time | None):
+    """They count from now, and keep the time where their unit is shorter than a day."""
+    found = read(text, language)
+    assert (found.kind, found.time) == ("relative", clock)
+    assert found.day == NOW.date() + timedelta(days=day)
+
+
+def test_order_of_day_and_month():
+    """The region says it, then the language; dots and large numbers leave no doubt."""
+    american, british = date(2024, 3, 4), date(2024, 4, 3)
+    assert (read("3/4/2024", "en").day, read("3/4/2024", "en").ambiguous) == (american, True)
+    for language, region, day in [
+        ("en-US", None, american),
+        ("en", "US", american),
+        ("en-GB", None, british),
+        ("en-US", "GB", british),
+        ("de", None, british),
+    ]:
+        found = read("3/4/2024", language, region)
+        assert (found.day, found.ambiguous) == (day, False)
+    assert read("3.4.2024", "en").day == british
+    assert read("3/25/2024", "de").day == date(2024, 3, 25)
+    assert read("25/3/2024", "en-US").day == date(2024, 3, 25)
+    assert read("3/4/2024").ambiguous
+
+
+def test_the_latest_day_may_be_two_days_ahead():
+    """Zones and wrong clocks; the 29th of February waits for a leap year."""
+    assert latest_day(6, 3, NOW) == date(2024, 6, 3)
+    assert latest_day(6, 4, NOW) == date(2023, 6, 4)
+    assert latest_day(2, 29, datetime(2023, 1, 1, tzinfo=UTC)) == date(2020, 2, 29)
+    assert latest_day(2, 30, NOW) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call 030-12-12-23 or +1 555 123 4567",
+        "1.2.3.4", "v1.2.2023", "Python 3.11.2", "2:1 (1:0)", "3-1", "24/7", "1/2",
+        "$1,200.50", "1.200,50 €", "5 min read", "2 hours", "a day in the life", "12 comments", "17:40", "100 %",
+        "32 December 2023", "13/13/2023", "31.02.2024", "20 of 300", "USA Today sports news",
+        "You may 500 times", "Sun 17", "12 EST", "2023", "December 2023", "", "heute-show und mehr",
+        "2023-12-172", "10.0.0.1:8080", "ISBN 978-3-16-148410-0", "令和5年",
+    ],
+)  # fmt: skip
+def test_numbers_that_are_no_dates(text: str):
+    """Phone numbers, versions, scores, prices, months without a day, days that do not exist."""
+    assert read_dates(text, language="en", now=NOW) == []
+
+
+def test_several_dates_keep_their_places():
+    """In the order of the text; start and end cut the date with its time out."""
+    text = "Published: Dec 17, 2023 | Updated: 18 December 2023, 10:30 UTC"
+    first, second = read_dates(text, language="en", now=NOW)
+    assert (first.text, second.text) == ("Dec 17, 2023", "18 December 2023, 10:30 UTC")
+    assert text[second.start : second.end] == second.text
+    assert second.zone == UTC
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text: str):
+    """Places lie within the text, and days within the years that are read."""
+    for found in read_dates(text, language="de", now=NOW):
+        assert 0 <= found.start < found.end <= len(text)
+        assert found.text == text[found.start : found.end]
+    assert len(fold(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["1 ", "may ", "12:", "1.2.", "1 mar 2023 ", "today ", "5 m ", "p.m. ", "1 may x", "م 1 "],
+)
+def test_time_is_linear(part: str):
+    """Twice the text takes twice the operations."""
+    modules = calendars, clocktime, datenames, datetext, datetokens, reltime
+
+    def operations(size: int) -> int:
+        with count_operations(*modules) as counted, pytest.MonkeyPatch.context() as patch:
+            read_atoms = datetext.read_atoms
+            patch.setattr(
+                datetext, "read_atoms", lambda *args: CountingList(read_atoms(*args), counted)
+            )
+            read_dates("1 " + part * size, language="en", now=NOW)
+        return counted.total
+
+    assert operations(400) < 2.3 * operations(200)

@@ -1,0 +1,1 @@
+"""Helpers of the tests: whole crawls, hostile tasks, operation counts."""

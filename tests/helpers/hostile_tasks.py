@@ -1,0 +1,70 @@
+"""Worker functions that behave as the worst pages do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from typing import Any
+
+from newscrawl.crawl.workers.tasks import extract_page
+from newscrawl.document.document import DocumentError
+
+
+def measure(data: bytes, **plain: Any) -> dict[str, Any]:
+    return {"length": len(data), "pid": os.getpid(), **plain}
+
+
+def hang(data: bytes) -> dict[str, Any]:
+    """Hang in C code that never looks at signals, as libxml2 can."""
+    ctypes.PyDLL(None).pause()
+    return {}
+
+
+def doze(data: bytes, *, seconds: float) -> dict[str, Any]:
+    time.sleep(seconds)
+    return {"pid": os.getpid()}
+
+
+def leave(data: bytes) -> dict[str, Any]:
+    os._exit(7)
+
+
+def segfault(data: bytes) -> dict[str, Any]:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return {}
+
+
+def eat(data: bytes) -> dict[str, Any]:
+    hoard = []
+    while True:
+        hoard.append(bytearray(2**24))
+
+
+def fail(data: bytes) -> dict[str, Any]:
+    raise KeyError("nothing here")
+
+
+def refuse(data: bytes) -> dict[str, Any]:
+    raise DocumentError("no markup")
+
+
+def chatter(data: bytes) -> dict[str, Any]:
+    print("a line that must not reach the pipe")  # noqa: T201
+    return {"said": True}
+
+
+def unplain(data: bytes) -> dict[str, Any]:
+    return {"value": object()}
+
+
+def page_task(data: bytes, **plain: Any) -> dict[str, Any]:
+    """Do to a page what a comment in it names; else extract it."""
+    for name, task in HOSTILE_PAGES.items():
+        if f"<!-- {name} -->".encode() in data:
+            return task(data)
+    return extract_page(data, **plain)
+
+
+HOSTILE_PAGES = {"timeout": hang, "crash": segfault, "memory": eat, "error": fail}

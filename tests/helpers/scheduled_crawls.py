@@ -1,0 +1,133 @@
+"""Crawls one after the other, an hour of a simulated clock apart, in a process of their own.
+
+``python -m tests.helpers.scheduled_crawls JOB`` runs what the JSON file JOB asks for; :func:`crawl_hours` does it
+from a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.utils.log import configure_logging
+from scrapy.utils.project import get_project_settings
+from scrapy.utils.reactor import install_reactor
+
+from newscrawl import clock
+from newscrawl.crawl.reporting.outcomes import site_counts
+from tests.conftest import REPOSITORY
+from tests.servers.newsroom import CLOCK, instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tests.servers.newsroom import NewsServer
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """What the crawl of an hour left behind."""
+
+    hour: int
+    items: list[dict[str, Any]]
+    stats: dict[str, Any]
+
+    def counts(self, site: str) -> Counter[str]:
+        """Return the counts of *site*."""
+        return site_counts(self.stats).get(site, Counter())
+
+
+def crawl_hours(
+    folder: Path, server: NewsServer, hours: Iterable[int], **settings: object
+) -> tuple[list[Hour], str]:
+    """Crawl the sites of *server* once at each of *hours*; return the crawls, and their log."""
+    job = {
+        "hours": list(hours),
+        "sites": [room.url for room in server.rooms.values()],
+        "result": str(folder / "crawls.json"),
+        "settings": {
+            "NEWSCRAWL_STATE": str(folder / "state.sqlite"),
+            "NEWSCRAWL_CSS_ENABLED": False,
+            "NEWSCRAWL_WORKERS": 0,
+            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+            "DOWNLOAD_DELAY": 0,
+            "RETRY_TIMES": 0,
+            "DNSCACHE_ENABLED": False,
+            **settings,
+        },
+    }
+    written = folder / "job.json"
+    written.write_text(json.dumps(job), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.helpers.scheduled_crawls", str(written)],
+        cwd=REPOSITORY,
+        env=server.proxy_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    crawls = json.loads((folder / "crawls.json").read_text(encoding="utf-8"))
+    return [Hour(**crawl) for crawl in crawls], done.stdout
+
+
+async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Run the crawls of *job*; return what :class:`Hour` is made of."""
+    settings = get_project_settings()
+    settings.setdict(job["settings"], "cmdline")
+    configure_logging(settings)
+    runner = AsyncCrawlerRunner(settings)
+    crawls = []
+    for hour in job["hours"]:
+        set_hour(hour)
+        crawler = runner.create_crawler("sitelist")
+        items: list[dict[str, Any]] = []
+        crawler.signals.connect(
+            lambda item, into=items: into.append(item.to_dict()), signals.item_scraped, weak=False
+        )
+        crawler.settings.set("NEWSCRAWL_SITES", job["sites"], "cmdline")
+        await runner.crawl(crawler)
+        stats = json.loads(json.dumps(crawler.stats.get_stats(), default=str))
+        crawls.append({"hour": hour, "items": items, "stats": stats})
+    return crawls
+
+
+def set_hour(hour: int) -> None:
+    """Let the *hour* begin, here and at the server."""
+    urllib.request.urlopen(f"http://{CLOCK}/{hour}").close()  # our own server
+    began = time.monotonic()
+    clock.set_clock(lambda: instant(hour) + timedelta(seconds=time.monotonic() - began))
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet import reactor  # only once it is installed
+
+    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    tasks: list[asyncio.Task[list[dict[str, Any]]]] = []
+
+    def begin() -> None:
+        tasks.append(asyncio.ensure_future(run(job)))
+        tasks[0].add_done_callback(lambda _: reactor.stop())
+
+    reactor.callWhenRunning(begin)
+    reactor.run()
+    Path(job["result"]).write_text(json.dumps(tasks[0].result()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

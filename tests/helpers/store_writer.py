@@ -1,0 +1,29 @@
+"""Writes pairs to a crawl store until it is killed: ``python -m tests.helpers.store_writer FILE``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from itertools import count
+from pathlib import Path
+
+from newscrawl.crawl.frontier.frontier_store import CrawlStore
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b (n INTEGER);"
+
+
+async def write(path: Path) -> None:
+    """Write n to both tables, for n from 0; print n once it must be durable."""
+    store = CrawlStore(path, checkpoint=0.005)
+    await store.open(SCHEMA)
+    for n in count():
+        store.write("INSERT INTO a VALUES (?)", [(n,)])
+        store.write("INSERT INTO b VALUES (?)", [(n,)])
+        await asyncio.sleep(0)
+        if n % 50 == 0:
+            await store.commit()
+            print(n, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    asyncio.run(write(Path(sys.argv[1])))

@@ -1,0 +1,314 @@
+"""What a server says of its load is heard, for the whole registered domain."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.crawl.network.pace import FIRST, PATIENCE, REFUSALS, Pace, retry_after
+from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
+from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.pages import article_page
+from tests.servers.styled import Answer, redirect
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOW = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
+WAIT = 6
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (b"120", 120),
+        (b" 0 ", 0),
+        (b"Sun, 22 Nov 2026 07:01:30 GMT", 90),
+        (b"Sunday, 22-Nov-26 07:01:30 GMT", 90),
+        (b"Sun, 22 Nov 2026 06:00:00 GMT", 0),
+        (b"Sun Nov 22 07:00:05 2026", 5),
+        (b"99999999999999999999999", 9999999999),
+        (None, None),
+        (b"", None),
+        (b"-5", None),
+        (b"1.5", None),
+        (b"soon", None),
+        (b"\xb2", None),
+    ],
+)
+def test_retry_after(header: bytes | None, seconds: float | None):
+    """Seconds and all three forms of a date; anything else says nothing."""
+    assert retry_after(header, NOW) == seconds
+
+
+@given(st.binary(max_size=60))
+def test_any_retry_after(header: bytes):
+    """No header is an error."""
+    seconds = retry_after(header, NOW)
+    assert seconds is None or seconds >= 0
+    Pace(1, 60).close(NOW, seconds or 0)
+
+
+def test_slows_down_and_recovers():
+    """Refusals double the delay up to its bound; answers that go well undo that."""
+    pace = Pace(1.0, longest=60)
+    for expected in (2, 4, 8, 16, 32, 60, 60):
+        pace.refused(NOW, None)
+        assert pace.delay == expected
+    for _ in range(12):
+        pace.well()
+    assert pace.delay == pace.base == 1.0
+    assert pace.refusals == 0
+
+
+def test_a_fast_domain_is_slowed_down_to_something():
+    """Without a delay there would be nothing to double."""
+    pace = Pace(0, longest=60)
+    pace.refused(NOW, None)
+    assert pace.delay == FIRST
+
+
+def test_one_broken_page_is_no_overload():
+    """Only failures in a row slow a domain down."""
+    pace = Pace(1.0, longest=60)
+    for _ in range(PATIENCE - 1):
+        pace.failed()
+    pace.well()
+    for _ in range(PATIENCE - 1):
+        pace.failed()
+    assert pace.delay == 1.0
+    pace.failed()
+    assert pace.delay == 2.0
+
+
+def test_what_was_under_way_counts_once():
+    """Ten pages refused at the same time are one refusal."""
+    pace = Pace(1.0, longest=60)
+    for _ in range(10):
+        pace.refused(NOW, 30.0)
+    assert pace.refusals == 1
+    for number in range(REFUSALS):
+        pace.refused(NOW + timedelta(minutes=number + 1), 30.0)
+    assert pace.gives_up
+
+
+def test_closed_for_a_time():
+    """A domain that is left alone is asked again when its time has come."""
+    pace = Pace(1.0, longest=60)
+    pace.close(NOW, 3600)
+    assert pace.is_closed(NOW + timedelta(minutes=59))
+    assert not pace.is_closed(NOW + timedelta(minutes=61))
+
+
+@pytest.fixture
+def web() -> Iterator[DirectWeb]:
+    with DirectWeb() as served:
+        yield served
+
+
+def crawl_all(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> Crawl:
+    """Crawl *pages* (URLs without scheme and port) of *web*."""
+    urls = [f"http://{host}:{web.port}/{path}" for host, path in (p.split("/", 1) for p in pages)]
+    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 2}
+    done = crawl_pages(folder, urls, direct_environment(), **{**given, **settings})
+    assert done.returncode == 0, done.output[-5000:]
+    assert done.troubles() == []
+    return done
+
+
+def busy(wait: str | None = str(WAIT), status: int = 429) -> Answer:
+    """Return a refusal."""
+    return text("wait", status) if wait is None else html("wait", status, Retry_After=wait)
+
+
+class DatedWeb(DirectWeb):
+    """Names the time for date.example when it is asked first: a crawl may start slowly."""
+
+    status = 429
+
+    async def answer(self, request: Any, writer: asyncio.StreamWriter) -> bool:
+        """Send what there is for the URL at this turn."""
+        url = f"{request.host}{request.target}"
+        if url == "date.example/1" and not self.times_of(url):
+            soon = format_datetime(datetime.now(UTC) + timedelta(seconds=WAIT + 2), usegmt=True)
+            self.put(url, busy(soon, self.status), html("1"))
+        return await super().answer(request, writer)
+
+
+@pytest.fixture
+def dated_web() -> Iterator[DatedWeb]:
+    with DatedWeb() as served:
+        yield served
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [429, 503])
+def test_the_whole_domain_waits(tmp_path: Path, dated_web: DatedWeb, status: int):
+    """All hosts of the domain wait as long as one is told to; nothing is lost; others go on."""
+    web = dated_web
+    web.status = status
+    web.put("www.busy.example/1", busy(status=status), html("1"))
+    for page in ("www.busy.example/2", "img.busy.example/3", "busy.example/4"):
+        web.put(page, html("later"))
+    others = [f"other-{n}.example/" for n in range(20)]
+    for page in others:
+        web.put(page, html("other"))
+    pages = ["www.busy.example/1", "date.example/1", "www.busy.example/2", "img.busy.example/3"]
+    crawl = crawl_all(
+        tmp_path, web, *pages, "busy.example/4", *others, CONCURRENT_REQUESTS=6, RETRY_TIMES=0
+    )
+    refused, again = web.times_of("www.busy.example/1")
+    assert again - refused >= WAIT
+    later = [web.times_of(page)[0] for page in (*pages[2:], "busy.example/4")]
+    assert min(later) - refused >= WAIT
+    # They were not held up by what waited.
+    assert max(web.times_of(page)[0] for page in others) < again
+    first, second = web.times_of("date.example/1")
+    assert second - first >= WAIT
+    assert crawl.stats["downloader/response_status_count/200"] == 5 + len(others)
+    assert crawl.stats["newscrawl/politeness/paused_count"] == 2
+
+
+@pytest.mark.slow
+def test_those_who_wait_hold_nobody_up(tmp_path: Path, web: DirectWeb):
+    """More domains wait than there may be requests; the others go on meanwhile."""
+    waiting = [f"busy-{n}.example/{page}" for n in range(4) for page in range(2)]
+    for page in waiting:
+        web.put(page, busy("8"), html("x"))
+    others = [f"other-{n}.example/" for n in range(20)]
+    for page in others:
+        web.put(page, html("x"))
+    crawl = crawl_all(tmp_path, web, *waiting, *others, CONCURRENT_REQUESTS=4)
+    again = min(web.times_of(page)[1] for page in waiting)
+    assert max(web.times_of(page)[0] for page in others) < again
+    assert crawl.stats["downloader/response_status_count/200"] == 28
+
+
+@pytest.mark.slow
+def test_switched_off(tmp_path: Path, web: DirectWeb):
+    """Without it Retry-After is not heard, and each host is asked for itself."""
+    web.put("busy.example/1", busy("86400"), html("x"))
+    crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
+    assert web.times() == {"busy.example/1": 2}
+    assert not [name for name in crawl.stats if name.startswith("newscrawl/politeness/")]
+
+
+@pytest.mark.slow
+def test_who_asks_for_a_day_is_left_alone(tmp_path: Path, web: DirectWeb):
+    """A crawl does not wait for tomorrow, and does not ask before."""
+    web.put("busy.example/1", busy("86400"))
+    pages = [f"busy.example/{n}" for n in range(1, 6)]
+    crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
+    assert web.times() == {"busy.example/1": 1}
+    assert crawl.stats["newscrawl/politeness/closed_count"] == 1
+    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.refused.RefusedError"] == 4
+
+
+@pytest.mark.slow
+def test_who_never_answers_is_given_up(tmp_path: Path, web: DirectWeb):
+    """A server that says "in a second" for ever does not keep the crawl for ever."""
+    pages = [f"busy.example/{n}" for n in range(8)]
+    for page in pages:
+        web.put(page, busy("1"))
+    crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
+    asked = web.times()
+    assert sum(asked.values()) <= 2 * REFUSALS
+    assert crawl.stats["newscrawl/politeness/closed_count"] == 1
+
+
+@pytest.mark.slow
+def test_backs_off_without_being_told(tmp_path: Path, web: DirectWeb):
+    """Refusals without a time slow the domain down; the pages come."""
+    for n in range(3):
+        web.put(f"slow.example/{n}", busy(None, 503), html("x"))
+    crawl = crawl_all(tmp_path, web, *(f"slow.example/{n}" for n in range(3)), RETRY_TIMES=3)
+    times = sorted(at for _, at in web.at)
+    gaps = [after - before for before, after in pairwise(times)]
+    assert max(gaps) > 0.5
+    assert crawl.stats["downloader/response_status_count/200"] == 3
+
+
+@pytest.mark.slow
+def test_crawl_delay(tmp_path: Path, web: DirectWeb):
+    """It holds for all hosts of the domain, and is bounded."""
+    web.put("a.slow.example/robots.txt", text("User-agent: *\nCrawl-delay: 1\n"))
+    web.put("huge.example/robots.txt", text("User-agent: *\nCrawl-delay: 86400\n"))
+    pages = [
+        "a.slow.example/1",
+        "a.slow.example/2",
+        "b.slow.example/3",
+        "huge.example/1",
+        "huge.example/2",
+    ]
+    for page in pages:
+        web.put(page, html("x"))
+    crawl = crawl_all(
+        tmp_path,
+        web,
+        *pages,
+        ROBOTSTXT_OBEY=True,
+        NEWSCRAWL_CRAWL_DELAY=1.5,
+        DOWNLOAD_DELAY_JITTER=0,
+    )
+    times = sorted(web.times_of(page)[0] for page in pages[:3])
+    assert min(b - a for a, b in pairwise(times)) > 0.9
+    huge = [web.times_of(page)[0] for page in pages[3:]]
+    assert 1.4 < abs(huge[1] - huge[0]) < 10
+    assert crawl.stats["newscrawl/politeness/crawl_delay_count"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_redirects_and_retries_count(tmp_path: Path, web: DirectWeb, interrupted: bool):
+    """A site's budget is one of requests on the network, not of pages or of processes."""
+    links = "".join(
+        f'<a href="/2026/11/20/a-story-of-the-day-number-{n}.html">A story of the day with a long '
+        f"headline, number {n}</a>"
+        for n in range(40)
+    )
+    web.put("127.0.0.1/", html(links))
+    for n in range(40):
+        path = f"/2026/11/20/a-story-of-the-day-number-{n}.html"
+        web.put(f"127.0.0.1{path}", redirect(f"/hop-{n}"))
+        web.put(f"127.0.0.1/hop-{n}", redirect(f"/end-{n}"))
+        web.put(f"127.0.0.1/end-{n}", text("", 500))
+    for pages in (5, 0) if interrupted else (0,):
+        crawl = crawl_sites(
+            tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_SITE_REQUESTS=30,
+            NEWSCRAWL_BACKOFF_DELAY=0, RETRY_TIMES=1, CLOSESPIDER_PAGECOUNT=pages,
+        )  # fmt: skip
+        assert crawl.returncode == 0
+        assert (crawl.stats["finish_reason"] == "finished") is (pages == 0)
+    assert 20 <= sum(web.times().values()) <= 30
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["skipped_count/over_budget"] > 20
+    assert interrupted or counts["discovered_count"] == 40
+
+
+@pytest.mark.slow
+def test_a_listed_site_waits_and_loses_nothing(tmp_path: Path, web: DirectWeb):
+    """The spider's pages come after the wait, each once, sitemap and robots.txt included."""
+    base = f"http://127.0.0.1:{web.port}"
+    stories = [f"/2026/11/20/a-story-of-the-day-number-{n}.html" for n in range(3)]
+    entries = "".join(f"<url><loc>{base}{path}</loc></url>" for path in stories)
+    web.put("127.0.0.1/robots.txt", busy("1", 503), text(f"Sitemap: {base}/map.xml\n"))
+    web.put("127.0.0.1/map.xml", busy("1"), text(f"<urlset>{entries}</urlset>"))
+    web.put("127.0.0.1/", html("front"))
+    for number, path in enumerate(stories):
+        page = Answer(article_page(number).encode(), headers=HTML)
+        web.put(f"127.0.0.1{path}", *([busy("1")] if number else []), page)
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
+    assert crawl.returncode == 0
+    assert crawl.troubles() == []
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
+    assert not any("failed" in name for name in counts)
+    assert crawl.stats["newscrawl/politeness/paused_count"] == 4

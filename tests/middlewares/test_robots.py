@@ -1,0 +1,175 @@
+"""robots.txt by RFC 9309, against real servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from protego import Protego
+
+from newscrawl.crawl.network.robots_rules import own_groups
+from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
+from tests.servers.direct import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
+from tests.servers.styled import HANG, Answer, redirect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+AGENT = "newscrawl/0.1 (+https://pypi.org/project/newscrawl/)"
+DENY = "User-agent: *\nDisallow: /private\n"
+
+_LINES = st.lists(
+    st.sampled_from(
+        [
+            "User-agent: *", "User-agent: newscrawl", "user-agent: NEWS*", "User-agent: other # x",
+            "Disallow: /a", "Disallow: /", "Allow: /a/b", "Disallow:", "Crawl-delay: 3",
+            "Sitemap: https://a.example/s.xml", "# a comment", "", "nonsense", "Host: a.example",
+        ]
+    ),
+    max_size=30,
+)  # fmt: skip
+
+
+@given(_LINES)
+def test_own_groups_say_the_same(lines: list[str]):
+    """What is cut down allows, and delays, as the whole does."""
+    whole = "\n".join(lines)
+    full, cut = Protego.parse(whole), Protego.parse(own_groups(whole, AGENT))
+    for path in ("/", "/a", "/a/b", "/x"):
+        url = f"https://a.example{path}"
+        assert full.can_fetch(url, AGENT) == cut.can_fetch(url, AGENT)
+    assert full.crawl_delay(AGENT) == cut.crawl_delay(AGENT)
+
+
+def test_many_names_over_many_rules():
+    """A parser, which keeps each rule once for each name, gets each of them once."""
+    names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
+    rules = "".join(f"Disallow: /a{n}\n" for n in range(8000))
+    cut = own_groups(f"{names}User-agent: *\n{rules}", AGENT)
+    assert (cut.count("User-agent:"), cut.count("Disallow:")) == (1, 8000)
+    rules_kept = Protego.parse(cut)
+    assert not rules_kept.can_fetch("https://a.example/a7999", AGENT)
+
+
+@pytest.fixture
+def web() -> Iterator[DirectWeb]:
+    with DirectWeb() as served:
+        yield served
+
+
+def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> Crawl:
+    """Crawl *pages* (URLs without scheme and port) of *web*."""
+    for page in pages:
+        web.put(page, html("<p>page"))
+    hosts = [page.split("/", 1) for page in pages]
+    urls = [f"http://{host}:{web.port}/{path}" for host, path in hosts]
+    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 2}
+    done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
+    assert done.returncode == 0, done.output[-5000:]
+    assert done.troubles() == []
+    return done
+
+
+def fetched(web: DirectWeb) -> set[str]:
+    """Return what was fetched beside robots.txt."""
+    return {url for url in web.times() if not url.endswith("/robots.txt")}
+
+
+@pytest.mark.slow
+def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
+    """Rules are obeyed; no rules allow; rules that cannot be had forbid, for a while."""
+    away = "nowhere.example"  # has no address
+    huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 2_700_000  # 10.8 MB
+    late = DENY.replace("private", "first") + "# x\n" * 131_072 + DENY
+    web.put("rules.example/robots.txt", text(DENY))
+    web.put("none.example/robots.txt", text("", 404))
+    web.put("gone.example/robots.txt", text("", 410))
+    web.put("login.example/robots.txt", text("", 401))
+    web.put("broken.example/robots.txt", text("", 500))
+    web.put("flaky.example/robots.txt", text("", 503), text(DENY))
+    web.put("drops.example/robots.txt", Answer(drops=True))
+    web.put("hangs.example/robots.txt", HANG)
+    web.put("html.example/robots.txt", html("<p>Disallow: /"))
+    web.put("binary.example/robots.txt", Answer(bytes(range(256)) * 50, headers=TEXT))
+    web.put("huge.example/robots.txt", text(huge))
+    web.put("late.example/robots.txt", text(late))
+    for n in range(5):
+        target = f"/hop-{n}" if n < 4 else "/rules"
+        web.put(f"hops.example/{'robots.txt' if n == 0 else f'hop-{n - 1}'}", redirect(target))
+    web.put("hops.example/rules", text(DENY))
+    web.put("loops.example/robots.txt", redirect("/robots.txt"))
+    names = ["rules", "none", "gone", "login", "broken", "flaky", "drops", "hangs", "html"]
+    names += ["binary", "huge", "late", "hops", "loops"]
+    pages = [f"{name}.example/{path}" for name in names for path in ("open", "private")]
+    crawl = crawl_paths(tmp_path, web, *pages, f"{away}/x", NEWSCRAWL_BACKOFF_DELAY=1)
+    allowed = {f"{name}.example/open" for name in names} - {
+        f"{name}.example/open" for name in ("broken", "drops", "hangs")
+    }
+    allowed |= {
+        f"{name}.example/private" for name in ("none", "gone", "login", "html", "binary", "loops")
+    }
+    allowed.add("late.example/private")  # what stands behind 512 KB is not read
+    assert {url for url in fetched(web) if url.endswith(("/open", "/private"))} == allowed
+    assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
+    assert crawl.stats["robotstxt/forbidden"] == 4
+    # Nobody is asked twice for what was answered, and 10 MB are not waited for.
+    assert web.times()["rules.example/robots.txt"] == 1
+    assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
+    assert crawl.stats["reactor/read"] <= MAX_READ
+
+
+@pytest.mark.slow
+def test_hostile_rules(tmp_path: Path, web: DirectWeb):
+    """Half a megabyte of names and rules holds nobody up."""
+    names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
+    rules = "".join(f"Disallow: /a{n}\n" for n in range(30_000))
+    stars = "".join(f"Disallow: /*{n}*x$\n" for n in range(20_000))
+    web.put("names.example/robots.txt", text(names + rules))
+    web.put("stars.example/robots.txt", text("User-agent: *\n" + stars))
+    crawl = crawl_paths(tmp_path, web, "names.example/open", "stars.example/open")
+    assert fetched(web) == {"names.example/open", "stars.example/open"}
+    assert crawl.stats["reactor/read"] <= MAX_READ
+    assert crawl.stats["thread/read"] > 500_000
+
+
+@pytest.mark.slow
+def test_not_obeyed(tmp_path: Path, web: DirectWeb):
+    """ROBOTSTXT_OBEY is the switch, as it is Scrapy's."""
+    web.put("rules.example/robots.txt", text(DENY))
+    crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
+    assert web.times() == {"rules.example/private": 1}
+
+
+@pytest.mark.slow
+def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
+    """What the rules are read from is what sitemaps are read from."""
+    base = f"http://127.0.0.1:{web.port}"
+    web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
+    web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
+    web.put("127.0.0.1/", html("front"))
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
+    assert crawl.returncode == 0
+    assert crawl.troubles() == []
+    times = web.times()
+    assert times["127.0.0.1/robots.txt"] == 1
+    assert times["127.0.0.1/map.xml"] == 1
+    assert times["127.0.0.1/"] == 1
+
+
+@pytest.mark.slow
+def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
+    """Nothing at all is asked for there, and the log says why."""
+    web.put("127.0.0.1/robots.txt", text("", 500))
+    web.put("127.0.0.1/", html("front"))
+    base = f"http://127.0.0.1:{web.port}"
+    crawl = crawl_sites(
+        tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
+    )
+    assert crawl.returncode == 0
+    assert set(web.times()) == {"127.0.0.1/robots.txt"}
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["discovery_failed_count/robots_unreachable"] == 3
+    assert f"robots.txt of {base} cannot be had (http_500)" in crawl.output

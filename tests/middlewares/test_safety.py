@@ -1,0 +1,223 @@
+"""No page leads a crawl to an address that is not of the public internet, nor to a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from newscrawl.crawl.network.addresses import AddressPolicy, written_address
+from newscrawl.middlewares import SafetyMiddleware
+from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
+from tests.servers.direct import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.pages import article_page
+from tests.servers.styled import Answer, redirect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REFUSED = "newscrawl/safety/refused_count"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "0.0.0.0", "0",
+        "10.1.2.3", "192.168.1.1", "172.16.0.1", "169.254.169.254", "100.64.0.1", "198.18.0.1",
+        "224.0.0.1", "255.255.255.255", "[::1]", "::1", "::", "fe80::1%eth0", "fc00::1", "fec0::1",
+        "ff02::1", "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::7f00:1",
+        "64:ff9b::10.0.0.1", "2002:7f00:1::", "2001:0:4136:e378:8000:63bf:f5ff:fffe",
+        "localhost", "LOCALHOST.", "a.localhost", "printer.local", "metadata.google.internal",
+        "router.home.arpa", "intranet", "",
+    ],
+)  # fmt: skip
+def test_refused_hosts(host: str):
+    """What a URL can write for an address or a name of one's own network."""
+    assert AddressPolicy().refuses(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["example.com", "1.1.1.1", "16843009", "2606:4700::1111", "[2606:4700::1111]", "a.b.example",
+     "64:ff9b::101:101", "2002:101:101::", "1.example"],
+)  # fmt: skip
+def test_other_hosts(host: str):
+    """The public internet is not refused."""
+    assert not AddressPolicy().refuses(host)
+
+
+def test_allow_list():
+    """Hosts, addresses and networks, and nothing beside them."""
+    policy = AddressPolicy(["127.0.0.1", "10.0.0.0/8", "Intranet", "::1", "news.internal"])
+    for host in ("127.0.0.1", "127.1", "10.9.8.7", "intranet", "[::1]", "news.internal."):
+        assert not policy.refuses(host)
+    for host in ("127.0.0.2", "11.0.0.1.internal", "localhost", "::2", "x.news.internal"):
+        assert policy.refuses(host)
+    assert policy.permits("intranet", "192.168.0.7")
+    assert not policy.permits("other.example", "192.168.0.7")
+    assert policy.permits("other.example", "10.0.0.1")
+
+
+@pytest.mark.parametrize("entry", ["http://a.example", "a.example:80", "10.0.0.0/99", "a b", ""])
+def test_bad_allow_list(entry: str):
+    """An entry that means nothing is an error, not an exception from the rule."""
+    crawler = get_crawler(settings_dict={"NEWSCRAWL_ALLOWED_ADDRESSES": [entry]})
+    with pytest.raises(ValueError, match="NEWSCRAWL_ALLOWED_ADDRESSES"):
+        SafetyMiddleware.from_crawler(crawler)
+
+
+def test_written_addresses():
+    """A name is none, however it begins."""
+    assert written_address("1.example") is None
+    assert written_address("127.0.0.1.nip.example") is None
+
+
+class Seen(NamedTuple):
+    """A crawl, the web it may ask, and the one that it must not."""
+
+    crawl: Crawl
+    web: DirectWeb
+    inner: DirectWeb
+
+    def refused(self, reason: str) -> int:
+        return int(self.crawl.stats.get(f"{REFUSED}/{reason}", 0))
+
+
+@pytest.fixture
+def webs() -> Iterator[tuple[DirectWeb, DirectWeb]]:
+    """Serve a web, and what must not be reached."""
+    with DirectWeb() as web, DirectWeb(address=INTERNAL) as inner:
+        yield web, inner
+
+
+def crawl_urls(
+    folder: Path, web: DirectWeb, inner: DirectWeb, *urls: str, **settings: object
+) -> Seen:
+    """Crawl *urls* with a spider of somebody else."""
+    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, **settings}
+    done = crawl_pages(folder, urls, direct_environment(), **given)
+    assert done.returncode == 0, done.output[-5000:]
+    return Seen(done, web, inner)
+
+
+def inside(port: int, way: str, secret: Path) -> list[str]:
+    """Return URLs that lead inside, different ones for each *way* to them: seven, and three files."""
+    return [
+        f"http://{INTERNAL}:{port}/{way}",
+        f"http://2130706434:{port}/{way}",
+        f"http://0x7f.2:{port}/{way}",
+        f"http://[::ffff:127.0.0.2]:{port}/{way}",
+        f"http://inner.example:{port}/{way}",
+        f"http://localhost:{port}/{way}",
+        f"http://169.254.169.254/{way}",
+        f"ftp://{INTERNAL}:{port}/{way}",
+        f"{secret.as_uri()}?{way}",
+        f"data:text/html;base64%2CPHRpdGxlPmRhdGE8L3RpdGxlPg==#{way}",
+    ]
+
+
+@pytest.mark.slow
+def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """Links, redirects, refreshes, robots.txt, style sheets, and names that mean an inner address."""
+    web, inner = webs
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    ways = {way: inside(inner.port, way, secret) for way in ("link", "redirect", "refresh", "css")}
+    urls = ways["link"]
+    for number, url in enumerate(ways["redirect"]):
+        web.put(f"news.example/redirect-{number}", redirect(url))
+    for number, url in enumerate(ways["refresh"]):
+        refresh = f'<meta http-equiv="refresh" content="0;url={url}">'
+        web.put(f"news.example/refresh-{number}", html(f"<head>{refresh}</head>"))
+    sheets = "".join(f'<link rel="stylesheet" href="{url}">' for url in ways["css"])
+    article = article_page(3).replace("</head>", f"{sheets}</head>").encode()
+    web.put("news.example/article", Answer(article, headers={"Content-Type": "text/html"}))
+    web.put("trick.example/robots.txt", redirect(f"http://{INTERNAL}:{inner.port}/robots"))
+    for way in ("redirect", "refresh"):
+        urls += [f"http://news.example:{web.port}/{way}-{number}" for number in range(10)]
+    urls += [f"http://news.example:{web.port}/article", f"http://trick.example:{web.port}/x"]
+    seen = crawl_urls(tmp_path, web, inner, *urls)
+    assert inner.connections == 0
+    assert "the secret" not in str(seen.crawl.items)
+    assert [item["url"] for item in seen.crawl.items if "/article" in item["url"]] != []
+    # Scrapy follows no redirect to a file, and sheets are told by their scheme earlier.
+    assert seen.refused("scheme") == 3
+    assert seen.refused("address") == 4 * 7 + 1
+    for url in ways["link"][:7]:  # or its robots.txt
+        assert f"Refused (address): {url.removesuffix('link')}" in seen.crawl.output
+    assert seen.crawl.troubles() == []
+
+
+@pytest.mark.slow
+def test_rebinding(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """A name that moves inside between two connections is not followed there."""
+    web, inner = webs
+    web.put("rebinding.example/1", html("1", Connection="close"))
+    urls = [f"http://rebinding.example:{web.port}/{n}" for n in (1, 2)]
+    seen = crawl_urls(
+        tmp_path, web, inner, *urls, DNSCACHE_ENABLED=False, ROBOTSTXT_OBEY=False,
+        CONCURRENT_REQUESTS=1, NEWSCRAWL_MIN_BODY=0,
+    )  # fmt: skip
+    assert web.times() == {"rebinding.example/1": 1}
+    assert inner.connections == 0
+    assert seen.refused("address") == 1
+
+
+@pytest.mark.slow
+def test_sitemaps_and_feeds_lead_nowhere_else(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """What robots.txt, sitemaps and feeds of a listed site name is checked, too."""
+    web, inner = webs
+    base, inside = f"http://127.0.0.1:{web.port}", f"http://{INTERNAL}:{inner.port}"
+    robots = f"User-agent: *\nDisallow:\nSitemap: {inside}/map.xml\nSitemap: file:///etc/passwd\n"
+    robots += f"Sitemap: {base}/index.xml\n"
+    index = f"<sitemapindex><sitemap><loc>{inside}/deep.xml</loc></sitemap></sitemapindex>"
+    web.put("127.0.0.1/robots.txt", text(robots))
+    web.put("127.0.0.1/index.xml", text(index))
+    web.put("127.0.0.1/", html(f'<a href="{inside}/a-story-of-some-length-2026.html">A story</a>'))
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
+    assert crawl.returncode == 0
+    assert inner.connections == 0
+    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["discovery_failed_count/address"] == 2
+    assert crawl.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.slow
+def test_switched_off(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """One setting opens all of it."""
+    web, inner = webs
+    inner.put("inner.example/", html("inside"))
+    url = f"http://inner.example:{inner.port}/"
+    seen = crawl_urls(tmp_path, web, inner, url, NEWSCRAWL_SAFETY_ENABLED=False)
+    assert inner.times()["inner.example/"] == 1
+    assert seen.refused("address") == 0
+
+
+@pytest.mark.slow
+def test_behind_a_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """The proxy may be anywhere; what the URL itself tells is checked all the same."""
+    _, inner = webs
+    inner.put("paper.example/", html("by proxy"))
+    environment = {**direct_environment(), "http_proxy": inner.url}
+    urls = ["http://paper.example/", f"http://{INTERNAL}:{inner.port}/", "http://db.internal/"]
+    done = crawl_pages(tmp_path, urls, environment)
+    assert done.returncode == 0
+    assert set(inner.times()) == {"paper.example/robots.txt", "paper.example/"}
+    assert done.stats[f"{REFUSED}/address"] == 2
+
+
+@pytest.mark.slow
+def test_headers_without_end(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """An answer of a hundred thousand headers is not read on."""
+    web, inner = webs
+    headers = {"Content-Type": "text/html"} | {f"X-Header-{n}": "x" for n in range(100_000)}
+    web.put("many.example/", Answer(b"<p>x", headers=headers))
+    web.put("few.example/", html("x"))
+    urls = [f"http://{name}.example:{web.port}/" for name in ("many", "few")]
+    seen = crawl_urls(tmp_path, web, inner, *urls)
+    assert seen.refused("headers") == 1
+    assert web.times()["many.example/"] == 1
+    assert 100 < seen.crawl.stats["reactor/headers"] <= 1000
+    assert seen.crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1

@@ -1,0 +1,131 @@
+"""Bodies that are not what they are said to be."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.document.encoding import is_binary, to_utf8
+from tests.helpers.crawls import crawl_pages, crawl_sites
+from tests.servers import response
+from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.pages import article_page, paragraphs
+from tests.servers.styled import Answer
+
+if TYPE_CHECKING:
+    import asyncio
+    from pathlib import Path
+
+    from tests.servers import Request
+
+GERMAN = "Überraschung für die Bürger: „Straßen“ bleiben gesperrt – vorläufig. " * 20
+HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("stored", "header", "meta"),
+    [
+        ("utf-8", "iso-8859-1", "utf-8"),
+        ("utf-8", "iso-8859-1", "iso-8859-1"),
+        ("utf-8", "x-no-such-charset", "utf-16"),
+        ("cp1252", "utf-8", "utf-8"),
+        ("cp1252", "utf-8", "windows-1252"),
+        ("cp1252", "iso-8859-1", "utf-8"),
+        ("cp1252", None, "iso-8859-1"),
+    ],
+)
+def test_wrong_charset(stored: str, header: str | None, meta: str):
+    """Bytes that prove what they are go before what is said of them: no mojibake, no U+FFFD."""
+    page = HTML.format(meta, GERMAN)
+    assert to_utf8(page.encode(stored), header).utf8.decode() == page
+
+
+def test_mixed_charset():
+    """A part in another charset costs neither part its letters."""
+    ours, theirs = HTML.format("utf-8", GERMAN), "Müßte längst gelöst sein – „schön“!"
+    found = to_utf8(ours.encode() + theirs.encode("cp1252"), "utf-8")
+    assert found.utf8.decode() == ours + theirs
+    assert found.repaired
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"%PDF-1.7\n", b"\x89PNG\r\n", b"PK\x03\x04", b"\x7fELF", b"OggS", b"\xd0\xcf\x11\xe0",
+     random.Random(7).randbytes(3000)],
+)  # fmt: skip
+def test_binary(data: bytes):
+    """Pictures, documents, archives, noise."""
+    assert is_binary(data)
+
+
+@pytest.mark.parametrize(
+    "charset", ["utf-8", "utf-16", "utf-16-le", "cp1252", "iso2022_jp", "shift_jis"]
+)
+def test_text_in_any_charset(charset: str):
+    """What is text in some charset is no binary."""
+    assert not is_binary(HTML.format(charset, "日本 Text " * 300).encode(charset, "replace"))
+    assert not is_binary(b"")
+
+
+class Packed(DirectWeb):
+    """Sends a page packed as the URL says, unless asked for it unpacked."""
+
+    always = False
+
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        kind = request.target.strip("/")
+        if kind == "robots.txt":
+            return await super().answer(request, writer)
+        page = article_page(5).encode()
+        good = gzip.compress(page)
+        packed = {
+            "good": good,
+            "lie": page,
+            "noise": b"\x1f\x8b" + random.Random(1).randbytes(500),
+            "br": b"\xff" * 500,
+        }[kind.split("-")[0]]
+        encoding = "br" if kind == "br" else "gzip"
+        plain = request.headers["accept-encoding"] == "identity" and "always" not in kind
+        self.record(request, 200)
+        headers = {"Content-Type": "text/html; charset=utf-8"}
+        if not plain:
+            headers["Content-Encoding"] = encoding
+        writer.write(response(page if plain else packed, headers=headers))
+        return True
+
+
+@pytest.mark.slow
+def test_what_does_not_unpack_is_asked_for_unpacked(tmp_path: Path):
+    """Once; a server that cannot do it either way fails."""
+    kinds = ["good", "lie", "noise", "br", "lie-always"]
+    with Packed() as web:
+        urls = [f"http://paper.example:{web.port}/{kind}" for kind in kinds]
+        crawl = crawl_pages(
+            tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=0
+        )
+    assert crawl.returncode == 0
+    asked = {kind: web.times()[f"paper.example/{kind}"] for kind in kinds}
+    assert asked == {"good": 1, "lie": 2, "noise": 2, "br": 2, "lie-always": 2}
+    assert crawl.stats["newscrawl/compression/retried_count"] == 4
+    whole = {
+        item["url"].rsplit("/", 1)[1] for item in crawl.items if paragraphs(5)[-1] in item["body"]
+    }
+    assert whole == {"good", "lie", "noise", "br"}
+
+
+@pytest.mark.slow
+def test_binary_pages_are_named_so(tmp_path: Path):
+    """A picture under a story's address is no page, and no worker is bothered with it."""
+    story = "/2026/11/20/a-story-of-the-day-with-a-long-name-1.html"
+    with DirectWeb() as web:
+        web.put(
+            "127.0.0.1/", html(f'<a href="{story}">A story of the day, with a long headline</a>')
+        )
+        body = b"%PDF-1.7\n" + random.Random(3).randbytes(5000)
+        web.put(f"127.0.0.1{story}", Answer(body, headers={"Content-Type": "text/html"}))
+        crawl = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment())
+        counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    assert counts["failed_count/binary"] == 1

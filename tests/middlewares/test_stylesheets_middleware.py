@@ -1,0 +1,449 @@
+"""Style sheets in a crawl: fetched once, by the rules, and never at the cost of a page."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
+
+from newscrawl.crawl.network.addresses import written_address
+from newscrawl.crawl.stylesheet_fetcher import ASKING, SheetFetcher, SheetRefusedError
+from newscrawl.middlewares import StylesheetMiddleware
+from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
+from tests.end_to_end.test_startproject import assert_healthy, crawl_server
+from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
+from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+HOSTS = 6
+PAGES = 15
+TIMEOUT = 2.0
+SHEET_SIZE = 200_000
+
+THEME = "http://cdn.example/theme.css"
+
+pytestmark = pytest.mark.slow
+
+
+class Recorded(NamedTuple):
+    """A crawl, and what the server saw of it."""
+
+    crawl: Crawl
+    web: StyledWeb
+
+    def counts(self, prefix: str = "newscrawl/css/") -> dict[str, Any]:
+        stats = self.crawl.stats
+        return {k.removeprefix(prefix): v for k, v in stats.items() if k.startswith(prefix)}
+
+    def complete(self, name: str) -> bool | None:
+        """Return ``style_complete`` of the page of *name*'s host."""
+        (found,) = (item for item in self.crawl.items if f"/{name}.example/" in item["url"])
+        return found["style_complete"]
+
+
+def record(
+    folder: Path, answers: Mapping[str, Answer], *pages: str, **settings: object
+) -> Recorded:
+    """Crawl *pages* (URLs without scheme)."""
+    with StyledWeb(answers) as web:
+        urls = [f"http://{url}" for url in pages]
+        settings = {"NEWSCRAWL_CSS_TIMEOUT": TIMEOUT} | settings
+        done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
+    assert done.returncode == 0, done.output[-5000:]
+    assert done.troubles() == []
+    return Recorded(done, web)
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Six papers of 15 pages, each with two sheets of its own and one that all share."""
+    answers = {"cdn.example/theme.css": Answer()}
+    for host in (f"paper{n}.example" for n in range(HOSTS)):
+        head = link(THEME), link("/own.css"), "<style>@import 'fonts.css';</style>"
+        answers |= {f"{host}/{n}.html": page(n, *head) for n in range(PAGES)}
+        answers |= {f"{host}/own.css": Answer(), f"{host}/fonts.css": Answer()}
+    pages = [url for url in answers if url.endswith(".html")]
+    return record(tmp_path_factory.mktemp("healthy"), answers, *pages)
+
+
+def test_each_sheet_once(healthy: Recorded):
+    """90 pages share 13 sheets: each is asked for exactly once."""
+    times = healthy.web.times()
+    sheets = {url: n for url, n in times.items() if url.endswith(".css")}
+    assert len(sheets) == 2 * HOSTS + 1
+    assert set(sheets.values()) == {1}
+    counts = healthy.counts()
+    assert counts["requested_count"] == counts["fetched_count"] == 13
+    assert counts["shared_count"] == 3 * HOSTS * PAGES - 13
+
+
+def test_all_styles_are_complete(healthy: Recorded):
+    """Every page had its sheets, and so its article."""
+    assert len(healthy.crawl.items) == HOSTS * PAGES
+    assert all(item["style_complete"] for item in healthy.crawl.items)
+    assert healthy.counts()["complete_page_count"] == HOSTS * PAGES
+
+
+def test_requests_look_like_a_browsers(healthy: Recorded):
+    """Sheets are asked for as such, in the name of the page."""
+    own = healthy.web.requests["paper0.example/own.css"].headers
+    assert own["accept"].startswith("text/css")
+    assert own["referer"].startswith("http://paper0.example/")
+    assert own["referer"].endswith(".html")
+    theme = healthy.web.requests["cdn.example/theme.css"].headers
+    assert theme["referer"].endswith(".example/")
+    assert "cookie" not in own
+
+
+#: what is wrong -> the answer of each sheet of a page, and what is counted
+FAULTS: dict[str, tuple[list[Answer], str, int]] = {
+    "missing": ([Answer(b"", 404)], "failed_count/http_404", 1),
+    "html": ([Answer(headers={"Content-Type": "text/html"})], "failed_count/content_type", 1),
+    "large": ([Answer(b" " * (SHEET_SIZE + 1))], "failed_count/too_large", 2),
+    "bomb": ([bomb(5)], "failed_count/too_large", 2),
+    "hang": ([HANG], "failed_count/timeout", 1),
+    "loop": ([redirect("http://css-loop.example/0.css")], "failed_count/redirects", 1),
+    "forbidden": ([Answer()], "failed_count/robots", 1),
+    "broken": ([Answer(b"", 500)] * 8, "failed_count/http_500", 5),
+    "drop": ([Answer(drops=True)] * 8, "failed_count/connection", 5),
+    "many": ([Answer()] * 12, "fetched_count", 0),
+    "heavy": ([Answer(b" " * (SHEET_SIZE - n)) for n in range(5)], "refused_count/page_size", 2),
+}
+
+
+def faulty_web() -> dict[str, Answer]:
+    answers = {
+        "css-forbidden.example/robots.txt": Answer(b"User-agent: *\nDisallow: /"),
+        "schemes.example/p.html": page(
+            1,
+            link("ftp://css.example/0.css"),
+            link("file:///etc/passwd"),
+            link("http://a:x/b.css"),
+            link("https:///c.css"),
+            link("//a..b/d.css"),
+        ),
+        "private.example/p.html": page(
+            1,
+            link("http://127.0.0.1/0.css"),
+            link("http://[::1]/0.css"),
+            link("http://169.254.169.254/latest/meta-data"),
+            link("http://0x7f.1/0.css"),
+            link("http://[::ffff:10.0.0.1]/0.css"),
+            link("/moved.css"),
+        ),
+        "private.example/moved.css": redirect("http://192.168.1.1/0.css"),
+        "print.example/p.html": page(1, link("/print.css", "media=print")),
+        "plain.example/p.html": page(1),
+        "unstyled.example/p.html?unstyled": page(1, link("/0.css")),
+        "empty.example/p.html": Answer(
+            link("/0.css").encode(), headers={"Content-Type": "text/html"}
+        ),
+        "chain.example/p.html": page(1, link("/0.css")),
+        **{f"chain.example/{n}.css": Answer(b"@import '%d.css';" % (n + 1)) for n in range(6)},
+        "ring.example/p.html": page(1, link("/0.css")),
+        **{f"ring.example/{n}.css": Answer(b"@import '%d.css';" % (1 - n)) for n in range(2)},
+        "moved.example/p.html": page(1, link("/0.css")),
+        "moved.example/0.css": redirect("http://css-moved.example/x/0.css"),
+        "css-moved.example/x/0.css": Answer(b"@import '1.css';"),
+        "css-moved.example/x/1.css": Answer(),
+    }
+    for name, (sheets, _, _) in FAULTS.items():
+        urls = [f"css-{name}.example/{n}.css" for n in range(len(sheets))]
+        answers[f"{name}.example/p.html"] = page(1, *(link(f"http://{url}") for url in urls))
+        answers |= dict(zip(urls, sheets, strict=True))
+    return answers
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """One page for each way in which a sheet goes wrong."""
+    answers = faulty_web()
+    pages = [url for url in answers if "/p.html" in url]
+    return record(
+        tmp_path_factory.mktemp("faulty"),
+        answers,
+        *pages,
+        NEWSCRAWL_CSS_SHEETS=8,
+        NEWSCRAWL_CSS_SHEET_SIZE=SHEET_SIZE,
+        NEWSCRAWL_CSS_PAGE_SIZE=3 * SHEET_SIZE,
+        RETRY_TIMES=1,
+        NEWSCRAWL_MIN_BODY=0,
+        NEWSCRAWL_KEEP="article,index,other",
+    )
+
+
+def test_no_page_is_lost(faulty: Recorded):
+    """Whatever becomes of the sheets, the article comes."""
+    assert len(faulty.crawl.items) == len([url for url in faulty_web() if "/p.html" in url])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_counted(faulty: Recorded, name: str):
+    """Each failure has its reason in the stats."""
+    _, count, number = FAULTS[name]
+    counts = faulty.counts()
+    assert counts.get(count, 0) >= number
+    if count != "fetched_count":
+        assert counts[count] == number
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"large"}))
+def test_faults_make_styles_incomplete(faulty: Recorded, name: str):
+    """The article says that a sheet was missing."""
+    assert faulty.complete(name) is False
+
+
+def test_failures_are_not_retried(faulty: Recorded):
+    """What failed once is not asked for again."""
+    sheets = {url: n for url, n in faulty.web.times().items() if url.endswith(".css")}
+    assert sheets.pop("css-loop.example/0.css") == 4  # redirects to itself
+    # Twisted itself asks again where a connection that was kept open proves dead.
+    dropped = {url for url in sheets if url.startswith("css-drop.example/")}
+    assert {url for url, n in sheets.items() if n > 1} <= dropped
+
+
+def test_robots_txt_holds_for_sheets(faulty: Recorded):
+    """A sheet that robots.txt forbids is not asked for."""
+    assert faulty.web.times()["css-forbidden.example/robots.txt"] == 1
+    assert "css-forbidden.example/0.css" not in faulty.web.times()
+
+
+@pytest.mark.parametrize("name", ["broken", "drop"])
+def test_hosts_in_trouble_are_left_alone(faulty: Recorded, name: str):
+    """After five failures in a row the rest is not tried."""
+    asked = [url for url in faulty.web.times() if url.startswith(f"css-{name}.example/")]
+    assert len([url for url in asked if url.endswith(".css")]) == 5
+    assert faulty.counts()["refused_count/host_failures"] == 6
+
+
+def test_only_http_is_fetched(faulty: Recorded):
+    """Other schemes are refused, and counted; a URL that is none, too."""
+    assert faulty.counts()["refused_count/scheme"] == 2
+    assert faulty.counts()["refused_count/url"] == 3
+
+
+def test_private_addresses_are_refused(faulty: Recorded):
+    """A page of the open web leads to no address inside, written out or redirected to."""
+    assert faulty.counts()["refused_count/address"] == 6
+    assert faulty.complete("private") is False
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("2130706433", "127.0.0.1"),
+        ("0x7f000001", "127.0.0.1"),
+        ("127.1", "127.0.0.1"),
+        ("[fe80::1%25eth0]", "fe80::1"),
+        ("paper.example", None),
+        ("a..b", None),
+        ("1.example", None),
+    ],
+)
+def test_written_addresses(host: str, address: str | None):
+    """An address is known in every form in which resolvers take it."""
+    assert written_address(host) == address
+
+
+def test_names_that_lead_inside():
+    """A name is judged by where it leads; a page inside may have its sheets inside."""
+
+    async def run() -> None:
+        fetcher = SheetFetcher(get_crawler())
+        inside = Request("http://localhost/a.css", meta={ASKING: "http://127.0.0.1:8000/1.html"})
+        await fetcher.admit(inside)
+        with pytest.raises(SheetRefusedError):
+            await fetcher.admit(inside.replace(meta={ASKING: "http://93.184.216.34/1.html"}))
+
+    asyncio.run(run())
+
+
+def test_sheets_of_a_page_are_bounded(faulty: Recorded):
+    """A page has the sheets that the setting allows, not more."""
+    asked = [url for url in faulty.web.times() if url.startswith("css-many.example/")]
+    assert len([url for url in asked if url.endswith(".css")]) == 8
+
+
+@pytest.mark.parametrize("name", ["print", "plain"])
+def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
+    """Nothing is missing where nothing for a screen was named."""
+    assert faulty.complete(name) is True
+
+
+@pytest.mark.parametrize("name", ["unstyled", "empty"])
+def test_pages_that_get_no_sheets(faulty: Recorded, name: str):
+    """A request may say no, and a page without paragraphs is no article."""
+    assert f"{name}.example/0.css" not in faulty.web.times()
+    assert faulty.complete(name) is False
+
+
+def test_imports_have_a_depth(faulty: Recorded):
+    """A sheet's imports are fetched, and theirs; no deeper."""
+    asked = {url for url in faulty.web.times() if url.startswith("chain.example/")}
+    sheets = {url for url in asked if url.endswith(".css")}
+    assert sheets == {f"chain.example/{n}.css" for n in range(3)}
+    assert faulty.complete("chain") is False
+
+
+def test_imports_in_a_ring(faulty: Recorded):
+    """Sheets that import each other are fetched once, and nothing is missing."""
+    assert faulty.web.times()["ring.example/0.css"] == 1
+    assert faulty.complete("ring") is True
+
+
+def test_imports_of_a_moved_sheet(faulty: Recorded):
+    """Relative to where the sheet is, not to where it was."""
+    assert faulty.web.times()["css-moved.example/x/1.css"] == 1
+    assert faulty.complete("moved") is True
+
+
+def test_a_sheet_that_hangs_holds_nothing_up(tmp_path: Path):
+    """Even where Scrapy does one request at a time, pages wait no longer than the timeout."""
+    answers = {f"css{n}.example/0.css": HANG for n in range(3)}
+    sheets = [link(f"http://{url}") for url in answers]
+    pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
+    found = record(tmp_path, answers | pages, *pages, CONCURRENT_REQUESTS=1, ROBOTSTXT_OBEY=False)
+    assert [item["style_complete"] for item in found.crawl.items] == [False] * 9
+    assert found.counts()["failed_count/timeout"] == 3
+
+
+class BarrierWeb(StyledWeb):
+    """Answers for sheets once all of them were asked for."""
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        super().__init__(answers)
+        self._missing = {url for url in answers if url.endswith(".css")}
+        self._all_asked = asyncio.Event()
+
+    async def answer(self, request: Any, writer: asyncio.StreamWriter) -> bool:
+        """Send what there is for the URL."""
+        self._missing.discard(f"{request.host}{request.target}")
+        if not self._missing:
+            self._all_asked.set()
+        if request.target.endswith(".css"):
+            await self._all_asked.wait()
+        return await super().answer(request, writer)
+
+
+def test_sheets_are_fetched_side_by_side(tmp_path: Path):
+    """Even where Scrapy does one request at a time, no sheet waits for another."""
+    answers = {f"css{n}.example/0.css": Answer() for n in range(3)}
+    sheets = [link(f"http://{url}") for url in answers]
+    pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
+    with BarrierWeb(answers | pages) as web:
+        urls = [f"http://{url}" for url in pages]
+        given = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "NEWSCRAWL_CSS_TIMEOUT": 30}
+        crawl = crawl_pages(tmp_path, urls, web.proxy_environment(), **given)
+    assert [item["style_complete"] for item in crawl.items] == [True] * 9
+    assert crawl.stats["newscrawl/css/requested_count"] == 3
+
+
+def test_a_crawl_that_is_closed_leaves_sheets_behind(tmp_path: Path):
+    """What is under way when the crawl is closed neither fails nor keeps it open."""
+    answers = {f"css.example/{n}.css": HANG for n in range(30)}
+    pages = {
+        f"paper{n}.example/p.html": page(n, link(f"http://css.example/{n}.css")) for n in range(30)
+    }
+    found = record(
+        tmp_path, answers | pages, *pages, CLOSESPIDER_ITEMCOUNT=2, NEWSCRAWL_CSS_HOST_FAILURES=0
+    )
+    assert found.crawl.stats["finish_reason"] == "closespider_itemcount"
+    assert found.counts().get("failed_count/timeout", 0) < 30
+
+
+def test_meta_holds_urls_only():
+    """What the middleware leaves in a response's meta can be pickled, for JOBDIR."""
+    request = Request("http://paper.example/1.html")
+    answer = page(1, link("/a.css"), link("/b.css"))
+    response = HtmlResponse(request.url, body=answer.body, request=request)
+
+    async def run() -> None:
+        middleware = StylesheetMiddleware.from_crawler(get_crawler())
+        assert middleware.process_response(request, response) is response
+        await middleware.sheets.close()
+
+    asyncio.run(run())
+    assert pickle.loads(pickle.dumps(response.meta)) == {
+        "newscrawl_css": ["http://paper.example/a.css", "http://paper.example/b.css"]
+    }
+
+
+def test_sheets_of_a_former_crawl_are_known(tmp_path: Path):
+    """Parsed sheets stay on disk."""
+    answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
+    counts = [record(tmp_path, answers, "paper.example/1.html").counts() for _ in range(2)]
+    assert [count.get("cached_count", 0) for count in counts] == [0, 1]
+
+
+def test_switched_off(tmp_path: Path):
+    """Without styles no sheet is asked for, and articles say nothing of them."""
+    answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
+    found = record(tmp_path, answers, "paper.example/1.html", NEWSCRAWL_CSS_ENABLED=False)
+    assert "paper.example/a.css" not in found.web.times()
+    assert found.crawl.items[0]["style_complete"] is None
+
+
+def test_sitelist_styles_articles_only(tmp_path: Path):
+    """The sheets of front pages are nobody's business."""
+    url = "paper.example/2026/03/14/lokales/was-aus-dem-umbau-wird-1.html"
+    sitemap = f"<urlset><url><loc>http://{url}</loc></url></urlset>".encode()
+    answers = {
+        "paper.example/robots.txt": Answer(b"Sitemap: http://paper.example/sitemap.xml"),
+        "paper.example/sitemap.xml": Answer(sitemap, headers={"Content-Type": "application/xml"}),
+        "paper.example/": page(2, link("/front.css")),
+        "paper.example/front.css": Answer(),
+        url: page(1, link("/a.css")),
+        "paper.example/a.css": Answer(),
+    }
+    with StyledWeb(answers) as web:
+        environment = web.proxy_environment()
+        done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
+    assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
+    assert web.times()["paper.example/"] == web.times()["paper.example/a.css"] == 1
+    assert "paper.example/front.css" not in web.times()
+
+
+def test_sheets_go_through_the_pages_proxy(tmp_path: Path):
+    """A proxy that a spider names for its page holds for the page's sheets."""
+    answers = {
+        "paper.example/1.html": page(1, link("http://css.example/a.css")),
+        "css.example/a.css": Answer(b"@import 'b.css';"),
+        "css.example/b.css": Answer(),
+    }
+    with StyledWeb(answers) as web:
+        url, proxy = "http://paper.example/1.html", web.url.replace("//", "//me:secret@")
+        done = crawl_pages(tmp_path, [url], os.environ, PAGE_PROXY=proxy, ROBOTSTXT_OBEY=False)
+    assert done.items[0]["style_complete"] is True
+    assert {web.requests[url].headers["proxy-authorization"] for url in answers} == {
+        "Basic " + b64encode(b"me:secret").decode()
+    }
+
+
+def test_foreign_project(tmp_path: Path):
+    """The middleware and the pipeline alone do it all, in a project that has nothing else of us."""
+    sheets = {"127.0.0.1/a.css": Answer(), "127.0.0.1/b.css": Answer(b"@import 'a.css';")}
+    papers = {
+        f"127.0.0.1/2026/03/14/{n}-artikel.html": page(n, link("/b.css"))
+        for n in range(PROJECT_PAGES)
+    }
+    lines = (
+        'DOWNLOADER_MIDDLEWARES = {"newscrawl.middlewares.StylesheetMiddleware": 545}\n'
+        'ITEM_PIPELINES = {"newscrawl.pipelines.NewsExtractPipeline": 300}'
+    )
+    with StyledWeb(sheets | papers) as web:
+        log = crawl_server(web.url, tmp_path, lines)
+        assert [web.times()[url] for url in sheets] == [1, 1]
+    assert_healthy(log)
+    assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
+    assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()

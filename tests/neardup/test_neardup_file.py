@@ -1,0 +1,156 @@
+"""The file of the index of near-duplicates: what it refuses, and what it survives."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.neardup import Index, NearDuplicateIndexError, Options, Story
+from tests.helpers.neardup_writer import OPTIONS, stories
+from tests.neardup.test_neardup_index import story, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where an index may be."""
+    return tmp_path / "near-duplicates.sqlite"
+
+
+def test_foreign_files_are_refused(path: Path):
+    """Neither text nor another program's database is taken for an index, and both stay whole."""
+    path.write_text("these are not stories\n" * 200, encoding="utf-8")
+    with pytest.raises(NearDuplicateIndexError, match="not an index"):
+        Index(path)
+    assert path.read_text(encoding="utf-8").startswith("these are")
+    path.unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE story (id)")
+    connection.close()
+    with pytest.raises(NearDuplicateIndexError, match="not an index"):
+        Index(path)
+
+
+@pytest.mark.parametrize(("version", "reason"), [(99, "newer version"), (1, "older version")])
+def test_files_of_another_format_are_refused(path: Path, version: int, reason: str):
+    """A file of a later format is left alone, and so is one of an earlier format."""
+    Index(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    with pytest.raises(NearDuplicateIndexError, match=reason):
+        Index(path)
+
+
+def test_damaged_files_are_refused(path: Path):
+    """A file with a hole is found out when it is opened."""
+    with Index(path, OPTIONS) as index:
+        index.add_many(stories(60))
+    data = bytearray(path.read_bytes())
+    data[8192:20480] = bytes(12288)
+    path.write_bytes(data)
+    with pytest.raises(NearDuplicateIndexError, match="damaged"):
+        Index(path, OPTIONS)
+
+
+def test_other_sketches_are_refused(path: Path):
+    """Sketches of other options cannot be compared; other thresholds can."""
+    Index(path).close()
+    Index(path, Options(containment=0.5)).close()
+    with pytest.raises(NearDuplicateIndexError, match="other options"):
+        Index(path, Options(shingle=5))
+
+
+def test_a_second_writer_is_refused(path: Path):
+    """Who comes second is told so at once, and may come again later."""
+    with Index(path) as index:
+        index.add(story("https://a.test/1", words(50)))
+        with pytest.raises(NearDuplicateIndexError, match="in use"):
+            Index(path)
+    Index(path).close()
+
+
+def test_a_batch_is_all_or_nothing(path: Path):
+    """A batch that breaks off leaves no trace, not in what a site repeats either."""
+
+    def breaking() -> Iterator[Story]:
+        for n in range(5):
+            yield story(f"https://a.test/{n}", words(100, seed=1) + words(100, seed=10 + n))
+        raise RuntimeError("broken off")
+
+    with Index(path) as index:
+        with pytest.raises(RuntimeError, match="broken off"):
+            index.add_many(breaking())
+        assert len(index) == 0
+        with Index(None) as fresh:
+            assert index.add_many(stories(40)) == fresh.add_many(stories(40))
+
+
+def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None:
+    """Kill a writer after *kill_at* acknowledgements; what it leaves is checked and completed."""
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "tests.helpers.neardup_writer", str(path), str(count), str(batch)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(line) for line, _ in zip(writer.stdout, range(kill_at), strict=False)]
+    writer.kill()
+    acknowledged += [int(line) for line in writer.stdout if line.strip()]
+    writer.wait()
+    writer.stdout.close()
+    everything, done = stories(count), acknowledged[-1]
+    with Index(path, OPTIONS) as index:
+        held = {len({one.url for one in everything[:n]}) for n in (done, min(count, done + batch))}
+        assert len(index) in held
+        index.add_many(everything[:done])
+        assert len(index) in held
+        index.add_many(everything[done:])
+        left = contents(index)
+    with Index(None, OPTIONS) as index:
+        index.add_many(everything)
+        assert left == contents(index)
+
+
+def contents(index: Index) -> list[list[tuple[object, ...]]]:
+    """Return all that an index holds."""
+    tables = ("site", "cluster", "alias", "story", "boilerplate", "posting", "part")
+    found = [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    index._postings.recent.take(0, 0)
+    return [*found, index._postings.recent.entries.tolist()]
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_killed_writer(path: Path, batch: int):
+    """After kill -9 the index holds what was acknowledged, and goes on to the same contents."""
+    killed_and_resumed(path, 96, kill_at=3, batch=batch)
+
+
+@pytest.mark.slow
+def test_twenty_kills(path: Path):
+    """Twenty kills at random points: no loss, no double, and the same clusters."""
+    draw = random.Random(20)
+    for number in range(20):
+        batch = draw.choice([1, 1, 5, 20])
+        target = path.with_name(f"{number}.sqlite")
+        killed_and_resumed(target, 240, kill_at=draw.randrange(1, 240 // batch), batch=batch)
+
+
+def test_the_file_is_one(path: Path):
+    """A closed index is one file, which can be copied and opened elsewhere."""
+    with Index(path) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    shutil.copy(path, copied := path.with_name("copy.sqlite"))
+    with Index(copied) as index:
+        assert index.add(story("https://b.test/1", words(300))).cluster == first.cluster

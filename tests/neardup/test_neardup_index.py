@@ -1,0 +1,419 @@
+"""The index of near-duplicates: verdicts, updates, the window, what it survives and refuses."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise, permutations
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from newscrawl.neardup import Index, Options, Story, Verdict
+from newscrawl.neardup.batch import in_order, replay, two_pass
+from tests.helpers.neardup_writer import OPTIONS, WORDS, stories
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def words(count: int, seed: int = 0) -> list[str]:
+    """Return the words of a made-up text."""
+    return random.Random(seed).choices(WORDS, k=count)
+
+
+def story(url: str, text: list[str] | str, when: datetime = NOON) -> Story:
+    """Return a story of the site that its URL names."""
+    text = text if isinstance(text, str) else " ".join(text)
+    return Story(url, text, when, url.split("/")[2])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where an index may be."""
+    return tmp_path / "near-duplicates.sqlite"
+
+
+def test_a_copy_joins_the_first():
+    """A story begins a cluster, a copy on another site joins it, another story does not."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        other = index.add(story("https://b.test/1", words(300, seed=1)))
+        copy = index.add(story("https://c.test/1", words(300)))
+    assert first == Verdict(first.cluster, 1, True, None, ())
+    assert other.cluster != first.cluster
+    assert copy == Verdict(first.cluster, 2, False, 1.0, ("https://a.test/1",))
+
+
+@pytest.mark.parametrize("length", [60, 400, 3000])
+def test_a_trimmed_copy_joins(length: int):
+    """The first half of a story is found, whichever comes first."""
+    text = words(length)
+    for one, other in ((text, text[: length // 2]), (text[: length // 2], text)):
+        with Index(None) as index:
+            first = index.add(story("https://a.test/1", one))
+            assert index.add(story("https://b.test/1", other)).cluster == first.cluster
+
+
+def test_scripts_without_spaces():
+    """In Japanese a character is a word: an edited copy joins, another story does not."""
+    draw = random.Random(3)
+    kana = [chr(code) for code in range(0x3041, 0x3090)] + [chr(c) for c in range(0x4E00, 0x4F00)]
+    text = "".join(draw.choices(kana, k=400))
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", text))
+        edited = index.add(story("https://b.test/1", text[:150] + "変更" + text[160:350]))
+        other = index.add(story("https://c.test/1", "".join(draw.choices(kana, k=400))))
+    assert edited.cluster == first.cluster != other.cluster
+
+
+def test_templates_differ_by_their_numbers():
+    """Short stories of one template are told apart by their numbers."""
+    template = "The Fed added {} million dollars in reserves through a {} day repurchase agreement"
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", template.format(900, 3)))
+        other = index.add(story("https://b.test/1", template.format(1500, 7)))
+        same = index.add(story("https://c.test/1", template.format(900, 3) + " on Monday"))
+    assert other.cluster != first.cluster == same.cluster
+
+
+def test_texts_without_words():
+    """Empty bodies are near to nothing."""
+    with Index(None) as index:
+        verdicts = index.add_many(story(f"https://a.test/{n}", "…!" * n) for n in range(4))
+    assert [verdict.is_first for verdict in verdicts] == [True] * 4
+
+
+def test_what_a_site_repeats_joins_nothing():
+    """Pages that share a long frame and nothing else stay apart, from the first page on."""
+    frame = words(250, seed=5)
+    with Index(None) as index:
+        found = [
+            index.add(story(f"https://a.test/{n}", frame + words(250, seed=10 + n)))
+            for n in range(8)
+        ]
+        copy = index.add(story("https://b.test/1", words(250, seed=13)))
+    assert len({verdict.cluster for verdict in found}) == 8
+    assert copy.cluster == found[3].cluster
+
+
+def test_a_page_of_mostly_boilerplate_is_found():
+    """What came in with much boilerplate, before that was known, is near to a bare copy."""
+    frame, text = words(24000, seed=5), words(600)
+    with Index(None) as index:
+        first = index.add(story("https://a.test/", frame + text))
+        for n in range(240):
+            part = frame[n // 3 * 300 :][:300]
+            index.add(story(f"https://a.test/{n}", part + words(900, seed=10 + n)))
+        copy = index.add(story("https://b.test/", text))
+    assert copy.cluster == first.cluster
+
+
+@pytest.mark.parametrize("pages", [0, 1, 2, 6])
+def test_versions_on_one_site_are_never_hidden(pages: int):
+    """Versions of a story on a site join, whatever the site repeats, and however many they are."""
+    frame, text = words(60, seed=5), words(300)
+    with Index(None) as index:
+        for n in range(pages):
+            index.add(story(f"https://a.test/other/{n}", frame + words(300, seed=10 + n)))
+        found = [
+            index.add(story(f"https://a.test/{n}", frame + text + words(12 * n, seed=40 + n)))
+            for n in range(6)
+        ]
+        copy = index.add(story("https://b.test/1", text))
+    assert len({verdict.cluster for verdict in (*found, copy)}) == 1
+
+
+@pytest.mark.parametrize(("site", "joins"), [("a.test", False), ("b.test", True)])
+def test_pages_of_one_site_must_share_more(site: str, joins: bool):
+    """Half of a story under another one is a teaser on its own site, a copy on any other."""
+    text = words(400)
+    mixed = story(f"https://{site}/mixed", text[:220] + words(180, seed=9))
+    pages = [story(f"https://{host}/{n}", words(300, seed=n)) for host in ("a.test", "b.test")
+             for n in range(1, 4)]  # fmt: skip
+    collection = [*pages, story("https://a.test/story", text), mixed]
+    with Index(None) as index:
+        *_, first, last = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert (last.cluster == first.cluster) is joins
+    assert (clusters[mixed.url] == clusters["https://a.test/story"]) is joins
+
+
+def two_pass_clusters(collection: list[Story]) -> dict[str, str]:
+    """Return the cluster of each URL when all stories are looked at first."""
+    found = two_pass(collection)
+    placed = zip(found.stories, found.verdicts, strict=True)
+    return {one.url: verdict.cluster for one, verdict in placed}
+
+
+KNOWN = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in range(3)]
+"""Pages that tell what their site repeats: nothing."""
+
+
+@pytest.mark.parametrize("length", [200, 400, 1500])
+def test_two_pages_that_end_alike_stay_apart(length: int):
+    """The rest of another story below two stories of a site joins neither them nor their copies."""
+    rest = words(length, seed=5)
+    pages = [story(f"https://a.test/{n}", words(100, seed=n) + rest) for n in range(2)]
+    copies = [
+        story(f"https://b{n}.test/", words(100, seed=n) + words(20, seed=9)) for n in range(2)
+    ]
+    collection = [*KNOWN, *pages, *copies]
+    with Index(None) as index:
+        *_, one, other, first, second = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert one.cluster == first.cluster != other.cluster == second.cluster
+    assert [clusters[copy.url] for copy in copies] == [clusters[page.url] for page in pages]
+    assert len({clusters[page.url] for page in pages}) == 2
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize("edit", ["trimmed", "updated", "begun anew", "in a digest"])
+def test_two_pages_that_tell_one_story_join(edit: str, is_reversed: bool):
+    """The beginning of a story is in its trimmed copy, its update and a digest: one is near."""
+    text = words(300)
+    edited = {
+        "trimmed": text[:110],
+        "updated": words(200, seed=1) + text,
+        "begun anew": words(40, seed=1) + text[40:],
+        "in a digest": words(300, seed=1) + text + words(300, seed=2),
+    }[edit]
+    pages = [story("https://a.test/1", text), story("https://a.test/2", edited)]
+    collection = [*KNOWN, *(reversed(pages) if is_reversed else pages)]
+    copy = story("https://b.test/", text)
+    with Index(None) as index:
+        *_, one, other, last = index.add_many([*collection, copy])
+    clusters = two_pass_clusters([*collection, copy])
+    assert one.cluster == other.cluster == last.cluster
+    assert len({clusters[page.url] for page in (*pages, copy)}) == 1
+
+
+def test_the_window():
+    """What lies further apart than the window is not compared."""
+    with Index(None, Options(window=timedelta(hours=48))) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        late = index.add(story("https://b.test/1", words(300), NOON + timedelta(hours=49)))
+        near = index.add(story("https://c.test/1", words(300), NOON - timedelta(hours=48)))
+    assert late.cluster != first.cluster == near.cluster
+
+
+def test_an_arrival_again_gets_its_verdict():
+    """The same text at the same URL changes nothing, and hears what it heard before."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        copy = index.add(story("https://b.test/1", words(300)))
+        assert index.add(story("https://a.test/1", words(300))) == first
+        assert index.add(story("https://b.test/1", words(300))) == copy
+        assert len(index) == 2
+
+
+def test_an_update_replaces_and_keeps_its_cluster():
+    """A new text at a known URL is what later stories are compared with; the old one is not."""
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", words(300)))
+        update = index.add(story("https://a.test/1", words(300, seed=1)))
+        old = index.add(story("https://b.test/1", words(300)))
+        new = index.add(story("https://c.test/1", words(300, seed=1)))
+        served_again = index.add(story("https://a.test/1", words(300)))
+        assert len(index) == 3
+    assert update == first
+    assert old.cluster != first.cluster == new.cluster
+    assert served_again == update
+
+
+def test_a_story_between_two_clusters_merges_them():
+    """Two halves are two clusters until the whole story comes; the later name is an alias."""
+    text = words(400)
+    with Index(None) as index:
+        one = index.add(story("https://a.test/1", text[:200]))
+        other = index.add(story("https://b.test/1", text[200:]))
+        whole = index.add(story("https://c.test/1", text))
+        assert one.cluster != other.cluster
+        assert whole.cluster == one.cluster == index.resolve(other.cluster)
+        assert whole.merged == (other.cluster,)
+        assert whole.size == 3
+
+
+def test_one_pair_does_not_chain_clusters():
+    """A story near to one of many in a cluster joins the cluster that it is near to as a whole."""
+    left, right = words(300, seed=1), words(300, seed=2)
+    with Index(None) as index:
+        lefts = [index.add(story(f"https://l{n}.test/", left)) for n in range(4)]
+        rights = [index.add(story(f"https://r{n}.test/", right)) for n in range(4)]
+        both = index.add(story("https://both.test/", left[:200] + right[:100]))
+        assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
+
+
+def test_half_of_a_cluster_is_no_majority():
+    """A story with paragraphs of another one does not bring together the copies of both."""
+    one, other = words(400, seed=1), words(400, seed=2)
+    with Index(None) as index:
+        both = index.add(story("https://both.test/", one[:220] + other[:200]))
+        first = index.add(story("https://other.test/", other))
+        copies = [index.add(story(f"https://c{n}.test/", one + words(9, seed=n))) for n in range(4)]
+        last = index.add(story("https://last.test/", other))
+    assert both.cluster == first.cluster == last.cluster
+    assert {copy.cluster for copy in copies} == {copies[0].cluster} != {both.cluster}
+
+
+@pytest.mark.parametrize(("start", "joins"), [(80, True), (230, False)])
+def test_half_of_a_cluster_that_is_alike(start: int, joins: bool):
+    """A story near to one of two joins both where it has something in common with the other."""
+    text = words(500)
+    with Index(None) as index:
+        whole = index.add(story("https://whole.test/", text))
+        index.add(story("https://first.test/", text[:230] + words(220, seed=1)))
+        cut = text[start:][:250] + words(200, seed=2)
+        assert (index.add(story("https://cut.test/", cut)).cluster == whole.cluster) is joins
+
+
+def test_parts_of_a_story_join_it_in_any_order():
+    """Two halves have nothing in common but the story, which both are part of."""
+    text = words(400)
+    parts = {"https://a.test/": text, "https://b.test/": text[:200], "https://c.test/": text[200:]}
+    for order in permutations(parts):
+        with Index(None) as index:
+            found = index.add_many(story(url, parts[url]) for url in order)
+            assert len({index.resolve(verdict.cluster) for verdict in found}) == 1
+
+
+def test_a_story_that_everybody_prints_is_one_cluster():
+    """More copies than are looked up join all the same."""
+    text = words(120)
+    with Index(None) as index:
+        found = index.add_many(
+            story(f"https://{n}.test/", text + words(6, seed=n)) for n in range(600)
+        )
+    assert {verdict.cluster for verdict in found} == {found[0].cluster}
+    assert found[-1].size == 600
+
+
+def test_spotsigs_by_name():
+    """The second sketch finds copies of running text, and none in lists."""
+    text = " ".join(
+        f"The {one} was a {other} and the {third} is {one}"
+        for one, other, third in zip(words(60), words(60, 1), words(60, 2), strict=True)
+    )
+    with Index(None, Options.of("spotsigs")) as index:
+        first = index.add(story("https://a.test/1", text))
+        copy = index.add(story("https://b.test/1", "Menu Home Sport " + text))
+    assert copy.cluster == first.cluster
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"scale": 3}, {"shingle": 0}, {"containment": 2.0}, {"sketch": "simhash"}]
+)
+def test_options_that_make_no_sense(wrong: dict[str, object]):
+    """Wrong parameters are refused where they are given."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Options(**wrong)
+
+
+def test_stream_over_a_restart(path: Path):
+    """Closing and opening in between changes no verdict."""
+    everything = stories(120)
+    with Index(None, OPTIONS) as index:
+        whole = index.add_many(everything)
+    parts = []
+    for start in range(0, 120, 37):
+        with Index(path, OPTIONS) as index:
+            parts += index.add_many(everything[start : start + 37])
+    assert parts == whole
+
+
+def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whether postings are in memory or in the file, and over restarts, verdicts are the same."""
+    everything = stories(120)
+    with Index(None, OPTIONS) as index:
+        whole = index.add_many(everything)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+    parts = []
+    for start in range(0, 120, 29):
+        with Index(path, OPTIONS) as index:
+            parts += [index.add(one) for one in everything[start : start + 29]]
+    assert parts == whole
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
+def test_batches_change_nothing(seed: int, cuts: list[int]):
+    """One by one, in batches, or in a replay: the same verdicts, and repeated ones are stored."""
+    everything = in_order(stories(60, seed))
+    with Index(None, OPTIONS) as index:
+        single = [index.add(one) for one in everything]
+    edges = [0, *sorted(cuts), 60]
+    with Index(None, OPTIONS) as index:
+        batches = [
+            verdict
+            for low, high in pairwise(edges)
+            for verdict in index.add_many(everything[low:high])
+        ]
+        count = len(index)
+        index.add_many(everything)
+        assert len(index) == count
+    assert single == batches == replay(reversed(everything), OPTIONS)
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**16), order=st.randoms(use_true_random=False))
+def test_two_passes_know_no_order(seed: int, order: random.Random):
+    """The two-pass clusters depend on the stories alone, and sizes on the whole clusters."""
+    everything = list({one.url: one for one in stories(60, seed)}.values())
+    found = two_pass(everything, OPTIONS)
+    order.shuffle(everything)
+    assert two_pass(everything, OPTIONS) == found
+    clusters = [verdict.cluster for verdict in found.verdicts]
+    assert all(verdict.size == clusters.count(verdict.cluster) for verdict in found.verdicts)
+    assert sum(verdict.is_first for verdict in found.verdicts) == len(set(clusters))
+
+
+def test_two_passes_say_where_they_differ():
+    """Stories whose company is another one than in the stream are named."""
+    text = words(400)
+    alone = [story(f"https://s{n}.test/", words(300, seed=n)) for n in range(3)]
+    copies = [story(f"https://c{n}.test/", text) for n in range(3)]
+    assert two_pass(alone + copies).differing == ()
+    # What the site repeats shows on its third page only; by then two are with its first source.
+    frame = words(200, seed=9)
+    source = story("https://0.test/", frame, NOON - timedelta(hours=1))
+    pages = [story(f"https://a.test/{n}", frame + words(100, seed=n)) for n in range(3)]
+    found = two_pass([source, *pages])
+    assert len({verdict.cluster for verdict in found.verdicts}) == 4
+    assert found.differing == (source.url, pages[0].url, pages[1].url)
+
+
+def test_the_index_is_pruned():
+    """Stories far out of the window go, with all that belongs to them; sizes stay."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(None, options) as index:
+        for n in range(400):
+            when = NOON + timedelta(hours=n)
+            index.add(story(f"https://s{n % 7}.test/{n}", words(60, seed=n), when))
+        assert 100 <= len(index) <= 150
+        assert len(index._postings.recent) <= 60 * 150
+
+
+def test_the_file_is_bounded_by_the_window(path: Path):
+    """What stories that are gone were found by leaves the file, too."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(path, options) as index, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+        for n in range(1500):
+            when = NOON + timedelta(hours=n)
+            index.add(story(f"https://s{n % 7}.test/{n}", words(120, seed=n), when))
+        held = index._connection.execute("SELECT sum(length(entries)) FROM posting").fetchone()[0]
+    assert held < 6 * 104 * 2.5 * 200
+
+
+def test_one_wrong_date_prunes_nothing():
+    """A story dated a century ahead does not empty the index."""
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(None, options) as index:
+        index.add(story("https://future.test/", words(50), NOON + timedelta(days=36525)))
+        for n in range(300):
+            index.add(story(f"https://s.test/{n}", words(60, seed=n), NOON))
+        assert len(index) == 301

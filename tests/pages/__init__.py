@@ -1,0 +1,1 @@
+"""Labelled pages of our own making: readers' comments and kinds of page."""

@@ -1,0 +1,326 @@
+"""NearDuplicatePipeline: clusters of items as they come, in any project."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import scrapy
+import zyte_common_items
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.test import get_crawler
+
+from newscrawl import Article
+from newscrawl.feeds.story_reader import StoryReader, instant
+from newscrawl.neardup import Index, NearDuplicateIndexError
+from newscrawl.neardup import index as index_module
+from newscrawl.pipelines import NearDuplicatePipeline
+from newscrawl.samples import expected_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.neardup import Options, Story, Verdict
+    from newscrawl.neardup.sketch import Sketch
+
+WIRE = [page for page in expected_pages() if "shore-power" in page.path or "20261118" in page.path]
+OTHERS = [page for page in expected_pages() if page.kind == "article" and page not in WIRE]
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def article(page: Any) -> Article:
+    """Return the article of a page of the samples."""
+    return Article(
+        url=f"http://{page.site}.example{page.path}",
+        title=page.title,
+        date=page.date,
+        body=page.body,
+        fetched_at=NOW,
+    )
+
+
+def process(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return what the pipeline makes of *items*, and the stats; exceptions in their places."""
+
+    async def run() -> tuple[list[Any], dict[str, Any]]:
+        crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""} | settings)
+        pipeline = NearDuplicatePipeline.from_crawler(crawler)
+        await pipeline.open_spider()
+        try:
+            calls = (pipeline.process_item(item) for item in items)
+            results = await asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            await pipeline.close_spider()
+        prefix = "newscrawl/neardup/"
+        stats = crawler.stats.get_stats().items()
+        return list(results), {k.removeprefix(prefix): v for k, v in stats if k.startswith(prefix)}
+
+    return asyncio.run(run())
+
+
+def test_wire_story_is_one_cluster() -> None:
+    """three sites print one agency's story, edited: one cluster; all else stands alone"""
+    assert len(WIRE) == 3
+    results, stats = process(*map(article, [*OTHERS, *WIRE]))
+    alone, together = results[: len(OTHERS)], results[len(OTHERS) :]
+    assert {one.cluster["size"] for one in alone} == {1}
+    assert len({one.cluster["id"] for one in together}) == 1
+    assert [one.cluster["size"] for one in together] == [1, 2, 3]
+    assert [one.cluster["is_first"] for one in together] == [True, False, False]
+    assert together[0].cluster["similarity"] is None
+    assert together[2].cluster["similarity"] > 0.3
+    assert set(together[2].cluster["near_duplicates"]) == {one.url for one in together[:2]}
+    count = len(results)
+    assert stats == {"article_count": count, "cluster_count": count - 2, "duplicate_count": 2}
+
+
+def test_article_with_cluster_goes_through_json() -> None:
+    """the field holds plain values"""
+    results, _ = process(*map(article, WIRE))
+    assert Article.from_dict(results[2].to_dict()) == results[2]
+
+
+def test_duplicates_dropped() -> None:
+    """only the first article of a cluster stays"""
+    results, stats = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_DROP=True)
+    assert isinstance(results[0], Article)
+    assert all(isinstance(result, DropItem) for result in results[1:])
+    assert stats["dropped_count"] == 2
+
+
+def test_index_goes_on_from_crawl_to_crawl(tmp_path: Path) -> None:
+    """what an earlier crawl found counts in the next; an article that comes again changes nothing"""
+    index = str(tmp_path / "index.sqlite")
+    (first,), _ = process(article(WIRE[0]), NEWSCRAWL_NEARDUP_INDEX=index)
+    results, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_INDEX=index)
+    assert results[0].cluster == first.cluster
+    assert [one.cluster["size"] for one in results] == [1, 2, 3]
+
+
+@dataclass
+class Story:
+    link: str
+    text: str | None = None
+    posted: Any = None
+    story: Any = None
+
+
+class ScrapyStory(scrapy.Item):
+    link = scrapy.Field()
+    text = scrapy.Field()
+    posted = scrapy.Field()
+    story = scrapy.Field()
+
+
+NAMES = {"url": "link", "body": "text", "date": "posted", "cluster": "story"}
+
+
+@pytest.mark.parametrize("item_class", [dict, Story, ScrapyStory])
+def test_items_of_other_projects(item_class: Any) -> None:
+    """any item with a text and a URL, under the project's names of fields"""
+    items = [
+        item_class(link=f"https://{page.site}.example/1", text=page.body, posted="2026-11-18")
+        for page in WIRE
+    ]
+    results, _ = process(*items, NEWSCRAWL_FIELDS=NAMES)
+    assert all(result is item for result, item in zip(results, items, strict=True))
+    clusters = [item["story"] if item_class is not Story else item.story for item in items]
+    assert [cluster["size"] for cluster in clusters] == [1, 2, 3]
+
+
+def test_items_that_hold_no_cluster() -> None:
+    """an item without the field is still told from the others, and can be dropped"""
+    items = [
+        zyte_common_items.Article(url=f"https://{page.site}.example/1", articleBody=page.body)
+        for page in WIRE
+    ]
+    names = {"body": "articleBody", "date": "datePublished"}
+    results, stats = process(*items, NEWSCRAWL_FIELDS=names, NEWSCRAWL_NEARDUP_DROP=True)
+    assert results[0] is items[0]
+    assert stats["dropped_count"] == 2
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"url": "https://a.example/1"},
+        {"url": "https://a.example/1", "body": " \n"},
+        {"url": "https://a.example/1", "body": b"bytes"},
+        {"body": "no URL"},
+        {"url": "mailto:a@b.example", "body": "no page"},
+        {"url": 1, "body": "no URL"},
+    ],
+)
+def test_items_without_story_pass(item: dict[str, Any]) -> None:
+    """what has no text or no URL goes through as it came"""
+    results, stats = process(item)
+    assert results == [item]
+    assert "cluster" not in item
+    assert stats == {"passed_count": 1}
+
+
+def test_order_is_kept() -> None:
+    """a burst of items gives the clusters that the items give one after the other"""
+    items = [article(page) for page in (*WIRE, *OTHERS)] * 2
+    burst, _ = process(*items)
+    clusters = [one.cluster for one in burst]
+
+    async def one_by_one() -> list[Any]:
+        crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""})
+        pipeline = NearDuplicatePipeline.from_crawler(crawler)
+        await pipeline.open_spider()
+        found = [(await pipeline.process_item(item)).cluster for item in items]
+        await pipeline.close_spider()
+        return found
+
+    assert asyncio.run(one_by_one()) == clusters
+
+
+def test_switched_off() -> None:
+    """False switches a listed pipeline off"""
+    with pytest.raises(NotConfigured):
+        process(NEWSCRAWL_NEARDUP_ENABLED="False")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("SKETCH", "simhash"), ("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
+)
+def test_settings_that_cannot_be_used(name: str, value: Any) -> None:
+    """an error names the setting before the crawl begins"""
+    with pytest.raises(ValueError, match="NEWSCRAWL_NEARDUP_"):
+        process(**{f"NEWSCRAWL_NEARDUP_{name}": value})
+
+
+def test_settings_reach_the_index() -> None:
+    """window, threshold and sketch decide what is near"""
+    apart = [article(page) for page in WIRE]
+    apart[1].date = apart[0].date + timedelta(days=30)
+    far, _ = process(*apart[:2])
+    assert [one.cluster["size"] for one in far] == [1, 1]
+    near, _ = process(*apart[:2], NEWSCRAWL_NEARDUP_WINDOW=0)
+    assert [one.cluster["size"] for one in near] == [1, 2]
+    strict, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_CONTAINMENT=1)
+    assert [one.cluster["size"] for one in strict] == [1, 1, 1]
+    spots, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_SKETCH="spotsigs")
+    assert [one.cluster["size"] for one in spots] == [1, 2, 3]
+
+
+def test_foreign_file_is_refused(tmp_path: Path) -> None:
+    """a file of another program is not written to"""
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE theirs (a)")
+    other.close()
+    with pytest.raises(NearDuplicateIndexError, match="not an index"):
+        process(article(WIRE[0]), NEWSCRAWL_NEARDUP_INDEX=str(path))
+
+
+READER = StoryReader({})
+
+
+def test_identity_of_a_story() -> None:
+    """versions of a page share its canonical URL, unless that is of another site or the front page"""
+
+    def url(canonical: Any) -> str:
+        item = {"url": "https://www.a.example/1?utm_source=x#top", "body": "text"}
+        story = READER.read(item | {"canonical_url": canonical}, NOW)
+        assert story is not None
+        return story.url
+
+    plain = "https://www.a.example/1"
+    assert url("https://a.example/story") == "https://a.example/story"
+    assert url("/story") == "https://www.a.example/story"
+    assert url("https://wire.test/story") == plain
+    assert url("https://www.a.example/") == plain
+    assert url("http://[") == plain
+    assert url(None) == url(1) == plain
+
+
+def test_time_of_a_story() -> None:
+    """publication goes before fetching, fetching before now"""
+    item: dict[str, Any] = {"url": "https://a.example/1", "body": "text"}
+    fetched = {"fetched_at": "2026-11-19T10:00:00+00:00"}
+    days = [
+        READER.read(given, NOW)
+        for given in (item, item | fetched, item | fetched | {"date": date(2026, 11, 18)})
+    ]
+    assert [day.when.day for day in days if day] == [20, 19, 18]
+
+
+# A time in the first or last year may be in none elsewhere.
+YEAR_2, YEAR_9998 = datetime(2, 1, 1), datetime(9998, 1, 1)  # noqa: DTZ001
+
+
+@given(
+    st.one_of(
+        st.datetimes(YEAR_2, YEAR_9998),
+        st.datetimes(YEAR_2, YEAR_9998, timezones=st.timezones()),
+        st.dates(),
+    )
+)
+def test_instants(moment: Any) -> None:
+    """days and times become aware instants, from their ISO text too"""
+    found = instant(moment)
+    assert found is not None
+    assert found.tzinfo is not None
+    # As UTC: times in a repeated hour equal none of another zone (PEP 495).
+    assert instant(moment.isoformat()).astimezone(UTC) == found.astimezone(UTC)
+    if isinstance(moment, datetime) and moment.tzinfo:
+        assert found is moment
+
+
+@pytest.mark.parametrize("moment", [None, 1, "", "yesterday", "2026-13-01", [], {}])
+def test_no_instant(moment: Any) -> None:
+    """anything else is none"""
+    assert instant(moment) is None
+
+
+def test_event_loop_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """a burst of long articles is sketched and indexed in another thread, some at a time"""
+    words = [f"word{number}" for number in range(3000)]
+    draw = random.Random(1)
+    items = [
+        {
+            "url": f"https://{number % 7}.example/{number}",
+            "body": " ".join(draw.choices(words, k=3000)),
+        }
+        for number in range(150)
+    ]
+    threads: Counter[int] = Counter()
+    batches: list[int] = []
+
+    def add_many(index: Index, stories: list[Story]) -> list[Verdict]:
+        batches.append(len(stories))
+        return add(index, stories)
+
+    def sketch(text: str, options: Options) -> Sketch:
+        threads[threading.get_ident()] += 1
+        return make_sketch(text, options)
+
+    add, make_sketch = Index.add_many, index_module.sketch
+    monkeypatch.setattr(Index, "add_many", add_many)
+    monkeypatch.setattr(index_module, "sketch", sketch)
+
+    async def process_all() -> None:
+        settings = {"NEWSCRAWL_NEARDUP_INDEX": str(tmp_path / "index.sqlite")}
+        pipeline = NearDuplicatePipeline.from_crawler(get_crawler(settings_dict=settings))
+        await pipeline.open_spider()
+        await asyncio.gather(*map(pipeline.process_item, items))
+        await pipeline.close_spider()
+
+    asyncio.run(process_all())
+    assert all(item["cluster"]["is_first"] for item in items)
+    assert list(threads.values()) == [150]
+    assert threading.get_ident() not in threads
+    assert sum(batches) == 150
+    assert max(batches) <= 50

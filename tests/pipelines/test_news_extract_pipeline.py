@@ -1,0 +1,480 @@
+"""NewsExtractPipeline: every kind of item, every way a page can end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+import pydantic
+import pytest
+import scrapy
+import zyte_common_items
+from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
+from scrapy.utils.test import get_crawler
+
+from newscrawl.crawl.reporting.outcomes import no_articles
+from newscrawl.crawl.workers.pool import WorkerPool
+from newscrawl.items import Article, Evidence, PageItem
+from newscrawl.pipelines import NewsExtractPipeline
+from newscrawl.pipelines.zyte import to_zyte
+from tests.pages.kind_pages import kind_pages
+from tests.servers import pages
+
+URL = "http://tagesbote.test:8080/2026/03/14/1-muehle.html"
+HTML = pages.article_page(1).encode()
+STUB = pages.dress("Nur kurz", pages.paragraphs(1)[:2], meta_charset="utf-8").encode()
+#: above the length of STUB, below that of HTML
+MIN_BODY = 1000
+
+
+@dataclass
+class Results:
+    items: list[Any]
+    stats: dict[str, Any]
+
+    def counts(self, prefix: str) -> dict[str, int]:
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.stats.items()
+            if name.startswith(prefix)
+        }
+
+
+def process(*items: Any, **settings: Any) -> Results:
+    """Return what the pipeline makes of *items*; what was dropped as its exception."""
+
+    async def run() -> Results:
+        crawler = get_crawler(settings_dict={"NEWSCRAWL_WORKERS": 1} | settings)
+        pipeline = NewsExtractPipeline.from_crawler(crawler)
+        try:
+            calls = (pipeline.process_item(item) for item in items)
+            results = await asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            await WorkerPool.for_crawler(crawler).close()
+        return Results(list(results), crawler.stats.get_stats())
+
+    return asyncio.run(run())
+
+
+def assert_is_the_article(article: Any) -> None:
+    """Title, date and body are those of the page."""
+    adapter = ItemAdapter(article)
+    assert adapter["title"] == pages.title(1)
+    assert adapter["date"] == pages.PUBLISHED
+    assert set(pages.paragraphs(1)) <= set(adapter["body"].split("\n\n"))
+
+
+class ScrapyItem(scrapy.Item):
+    url = scrapy.Field()
+    html = scrapy.Field()
+    title = scrapy.Field()
+    date = scrapy.Field()
+    body = scrapy.Field()
+    authors = scrapy.Field()
+    newscrawl_status = scrapy.Field()
+
+
+@dataclass
+class DataclassItem:
+    url: str
+    html: bytes | str
+    title: str | None = None
+    date: datetime | None = None
+    body: str | None = None
+    authors: list[str] = field(default_factory=list)
+    newscrawl_status: str | None = None
+
+
+@attrs.define
+class AttrsItem:
+    url: str
+    html: bytes | str
+    title: str | None = None
+    date: datetime | None = None
+    body: str | None = None
+    authors: list[str] = attrs.Factory(list)
+    newscrawl_status: str | None = None
+
+
+class PydanticItem(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(validate_assignment=True)
+    url: str
+    html: bytes | str
+    title: str | None = None
+    date: datetime | None = None
+    body: str | None = None
+    authors: list[str] = []
+    newscrawl_status: str | None = None
+
+
+ITEM_CLASSES = [dict, ScrapyItem, DataclassItem, AttrsItem, PydanticItem]
+
+
+def test_page_item_becomes_an_article() -> None:
+    """A PageItem becomes an Article, counted for its site."""
+    fetched_at = datetime(2026, 3, 15, tzinfo=UTC)
+    page = PageItem(url=URL, html=HTML, fetched_at=fetched_at, site="tagesbote.test")
+    results = process(page)
+    (article,) = results.items
+    assert isinstance(article, Article)
+    assert_is_the_article(article)
+    assert (article.url, article.fetched_at, article.kind) == (URL, fetched_at, "article")
+    assert results.counts("newscrawl/") == {
+        "extract/article_count": 1,
+        "site/tagesbote.test/article_count": 1,
+    }
+
+
+def test_hints_fill_what_the_page_leaves_open() -> None:
+    """A sitemap's date serves where the page has none, and says so; the page's title stays."""
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in pages.paragraphs(2))
+    html = f"<html><title>Own</title><body><h1>Own</h1>{text}</body></html>".encode()
+    hints = {"title": "Of the sitemap", "date": "2026-03-14T08:30:00+00:00", "language": "de"}
+    (article,) = process(PageItem(url="http://a.test/x", html=html, hints=hints)).items
+    assert (article.title, article.date, article.language) == ("Own", pages.PUBLISHED, "de")
+    assert article.evidence["date"].source != article.evidence["title"].source
+
+
+@pytest.mark.parametrize("item_class", ITEM_CLASSES)
+def test_article_from_any_item(item_class: Any) -> None:
+    """Any class of item that holds a page gives an Article."""
+    results = process(item_class(url=URL, html=HTML))
+    assert isinstance(results.items[0], Article)
+    assert_is_the_article(results.items[0])
+    assert results.counts("newscrawl/site/") == {"tagesbote.test:8080/article_count": 1}
+
+
+@pytest.mark.parametrize("item_class", ITEM_CLASSES)
+def test_filling_any_item(item_class: Any) -> None:
+    """The item itself comes back, filled, without the page."""
+    item = item_class(url=URL, html=HTML)
+    results = process(item, NEWSCRAWL_OUTPUT="fill")
+    assert results.items == [item]
+    assert results.items[0] is item
+    assert_is_the_article(item)
+    adapter = ItemAdapter(item)
+    assert (adapter["url"], adapter["newscrawl_status"]) == (URL, "article")
+    assert not adapter.get("html")
+
+
+@pytest.mark.parametrize("item_class", ITEM_CLASSES)
+@pytest.mark.parametrize(
+    ("html", "status"), [(STUB, "too_short"), (b"", "failed/document"), ("", "failed/document")]
+)
+def test_filled_item_is_never_dropped(item_class: Any, html: Any, status: str) -> None:
+    """An item whose page gives no article keeps all it had, and says why."""
+    item = item_class(url=URL, html=html)
+    results = process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_MIN_BODY=MIN_BODY)
+    assert results.items == [item]
+    adapter = ItemAdapter(item)
+    assert (adapter["url"], adapter["html"]) == (URL, html)
+    assert adapter["newscrawl_status"] == status
+    reason = status.partition("/")[0]
+    assert results.counts("newscrawl/extract/dropped_count/") == {reason: 1}
+
+
+def test_values_of_the_spider_stay() -> None:
+    """What the spider found itself is not overwritten."""
+    item = {"url": URL, "html": HTML, "title": "Mine", "language": ""}
+    process(item, NEWSCRAWL_OUTPUT="fill")
+    assert (item["title"], item["language"]) == ("Mine", "de")
+
+
+def test_field_names() -> None:
+    """Names of fields are the project's, and a field can be left out."""
+    item = {"link": URL, "response": HTML, "title": ""}
+    process(
+        item,
+        NEWSCRAWL_OUTPUT="fill",
+        NEWSCRAWL_URL_FIELD="link",
+        NEWSCRAWL_HTML_FIELD="response",
+        NEWSCRAWL_STATUS_FIELD="outcome",
+        NEWSCRAWL_REMOVE_HTML=False,
+        NEWSCRAWL_FIELDS={"title": "headline", "evidence": None, "url": None},
+    )
+    assert item["headline"] == pages.title(1)
+    assert (item["title"], item["outcome"], item["response"]) == ("", "article", HTML)
+    assert not {"evidence", "url"} & set(item)
+
+
+@dataclass(frozen=True)
+class FrozenItem:
+    url: str
+    html: bytes
+    title: str | None = None
+
+
+def test_item_that_cannot_be_filled(caplog: pytest.LogCaptureFixture) -> None:
+    """A frozen item comes back as it was; the log tells once a field."""
+    items = [FrozenItem(URL, HTML), FrozenItem(URL, HTML)]
+    results = process(*items, NEWSCRAWL_OUTPUT="fill")
+    assert results.items == items
+    assert [record.getMessage() for record in caplog.records if "title" in record.getMessage()] == [
+        "FrozenItem.title cannot be filled: cannot assign to field 'title'"
+    ]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"name": "no page"},
+        {"url": URL},
+        {"html": HTML},
+        {"url": None, "html": HTML},
+        Article(url=URL),
+    ],
+)
+@pytest.mark.parametrize("output", ["article", "fill", "zyte"])
+def test_items_without_page_pass(item: Any, output: str) -> None:
+    """What holds no page goes by untouched, and is counted."""
+    before = ItemAdapter(item).asdict()
+    results = process(item, NEWSCRAWL_OUTPUT=output, NEWSCRAWL_WORKERS=0)
+    assert results.items[0] is item
+    assert ItemAdapter(item).asdict() == before
+    assert results.counts("newscrawl/") == {"extract/passed_count": 1}
+
+
+def test_text_and_declared_encoding() -> None:
+    """HTML may be text, or bytes in the charset that the encoding field names."""
+    text = pages.article_page(1, meta_charset=None)
+    results = process(
+        {"url": URL, "html": text},
+        {"url": URL, "html": text.encode("cp1252"), "encoding": "cp1252"},
+    )
+    for article in results.items:
+        assert_is_the_article(article)
+
+
+def test_parts_of_the_body() -> None:
+    """A crawl leaves lists out where the settings do."""
+    items = b"<li>Der Listenpunkt steht mitten im Text und sagt, was es kostet.</li>" * 2
+    listed = HTML.replace(b"</p>", b"</p><ul>" + items + b"</ul>", 4)
+    for parts, kept in ((["lists"], True), ("quotes,tables", False)):
+        (article,) = process({"url": URL, "html": listed}, NEWSCRAWL_BODY_PARTS=parts).items
+        assert ("Listenpunkt" in article.body) == kept
+
+
+def test_kinds_are_dropped() -> None:
+    """Pages that are no articles give none; those of other kinds on demand only."""
+    made = kind_pages("tune")
+    items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
+    kept = [page.kind for page in made if page.kind not in {"index", "other"}]
+    results = process(*items, NEWSCRAWL_MIN_BODY=0)
+    found = [result.kind for result in results.items if isinstance(result, Article)]
+    assert sorted(found) == sorted(kept)
+    assert results.counts("newscrawl/extract/dropped_count/") == {
+        "not_article": len(made) - len(kept)
+    }
+    items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
+    only = process(*items, NEWSCRAWL_MIN_BODY=0, NEWSCRAWL_KEEP=["live"])
+    assert sum(isinstance(result, Article) for result in only.items) == kept.count("live")
+
+
+def test_named_reasons() -> None:
+    """What is no article is dropped with its reason, without its page in the log."""
+    index = b"<html><body>" + b"<p><a href=/a>A headline that leads elsewhere</a></p>" * 80
+    sites = ["a.test", "b.test"]
+    items = [PageItem(url=URL, html=html, site=site) for html in (STUB, index) for site in sites]
+    results = process(*items, NEWSCRAWL_MIN_BODY=MIN_BODY)
+    assert all(isinstance(result, DropItem) for result in results.items)
+    assert all(item.html == b"" for item in items)
+    assert results.counts("newscrawl/extract/") == {
+        "dropped_count/not_article": 2,
+        "dropped_count/too_short": 2,
+    }
+    for site in sites:
+        assert results.counts(f"newscrawl/site/{site}/dropped_count/") == {
+            "not_article": 1,
+            "too_short": 1,
+        }
+
+
+SECTION = (
+    b"<html><title>Politics</title><body><h1>Politics</h1>"
+    + b"".join(
+        b"<div><h2><a href=/%d>A headline that leads to story %d</a></h2>"
+        b"<p>The council met for the %dth time to decide about the bridge, and did not decide.</p></div>"
+        % (number, number, number)
+        for number in range(4, 34)
+    )
+    + b"</body></html>"
+)
+INDEX = (
+    b"<html><body>"
+    + b"<div><h2><a href=/a>A headline that leads elsewhere</a></h2><p>What it is about.</p></div>"
+    * 60
+    + b"</body></html>"
+)
+
+
+def test_listed_pages_are_kept() -> None:
+    """What a feed or news sitemap names is an article, unless nothing like a body is there."""
+    (dropped,) = process(PageItem(url=URL, html=INDEX)).items
+    assert (dropped.reason, dropped.kind) == ("not_article", "index")
+    assert dropped.confidence > 0.8
+    listed = {"listed": "yes"}
+    (article,) = process(PageItem(url=URL, html=SECTION, hints=listed)).items
+    assert article.kind == "article"
+    assert article.evidence["kind"] == Evidence("hint", 0.6)
+    empty = b"<html><body>" + b"<a href=/a>A headline</a> " * 5
+    (dropped,) = process(PageItem(url=URL, html=empty, hints=listed)).items
+    assert dropped.reason in {"not_article", "too_short"}
+
+
+def test_kept_from_a_confidence() -> None:
+    """``NEWSCRAWL_KEEP`` takes a least confidence, in a list or a mapping."""
+    page = {"url": URL, "html": SECTION}
+    for keep in (["article:0"], {"article": 0}, "article:0,live"):
+        (article,) = process(dict(page), NEWSCRAWL_KEEP=keep, NEWSCRAWL_MIN_BODY=0).items
+        assert article.kind == "article"
+    confidence = article.evidence["kind"].confidence
+    assert confidence < 0.2
+    (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP=["article:1"]).items
+    assert dropped.reason == "not_article"
+    (index,) = process(
+        dict(page), NEWSCRAWL_KEEP=["other", "index:0.5"], NEWSCRAWL_MIN_BODY=0
+    ).items
+    assert index.kind in {"index", "other"}
+
+
+def test_dropped_pages_are_listed() -> None:
+    """The stats name some of the pages of each site that were dropped for their kind."""
+    items = [
+        PageItem(url=f"http://{site}/{number}", html=INDEX, site=site)
+        for site in ("b.test", "a.test")
+        for number in range(7)
+    ]
+    listed = no_articles(process(*items).stats)
+    assert [page.site for page in listed] == ["a.test"] * 5 + ["b.test"] * 5
+    assert all(page.kind == "index" and page.confidence > 0.8 for page in listed)
+    assert "http://a.test/0" in {page.url for page in listed}
+
+
+def test_minimum_and_kinds_are_settings() -> None:
+    """A stub passes where the project says so; an article drops where it says so."""
+    assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
+    (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP="live").items
+    assert dropped.reason == "not_article"
+
+
+@pytest.mark.slow
+def test_failures_among_neighbours(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each hostile page is one recorded failure; all thirty neighbours become articles."""
+    monkeypatch.setattr(
+        "newscrawl.pipelines.news_extract.TASK", "tests.helpers.hostile_tasks:page_task"
+    )
+    caplog.set_level(logging.WARNING)
+    reasons = ["timeout", "crash", "memory", "error", "document"]
+    items = []
+    for number in range(30):
+        html = pages.article_page(number).encode()
+        items.append(PageItem(url=f"{URL}?{number}", html=html, site="good.test"))
+        if number % 6 == 0:
+            reason = reasons[number // 6]
+            html = b"" if reason == "document" else f"<!-- {reason} -->".encode() + html
+            items.append(PageItem(url=f"{URL}?{reason}", html=html, site="bad.test"))
+    results = process(*items, NEWSCRAWL_WORKERS=2, NEWSCRAWL_DEADLINE=3, NEWSCRAWL_MEMORY_LIMIT=300)
+    articles = [result for result in results.items if isinstance(result, Article)]
+    assert [article.title for article in articles] == [pages.title(n) for n in range(30)]
+    assert results.counts("newscrawl/extract/") == {
+        "article_count": 30,
+        "dropped_count/failed": 5,
+        **{f"failed_count/{reason}": 1 for reason in reasons},
+    }
+    assert results.counts("newscrawl/site/") == {
+        "good.test/article_count": 30,
+        "bad.test/dropped_count/failed": 5,
+    }
+    for reason in reasons:
+        (record,) = [r for r in caplog.records if f"({reason}) on {URL}?{reason}" in r.getMessage()]
+        assert record.levelname == ("ERROR" if reason == "error" else "WARNING")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "NEWSCRAWL_BODY_PARTS",
+            "images",
+            "'images' is not one of captions, code, definitions, embeds",
+        ),
+        ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
+        (
+            "NEWSCRAWL_OUTPUT",
+            "items",
+            "NEWSCRAWL_OUTPUT: 'items' is not one of article, fill, zyte",
+        ),
+        ("NEWSCRAWL_KEEP", ["news"], "NEWSCRAWL_KEEP: 'news' is not one of article, gallery"),
+        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: '2' is no confidence of article"),
+        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: 'x' is no confidence of live"),
+        ("NEWSCRAWL_FIELDS", {"headline": "title"}, "NEWSCRAWL_FIELDS: 'headline' is not one of"),
+        ("NEWSCRAWL_FIELDS", "{title", "NEWSCRAWL_FIELDS: "),
+        ("NEWSCRAWL_MIN_BODY", "long", "NEWSCRAWL_MIN_BODY: invalid literal"),
+        ("NEWSCRAWL_WORKERS", "-1", "NEWSCRAWL_WORKERS: -1 is less than 0"),
+        ("NEWSCRAWL_MEMORY_LIMIT", -5, "NEWSCRAWL_MEMORY_LIMIT: -5 is less than 0"),
+    ],
+)
+def test_settings_that_cannot_be_used(name: str, value: Any, message: str) -> None:
+    """A wrong setting is named before the first request."""
+    with pytest.raises(ValueError, match=message):
+        process(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("missing", "setting", "extra"),
+    [
+        ("pyarrow", {"FEEDS": {"a.parquet": {"format": "parquet"}}}, r"newscrawl\[parquet\]"),
+        ("zyte_common_items", {"NEWSCRAWL_OUTPUT": "zyte"}, r"newscrawl\[zyte\]"),
+    ],
+)
+def test_missing_extra(
+    missing: str, setting: dict[str, Any], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What needs an extra says which, before the first request; without the need, all goes on."""
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "newscrawl.exporters", raising=False)
+    with pytest.raises(ValueError, match=extra):
+        process(**setting)
+    feeds = {"a.jsonl": {"format": "jsonl"}}
+    exporters = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+    results = process({"url": URL, "html": HTML}, FEEDS=feeds, FEED_EXPORTERS=exporters)
+    assert_is_the_article(results.items[0])
+
+
+def test_zyte() -> None:
+    """The zyte profile yields zyte_common_items.Article."""
+    results = process({"url": URL, "html": HTML}, NEWSCRAWL_OUTPUT="zyte")
+    (item,) = results.items
+    assert isinstance(item, zyte_common_items.Article)
+    assert (item.url, item.headline) == (URL, pages.title(1))
+    assert item.datePublished == "2026-03-14T09:30:00+01:00"  # 8:30 UTC; the page shows 9:30
+    assert pages.paragraphs(1)[0] in item.articleBody.split("\n\n")
+    assert item.metadata.get_date_downloaded_parsed().tzinfo == UTC
+
+
+def test_zyte_names() -> None:
+    """Each field goes to its name there; a modification is no publication."""
+    item = to_zyte(
+        Article(
+            url=URL,
+            canonical_url=f"{URL}#",
+            title="T",
+            date_modified=datetime(2026, 3, 14, tzinfo=UTC),
+            body="B",
+            language="de",
+            authors=["Ada"],
+            evidence={"body": Evidence("nce", 0.5)},
+        )
+    )
+    assert (item.datePublished, item.dateModified) == (None, "2026-03-14T00:00:00Z")
+    assert (item.canonicalUrl, item.inLanguage) == (f"{URL}#", "de")
+    assert [author.name for author in item.authors] == ["Ada"]
+    assert item.metadata.probability == 0.5

@@ -1,0 +1,255 @@
+"""The Spark job: the clusters of one machine, with workers killed too, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from pyarrow import Table, parquet
+
+from newscrawl import clock
+from newscrawl.corpora.map_pages import PageOutcome
+from newscrawl.crawl.output.segments import ARTICLE, Item, SegmentSpan, write_span
+from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
+from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
+from newscrawl.feeds.cluster_tables import ArrivalReader, at_once, clusters
+from newscrawl.feeds.feed_rows import read_rows
+from newscrawl.neardup import Options, Story
+from newscrawl.neardup.pairs import lineages
+from tests.conftest import skip_missing
+from tests.helpers.neardup_writer import stories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    Rows = list[dict[str, Any]]
+
+pytestmark = pytest.mark.slow
+
+#: Compilers earn their keep on large data only; small data is done in a third of the time without.
+LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+PROPERTIES = {
+    "spark.driver.extraJavaOptions": LEAN,
+    "spark.executor.extraJavaOptions": LEAN,
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+}
+CONFIGURED = [word for name, value in PROPERTIES.items() for word in ("--conf", f"{name}={value}")]
+
+
+@pytest.fixture(scope="module")
+def spark() -> None:
+    """Skip where PySpark or Java is missing."""
+    missing = [name for name in ("pyspark", "pandas") if find_spec(name) is None]
+    missing += [] if shutil.which("java") or "JAVA_HOME" in os.environ else ["Java"]
+    if missing:
+        reason = f"{', '.join(missing)} not installed: extra spark, and Java 17 or later"
+        skip_missing(reason)
+
+
+def start(folder: Path, *args: str, **environment: str) -> subprocess.Popen[str]:
+    """Start the command in *folder*; what it prints goes to its ``stderr``."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "newscrawl.spark", *args],
+        cwd=folder,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(folder: Path, *args: str, **environment: str) -> tuple[int, str]:
+    """Run the command; return its exit status and what it prints."""
+    with start(folder, *args, *CONFIGURED, **environment) as job:
+        _, printed = job.communicate(timeout=240)
+    return job.returncode, printed
+
+
+def rows_of(made: Iterable[Story]) -> Rows:
+    """Return stories as rows of a feed."""
+    return [
+        {"url": one.url, "title": f"“{one.url[-3:]}”", "body": one.text, "date": one.when}
+        for one in made
+    ]
+
+
+def lines_of(rows: Rows) -> str:
+    """Return rows as JSON Lines."""
+    plain = (row | {"date": row["date"].isoformat()} for row in rows)
+    return "".join(json.dumps(row) + "\n" for row in plain)
+
+
+def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
+    """Return the articles and the clusters that one machine finds."""
+    reader = ArrivalReader({}, clock.now())
+    read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
+    found = at_once([one for one in read if one is not None], options, lambda _: None)
+    articles = [row | {"differs": None} for row in found]
+    return articles, list(clusters(articles))
+
+
+def read(folder: Path) -> Rows:
+    """Return the rows of an output folder."""
+    if folder.suffix == ".parquet":
+        return parquet.read_table(folder).to_pylist()
+    parts = sorted(folder.glob("part-*"))
+    return [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
+
+
+def write_segments(folder: Path, rows: Rows) -> None:
+    """Write rows as a crawl does: every second one as an article, the others with a field more."""
+    plain = [json.loads(line) for line in lines_of(rows).splitlines()]
+    items = [
+        Item(number, ARTICLE, json.dumps(row))
+        if number % 2
+        else Item(number, "builtins.dict", json.dumps(row | {"number": number}))
+        for number, row in enumerate(plain)
+    ]
+    write_span(folder, SegmentSpan("state", "2026-01-02", 0, len(items) - 1, "parquet"), items)
+    write_span(folder, SegmentSpan("state", "2026-01-01", 0, 5, "jsonlines"), items[:5])
+
+
+def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
+    """feeds of all formats, updates and rows that are none give the clusters of one machine"""
+    rows = rows_of(stories(240))
+    broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
+    (tmp_path / "one.jsonl").write_text(lines_of(rows[:60]) + broken, encoding="utf-8")
+    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(lines_of(rows[60:120]).encode()))
+    parquet.write_table(Table.from_pylist(rows[120:180]), tmp_path / "three.parquet")
+    write_segments(tmp_path / "four", rows[180:])
+    feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet", "four")
+    status, printed = run(
+        tmp_path, *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]",
+        TZ="Asia/Tokyo",
+    )  # fmt: skip
+    assert status == 0, printed
+    articles, several = expected(map(tmp_path.joinpath, feeds), Options())
+    assert len(articles) == len({row["url"] for row in rows})
+    assert read(tmp_path / "out.parquet") == articles
+    assert read(tmp_path / "clusters") == several
+    assert "one.jsonl: 3 rows without text or URL" in printed
+    assert f"{len(articles)} articles, {len(several)} clusters" in printed
+    assert not (tmp_path / "out.parquet.work").exists()
+
+
+def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
+    """Yield the Python workers of a job: the children of its daemons."""
+    for process in psutil.Process(job.pid).children(recursive=True):
+        try:
+            command = process.cmdline()
+            if "pyspark.daemon" in command and "pyspark.daemon" in process.parent().cmdline():
+                yield process
+        except psutil.NoSuchProcess:
+            continue
+
+
+@pytest.mark.corpus
+def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
+    """the corpus is clustered as on one machine, though workers are killed at their work"""
+    members = load_members(corpus_dir / "near-duplicates")
+    outcomes = [PageOutcome(member.page, Texts("", "")) for member in members]
+    feed = tmp_path / "feed.jsonl"
+    feed.write_text(lines_of(rows_of(stories_of_members(members, outcomes, "gold"))), "utf-8")
+    args = ["feed.jsonl", "out", "--clusters", "clusters", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"]
+    args += ["--master", "local-cluster[2,1,1024]", *CONFIGURED, "--conf", "spark.log.level=WARN"]
+    killed: set[int] = set()
+    with start(tmp_path, *args) as job:
+        while job.poll() is None and len(killed) < 2:
+            for worker in workers_of(job):
+                # Python has started and is loading or running what a task needs.
+                if worker.pid not in killed and worker.cpu_times().user > 0.4:
+                    worker.kill()
+                    killed.add(worker.pid)
+            time.sleep(0.05)
+        _, printed = job.communicate(timeout=240)
+    assert job.returncode == 0, printed
+    assert len(killed) == 2
+    assert "Lost task" in printed
+    found = read(tmp_path / "out"), read(tmp_path / "clusters")
+    assert found == expected([feed], Options(window=None))
+    assert len(found[1]) < len(members)
+
+
+COMPONENTS = """
+import json, sys
+from pyspark.sql import SparkSession
+from newscrawl.spark.components import components
+
+lean = {"spark.sql.codegen.wholeStage": "false", "spark.sql.shuffle.partitions": "2"}
+spark = SparkSession.builder.master("local[1]").config(map=lean).getOrCreate()
+spark.sparkContext.setCheckpointDir("checkpoints")
+pairs = spark.createDataFrame(json.loads(sys.argv[1]), "one bigint, other bigint")
+print(json.dumps(components(pairs).collect()))
+"""
+
+
+def test_components(spark: None, tmp_path: Path) -> None:
+    """chains, rings, stars and tangles are each one component, named by their least place"""
+    draw = random.Random(5)
+    names = draw.sample(range(200), 200)
+    chain = [(n, n + 1) for n in range(20)]
+    ring = [(n, n + 1) for n in range(50, 58)] + [(50, 58)]
+    star = [(79, n) for n in range(70, 90) if n != 79]
+    tangle = [draw.sample(range(100, 160), 2) for _ in range(70)]
+    pairs = [sorted((names[one], names[other])) for one, other in chain + ring + star + tangle]
+    done = subprocess.run(
+        [sys.executable, "-c", COMPONENTS, json.dumps(pairs)],
+        cwd=tmp_path,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": LEAN},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    connected = {place for pair in pairs for place in pair}
+    first = lineages(200, pairs)
+    assert sorted(json.loads(done.stdout)) == [[place, first[place]] for place in sorted(connected)]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["missing.jsonl", "out"], "missing.jsonl"),
+        (["feed.jsonl", "here"], "here: is there already"),
+    ],
+)
+def test_refused(spark: None, tmp_path: Path, args: list[str], message: str) -> None:
+    """what cannot be read or written is said in a line, and nothing is left behind"""
+    (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(stories(3))), encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    status, printed = run(tmp_path, *args, "--master", "local[1]")
+    assert status == 2
+    assert message in printed.splitlines()[-1]
+    assert "Traceback" not in printed
+    assert not list(tmp_path.glob("*.work"))
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], "NEWSCRAWL_NEARDUP_SKETCH"),
+        (["-s", "NEWSCRAWL_NEARDUP_WINDOW"], "NAME=VALUE"),
+        ([], "Java 17"),
+    ],
+)
+def test_refused_before_the_start(tmp_path: Path, args: list[str], message: str) -> None:
+    """wrong settings and a missing Java, or a missing PySpark before that, are said in a line"""
+    status, printed = run(tmp_path, "feed.jsonl", "out", *args, JAVA_HOME=str(tmp_path))
+    assert status == 2
+    (line,) = printed.splitlines()
+    assert message in line or "newscrawl[spark]" in line

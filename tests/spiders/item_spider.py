@@ -1,0 +1,45 @@
+"""Yields made-up articles and quotes, some of them twice: ``scrapy runspider tests/spiders/item_spider.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+
+from newscrawl.items import Article
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+
+
+class ItemSpider(scrapy.Spider):
+    """Arguments: ``pages``, each with two articles; ``quotes=1`` for other items, too."""
+
+    name = "items"
+    pages = "10"
+    quotes = ""
+    custom_settings: dict[str, Any] = {  # noqa: RUF012
+        "ADDONS": {},
+        "CONCURRENT_REQUESTS": 4,
+        "EXTENSIONS": {"newscrawl.crawl.output.segment_writer.SegmentWriter": 500},
+        "SCHEDULER": "newscrawl.crawl.frontier.LeaseScheduler",
+        "SPIDER_MIDDLEWARES": {"newscrawl.crawl.frontier.LeaseMiddleware": 0},
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+    }
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(int(self.pages)):
+            yield scrapy.Request(f"data:,{number}")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        number = int(response.body)
+        for half in ("a", "b"):
+            url = f"https://site.test/{number}{half}"
+            # The first of each page is on the page before, too.
+            yield Article(url=url, title=f"Straße {number}", body=f"Story {number}{half}. " * 50)
+        yield Article(url=f"https://site.test/{number + 1}a", body=f"Story {number + 1}a. " * 50)
+        if self.quotes:
+            yield {"quote": number}

@@ -1,0 +1,104 @@
+"""A spider that does what schedulers forget about: ``scrapy runspider tests/spiders/odd_spider.py -a url=URL``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import scrapy
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http import FormRequest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+class Replaces:
+    """A downloader middleware that forgets where a request comes from."""
+
+    def process_request(self, request: scrapy.Request) -> scrapy.Request | None:
+        if not request.url.endswith("/40"):
+            return None
+        return scrapy.Request(request.url.replace("/40", "/41"), request.callback)
+
+
+class OddSpider(scrapy.Spider):
+    name = "odd"
+    custom_settings: ClassVar = {"DOWNLOADER_MIDDLEWARES": {Replaces: 1}}
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+        self.idled = False
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.crawler.signals.connect(self.idle, scrapy.signals.spider_idle)
+        yield {"url": "start", "n": -1}
+        # The same twice, and wanted twice.
+        for _ in range(2):
+            yield self.request(1, self.page, dont_filter=True)
+        yield self.request(2, self.raises)
+        yield self.request(3, self.raises_midway)
+        yield self.request(4, self.asks_itself)
+        yield self.request(5, lambda response: {"url": response.url, "n": 5})
+        yield self.request(6, self.children)
+        yield self.request(7, self.page)  # moved to 7.html
+        yield self.request(19, self.page)  # 404
+        yield self.request(19, self.page, method="HEAD", errback=self.asks_again)
+        yield self.request(9, self.page)  # a loop
+        yield scrapy.Request("http://127.0.0.1:1/", self.page)  # nobody there
+        yield FormRequest(f"{self.url}/8", self.posted, formdata={"a": "ü"}, headers={"X": "1"})
+        yield self.request(10, self.unheard)
+        yield self.request(40, lambda response: {"url": response.url, "n": 40})
+
+    def request(self, n: int, callback: Any, **options: Any) -> scrapy.Request:
+        return scrapy.Request(f"{self.url}/{n}", callback, **options)
+
+    def page(self, response: Response) -> dict[str, Any]:
+        return {"url": response.url, "n": 0}
+
+    def raises(self, response: Response) -> None:
+        raise RuntimeError("on purpose")
+
+    def raises_midway(self, response: Response) -> Iterator[Any]:
+        yield self.request(31, self.page)
+        raise RuntimeError("on purpose")
+
+    async def asks_itself(self, response: Response) -> AsyncIterator[Any]:
+        """Ask for the page twice more, with the request that led here."""
+        if (again := response.meta.get("again", 0)) < 2:
+            request = response.request
+            assert request is not None
+            request.meta["again"] = again + 1
+            request.dont_filter = True
+            yield request
+        yield {"url": response.url, "n": again}
+
+    def children(self, response: Response) -> Iterator[Any]:
+        request = self.request(32, self.page, priority=3, dont_filter=True)
+        yield request
+        yield request
+        yield self.request(33, self.page, meta={**response.meta, "set": {1, 2}})
+        yield scrapy.Request(f"{self.url}/32", self.page, meta=response.meta)
+        yield self.request(57, self.page)  # moved to what is known by then
+        yield scrapy.Request(f"{self.url}/57.html", self.page, priority=1)
+
+    def asks_again(self, failure: Failure) -> Iterator[Any]:
+        yield {"url": "errback", "n": 19}
+        request = failure.request  # type: ignore[attr-defined]
+        yield request.replace(url=f"{self.url}/34", method="GET", errback=None)
+
+    def posted(self, response: Response) -> dict[str, Any]:
+        assert response.request is not None
+        return {"url": response.url, "n": len(response.request.body)}
+
+    def unheard(self, response: Response) -> None:
+        self.crawler.engine.crawl(self.request(35, self.page, dont_filter=True))
+
+    def idle(self) -> None:
+        if not self.idled:
+            self.idled = True
+            self.crawler.engine.crawl(self.request(36, self.page))
+            raise DontCloseSpider

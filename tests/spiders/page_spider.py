@@ -1,0 +1,26 @@
+"""A spider of somebody else: ``scrapy runspider tests/spiders/page_spider.py -a urls=URL,URL``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+
+
+class PageSpider(scrapy.Spider):
+    name = "page"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls.split(","):  # type: ignore[attr-defined]
+            meta: dict[str, Any] = {"newscrawl_css": False} if "?unstyled" in url else {}
+            if proxy := self.settings.get("PAGE_PROXY"):
+                meta["proxy"] = proxy
+            yield scrapy.Request(url, meta=meta)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, "html": response.body}

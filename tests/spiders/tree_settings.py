@@ -1,0 +1,19 @@
+"""The settings of a small project of somebody else that takes our scheduler."""
+
+SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
+SPIDER_MIDDLEWARES = {"newscrawl.crawl.frontier.LeaseMiddleware": 1}
+STATS_CLASS = "tests.helpers.crawls.FileStatsCollector"
+STATS_FILE = "stats.json"
+NEWSCRAWL_STATE = "state.sqlite"
+# There is nobody here to empty the outbox, in which the test looks for the items.
+NEWSCRAWL_SEGMENTS = "segments"
+
+CONCURRENT_REQUESTS = 16
+CONCURRENT_REQUESTS_PER_DOMAIN = 16
+DOWNLOAD_DELAY = 0
+ROBOTSTXT_OBEY = False
+RETRY_TIMES = 2
+REDIRECT_MAX_TIMES = 5
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+LOG_LEVEL = "INFO"

@@ -1,0 +1,54 @@
+"""A spider of somebody else, over a TreeSite: ``scrapy runspider tests/spiders/tree_spider.py -a url=URL``."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import scrapy
+from scrapy.exceptions import CloseSpider, DropItem
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+class SlowPipeline:
+    """Takes its time, as extraction does, and drops every hundredth page."""
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(0.01)
+        if item["n"] % 100 == 3:
+            raise DropItem("a hundredth", log_level="DEBUG")
+        return item
+
+
+class TreeSpider(scrapy.Spider):
+    """Follows every link. With *stop*, it wants to end at the page of that number."""
+
+    name = "tree"
+    custom_settings: ClassVar = {"ITEM_PIPELINES": {SlowPipeline: 300}}
+
+    def __init__(self, url: str, stop: str | None = None) -> None:
+        super().__init__()
+        self.url = url
+        self.stop = stop
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{self.url}/0", dont_filter=True)
+
+    def parse(self, response: Response, depth: int = 0) -> Iterator[Any]:
+        title = response.css("title::text").get("")
+        number = title.removeprefix("Page ")
+        yield {"url": response.url, "n": int(number), "body": response.css("p::text").get()}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(
+                link, self.parse, errback=self.failed, cb_kwargs={"depth": depth + 1}
+            )
+        if number == self.stop:
+            raise CloseSpider("enough")
+
+    def failed(self, failure: Failure) -> None:
+        self.logger.info("Failed: %s", failure.value)

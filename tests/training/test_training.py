@@ -1,0 +1,546 @@
+"""Labels found in text nodes, folds, fitting, and the commands that train and score."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.corpora.corpus_sheets import CorpusSheets
+from newscrawl.corpora.folds import FOLDS, folds, site_names
+from newscrawl.corpora.labels import Coverage, Labels, align
+from newscrawl.corpora.title_match import TitleMatch, match_means
+from newscrawl.css import Stylesheets
+from newscrawl.document.document import parse_document
+from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.fields.attributes import TextNodes
+from newscrawl.fields.cardoso import LARGE, Models, classify, load_models
+from newscrawl.fields.titles.title_model import title_text
+from newscrawl.training.example_types import Example
+from newscrawl.training.examples import example, read_examples
+from newscrawl.training.title_training import fit_title_model
+from newscrawl.training.training_errors import TooFewPagesError
+
+TITLE = "Harbour bridge reopens after repairs"
+DAY = date(2024, 5, 3)
+
+
+def labelled(**labels: Any) -> LabelledPage:
+    """Return a page with labels."""
+    values = {"title": TITLE, "date": DAY, **labels}
+    return LabelledPage(
+        "corpus", "id", Path("pages/id.html.gz"), "https://a.example/1", "a.example", "tune", **values
+    )  # fmt: skip
+
+
+def texts(html: str, **labels: Any) -> dict[str, list[str]]:
+    """Return the texts of the nodes that hold the labels."""
+    document = parse_document(html)
+    found = align(document, labelled(**labels))
+    return {
+        name: [document.text[row] for row in rows]
+        for name, rows in (
+            ("title", found.title),
+            ("date", found.date),
+            ("title_again", sorted(found.title_again)),
+            ("date_again", sorted(found.date_again)),
+        )
+    }
+
+
+# --- the aligner
+
+
+def test_title_in_its_heading():
+    """Of several places the heading is labelled, the others are told again."""
+    found = texts(f"<nav><a>{TITLE}</a></nav><h1>{TITLE}</h1><p>Story.</p>")
+    assert found["title"] == [TITLE]
+    assert found["title_again"] == [TITLE]
+    document = parse_document(f"<p>{TITLE}</p><h1>{TITLE}</h1>")
+    (row,) = align(document, labelled()).title
+    assert document.tag[document.parent[row]] == "h1"
+
+
+def test_title_written_otherwise():
+    """Letter case, quotes and a word more or less do not matter."""
+    assert texts("<h1>HARBOUR BRIDGE \u201cREOPENS\u201d after repairs!</h1>")["title"]
+
+
+def test_title_of_several_nodes():
+    """A title that is spread over adjacent nodes is labelled in all of them."""
+    found = texts("<h1>Harbour <em>bridge</em> reopens<br>after repairs</h1><p>Story.</p>")
+    assert found["title"] == ["Harbour", "bridge", "reopens", "after repairs"]
+
+
+def test_no_title():
+    """A page that shows another headline has no label."""
+    assert not texts("<h1>Something else</h1>")["title"]
+
+
+def test_date_nearest_to_the_title():
+    """Of the nodes that tell the day the one by the title is labelled; related stories are not."""
+    found = texts(
+        f"<p>3 May 2024</p><nav>News Sport Weather <b>Jobs</b></nav><h1>{TITLE}</h1>"
+        "<p>By A. Writer</p><p>3 May 2024</p><p>One.</p><p>Two.</p><p>Three.</p><p>3.5.2024</p>"
+    )
+    assert found["date"] == ["3 May 2024"]
+    assert found["date_again"] == ["3 May 2024", "3.5.2024"]
+
+
+def test_no_date_without_a_digit():
+    """Of a date in several nodes those without a digit are not labelled (thesis, 3.3)."""
+    found = texts(f"<h1>{TITLE}</h1><p><b>May</b> <b>3</b> <b>2024</b></p>")
+    assert found["date"] == ["3", "2024"]
+
+
+def test_time_beside_the_date():
+    """The time of day in the next node is part of the date."""
+    found = texts(f"<h1>{TITLE}</h1><p><b>3 May 2024</b> <i>10:15 am</i></p><p>Story.</p>")
+    assert found["date"] == ["3 May 2024", "10:15 am"]
+
+
+def test_date_in_the_story():
+    """A paragraph that tells the day is no date."""
+    paragraph = (
+        "The bridge, closed since last year, was opened on 3 May 2024 by the mayor, who " * 2
+    )
+    assert not texts(f"<h1>{TITLE}</h1><p>{paragraph}</p>")["date"]
+
+
+def test_date_in_the_language_of_the_page():
+    """Months are those of the language that the page declares."""
+    assert texts(f"<html lang=de><h1>{TITLE}</h1><p>3. Mai 2024</p>")["date"] == ["3. Mai 2024"]
+
+
+@pytest.mark.parametrize("written", ["05/03/2024", "03/05/2024", "3 May", "2024-05-03"])
+def test_date_that_may_be_meant(written: str):
+    """The label decides the order of day and month, and the year that is not told."""
+    assert texts(f"<h1>{TITLE}</h1><p>{written}</p>")["date"] == [written]
+
+
+def test_instant():
+    """Of an instant the day in its own zone is looked for."""
+    late = datetime(2024, 5, 3, 23, 30, tzinfo=UTC)
+    assert texts(f"<h1>{TITLE}</h1><p>3 May 2024</p>", date=late)["date"] == ["3 May 2024"]
+
+
+def test_doubtful_day():
+    """A day that matches nothing on the page is not looked for."""
+    assert not texts("<p>3 May 2024</p>", date_doubtful=True)["date"]
+
+
+def test_coverage():
+    """Labels are counted by what was found of them."""
+    found = [
+        Labels(title=(1,)),
+        Labels(title=(1, 2), title_again=frozenset({5})),
+        Labels(),
+    ]
+    assert Coverage.of(found, "title") == Coverage(3, 1, 1, 1)
+    assert Coverage.of(found, "date") == Coverage(3, 0, 0, 0)
+
+
+# --- folds
+
+SITES = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from("uvwxyz")), min_size=1, max_size=40
+)
+
+
+def pages_of(sites: list[tuple[str, str]]) -> list[LabelledPage]:
+    """Return a page for each (publisher, domain)."""
+    return [
+        LabelledPage("c", str(n), Path(), f"https://www.{domain}.example/{n}", site, "tune")
+        for n, (site, domain) in enumerate(sites)
+    ]
+
+
+@given(sites=SITES)
+def test_extra_site_folds_are_disjoint(sites: list[tuple[str, str]]):
+    """No name of a site, publisher or domain, is in two folds."""
+    pages = pages_of(sites)
+    names: list[set[str]] = [set() for _ in range(FOLDS)]
+    for page, fold in zip(pages, folds(pages, "extra-site"), strict=True):
+        names[fold].update(site_names(page))
+    assert not names[0] & names[1] | names[0] & names[2] | names[1] & names[2]
+
+
+@given(sites=SITES)
+def test_intra_site_folds_share_sites(sites: list[tuple[str, str]]):
+    """The pages of a site are spread evenly."""
+    pages = pages_of(sites)
+    counts: dict[str, list[int]] = {}
+    for page, fold in zip(pages, folds(pages, "intra-site"), strict=True):
+        counts.setdefault(page.site, [0] * FOLDS)[fold] += 1
+    assert all(max(count) - min(count) <= 1 for count in counts.values())
+
+
+@given(sites=SITES, data=st.data())
+def test_folds_do_not_depend_on_order(sites: list[tuple[str, str]], data: st.DataObject):
+    """A page's fold is the same however the pages are ordered."""
+    pages = pages_of(sites)
+    shuffled = data.draw(st.permutations(pages))
+    for kind in ("extra-site", "intra-site"):
+        one = dict(zip(pages, folds(pages, kind), strict=True))
+        assert one == dict(zip(shuffled, folds(shuffled, kind), strict=True))
+
+
+def test_folds_of_equal_size():
+    """Large sites do not fill one fold."""
+    pages = pages_of([("abcdef"[n % 6], "uvwxyz"[n % 6]) for n in range(60)])
+    sizes = [folds(pages, "extra-site").count(fold) for fold in range(FOLDS)]
+    assert sizes == [20, 20, 20]
+
+
+# --- the papers' rules after the classifiers
+
+
+def forest(feature: int, threshold: float, width: int) -> TreeEnsemble:
+    """Return a tree that says yes above *threshold*."""
+    import numpy as np
+
+    from newscrawl.ensemble.ensemble import LEAF, Tree
+
+    tree = Tree(
+        np.array([feature, LEAF, LEAF]),
+        np.array([threshold, 0, 0]),
+        np.array([1, -1, -1]),
+        np.array([2, -1, -1]),
+        np.array([0, 0, 1]),
+    )
+    return TreeEnsemble.of_trees([tree], [str(n) for n in range(width)])
+
+
+BIG_IS_TITLE = Models(title=forest(3, 20, 8), date=forest(1, 3.5, 8))
+"""Whatever is larger than 20 px is a title, whatever has four digits a date."""
+
+
+def found_in(html: str) -> tuple[str | None, list[str]]:
+    """Return the texts of title and date."""
+    document = parse_document(html)
+    style_of = Stylesheets(document).style_of
+    nodes = TextNodes.of(document, list(document.text_nodes()), style_of)
+    found = classify(nodes, BIG_IS_TITLE)
+    title = None if found.title is None else nodes.texts[found.title]
+    return title, [nodes.texts[place] for place in found.date]
+
+
+def test_first_title():
+    """Of several nodes classified as titles the first is the title."""
+    assert found_in("<p>x</p><h1>One</h1><h1>Two</h1>")[0] == "One"
+
+
+def test_cluster_closest_to_the_title():
+    """At most two other nodes stand between the nodes of a cluster."""
+    page = (
+        "<p>1999</p><p>a</p><p>b</p><p>c</p><h1>T</h1><p>a</p><p>b</p><p>2001</p><p>a</p><p>b</p>"
+        "<p>2002</p><p>a</p><p>b</p><p>c</p><p>2003</p>"
+    )
+    assert found_in(page) == ("T", ["2001", "2002"])
+
+
+def test_all_dates_without_a_title():
+    """Where no node is a title no clustering takes place."""
+    page = "<p>1999</p><p>a</p><p>b</p><p>c</p><p>d</p><p>2001</p>"
+    assert found_in(page) == (None, ["1999", "2001"])
+
+
+def test_large_dates():
+    """A node with much text is no date."""
+    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * LARGE}</p>") == ("T", ["2001"])
+
+
+def test_no_dates():
+    """A page without a date has none."""
+    assert found_in("<h1>T</h1><p>a</p>") == ("T", [])
+
+
+# --- examples, models and the method
+
+
+STORY = "".join(
+    f"<p>Paragraph {n} tells what happened at the bridge that morning, and what the engineers of "
+    "the city said about the work that had taken them the whole winter, day and night.</p>"
+    for n in range(12)
+)
+# The last paragraph is no part of it, so that there is something to tell apart.
+BODY = STORY.rpartition("<p>")[0].replace("<p>", "").replace("</p>", "\n")
+PAGE = (
+    "<html lang=en><title>{title} - Daily Harbour</title><body><nav><a href=/>News</a> "
+    "<a href=/s>Sport</a></nav><div><div class=head><h1>{title}</h1>"
+    "<p class=date>{day}, 10:15</p></div>{story}</div><footer><h1>Newsletter</h1>Contact us</footer>"
+)
+
+
+def write_corpus(folder: Path, sites: int = 9) -> Path:
+    """Write a corpus of a site a page."""
+    (folder / "pages").mkdir(parents=True)
+    lines = []
+    for n in range(sites):
+        title, day = f"Harbour bridge {n} reopens after repairs", date(2024, 5, n + 1)
+        page = PAGE.format(title=title, day=f"{day:%B} {day.day}, {day.year}", story=STORY)
+        (folder / "pages" / f"{n}.html.gz").write_bytes(gzip.compress(page.encode()))
+        row = {
+            "id": str(n), "url": f"https://{n}.example/x", "site": f"{n}.example",
+            "title": title, "date": day.isoformat(), "body": BODY,
+        }  # fmt: skip
+        lines.append(json.dumps(row))
+    (folder / "truth.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small corpus."""
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "small")
+
+
+def test_example_as_plain_json(corpus: Path):
+    """What is learned from a page survives the way from a worker."""
+    page = load_corpus(corpus).pages[0]
+    one = example(parse_document(page.html()), page)
+    sent = json.dumps(one.to_plain())
+    again = Example.from_plain(json.loads(sent))
+    assert json.dumps(again.to_plain()) == sent
+    assert again.labels == one.labels
+    assert (one.title, one.date) == (page.title, "May 1, 2024, 10:15")
+
+
+def test_examples_of_a_corpus(corpus: Path):
+    """A page that cannot be read is left out, and named."""
+    pages = load_corpus(corpus).pages
+    broken = LabelledPage.from_plain({**pages[0].to_plain(), "path": str(corpus / "none.gz")})
+    read = read_examples([broken, *pages[1:3]], workers=0)
+    assert [page.id for page in read.pages] == ["1", "2"]
+    assert [page.id for page, _ in read.failed] == ["0"]
+
+
+def test_corpus_sheets(tmp_path: Path):
+    """The sheets of a corpus are found by URL; a corpus without sheets has none."""
+    (tmp_path / "css").mkdir()
+    (tmp_path / "css" / "1.css.gz").write_bytes(gzip.compress(b"h1 { font-size: 50px }"))
+    index = {"https://a.example/a.css": "1.css.gz"}
+    (tmp_path / "stylesheets.json").write_text(json.dumps(index))
+    sheets = CorpusSheets(tmp_path)
+    document = parse_document("<link rel=stylesheet href=a.css><h1>T</h1>")
+    styles = Stylesheets(document, sheets, base_url="https://a.example/")
+    assert styles.style_of(document.text_nodes()[0]).font_size == 50
+    assert list(sheets) == ["https://a.example/a.css"]
+    assert len(CorpusSheets(tmp_path / "css")) == 0
+
+
+def scrapy(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command of Scrapy."""
+    command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of models trained on the corpus, and what was printed."""
+    pytest.importorskip("sklearn")
+    out = tmp_path_factory.mktemp("models")
+    done = scrapy("train", corpus, "--out", out, "--card", out / "card.md", "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    (out / "printed.txt").write_text(done.stdout)
+    return out
+
+
+@pytest.mark.slow
+def test_train_prints_what_it_found(trained: Path):
+    """Coverage, cross-validation beside the paper's figures, and the files."""
+    printed = (trained / "printed.txt").read_text()
+    assert "Labels found in text nodes" in printed
+    assert "Titles of method cardoso: 3-fold cross-validation" in printed
+    assert "title-dependent model" in printed
+    assert "Titles of method newscrawl: against text nodes, and against labels" in printed
+    assert {"cardoso-title.npz", "cardoso-date.npz", "title.npz"} <= set(printed.split())
+    assert "| structural and visual | extra-site | all | 9 |" in (trained / "card.md").read_text()
+
+
+@pytest.mark.slow
+def test_same_data_same_bytes(trained: Path, corpus: Path, tmp_path: Path):
+    """Models depend on the pages alone."""
+    done = scrapy("train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    assert "cross-validation" not in done.stdout
+    for name in ("cardoso-title.npz", "cardoso-date.npz", "title.npz"):
+        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_method_with_own_models(trained: Path):
+    """A page of an unknown site is extracted with models of one's own."""
+    page = PAGE.format(title="Mayor resigns over ferry deal", day="June 7, 2024", story=STORY)
+    options = ExtractOptions(models=trained)
+    article = extract(page, "https://other.example/", method="cardoso", options=options)
+    assert article.title == "Mayor resigns over ferry deal"
+    assert article.date == datetime(2024, 6, 7, 10, 15)  # noqa: DTZ001  # the page names no zone
+    assert article.date_raw == "June 7, 2024, 10:15"
+    assert article.body.startswith("Paragraph 0 tells")
+    assert len(article.body.split("\n\n")) == 12
+    assert article.evidence["title"].source == "cardoso"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
+def test_evaluate_out_of_fold(corpus: Path, tmp_path: Path, method: str):
+    """Without models a learned method is scored by folds."""
+    pytest.importorskip("sklearn")
+    out = tmp_path / "scores.json"
+    done = scrapy("evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    scores = json.loads(out.read_text())["corpora"]["small"]["scores"]["all"]
+    assert scores["title"]["bag"]["f1"] == 1
+    assert scores["date"]["trusted"]["correct"] == 9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
+def test_evaluate_refuses_models_that_saw_the_sites(trained: Path, corpus: Path, method: str):
+    """A model is not scored on sites that it was trained on."""
+    done = scrapy("evaluate", corpus, "--method", method, "--models", trained)
+    assert done.returncode == 2
+    assert "was trained on 9 of the 9 pages' sites" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "CORPUS"], "--out DIR"),
+        (["train", "CORPUS", "--out", "nowhere"], "no folder nowhere"),
+        (["train", "--out", "."], "at least one corpus"),
+        (["train", "nowhere", "--out", "."], "no corpus at nowhere"),
+        (["train", "CORPUS", "--out", ".", "--workers", "-1"], "must not be negative"),
+        (["evaluate", "CORPUS", "--method", "cardoso", "--models", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_arguments(corpus: Path, arguments: list[str], message: str):
+    """What is wrong is said, with exit code 2."""
+    done = scrapy(*[str(corpus) if one == "CORPUS" else one for one in arguments])
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- the models in the package
+
+
+def test_shipped_models():
+    """They load, are small, and know what they are."""
+    models = load_models()
+    assert models.free_date is None
+    assert "bbc.co.uk" in models.sites or len(models.sites) > 300
+    assert models is load_models()
+
+
+def test_damaged_models(tmp_path: Path):
+    """A folder with a wrong model is an error that names the file."""
+    models = load_models()
+    models.date.save(tmp_path / "cardoso-title.npz")
+    models.date.save(tmp_path / "cardoso-date.npz")
+    with pytest.raises(ModelError, match=r"cardoso-title\.npz .* other features"):
+        load_models(tmp_path)
+
+
+def test_method_as_published():
+    """Title and date are those of the classifiers; the body begins after the title."""
+    page = PAGE.format(title="Mayor resigns over ferry deal", day="June 7, 2024", story=STORY)
+    article = extract(page, "https://other.example/", method="cardoso")
+    assert article.title == "Mayor resigns over ferry deal"
+    assert article.date == datetime(2024, 6, 7, 10, 15)  # noqa: DTZ001  # the page names no zone
+    assert article.body.startswith("Paragraph 0 tells")
+    assert "Contact" not in article.body
+
+
+def test_title_element_where_no_node_is_a_title():
+    """The fall-back of the papers; nothing where there is no ``title`` either."""
+    article = extract("<title>Only here</title><p>x</p>", method="cardoso")
+    assert article.title == "Only here"
+    assert article.evidence["title"].source == "title"
+    assert extract("<p>x</p>", method="cardoso").title is None
+
+
+@pytest.mark.corpus
+def test_coverage_of_the_corpora(corpus_dir: Path):
+    """The aligner finds what the research found: 97.9 % of titles in one node, 84 % of days."""
+    found = [
+        align(parse_document(page.html()), page)
+        for page in load_corpus(corpus_dir / "news212").pages
+        if page.title and page.day_counts
+    ]
+    title, date = Coverage.of(found, "title"), Coverage.of(found, "date")
+    assert title.one_node / title.labelled > 0.95
+    assert (title.one_node + title.joined) / title.labelled > 0.98
+    assert (date.one_node + date.joined) / date.labelled > 0.9
+
+
+# --- the default's title
+
+
+def test_too_few_pages(corpus: Path):
+    """Without a title and something else there is nothing to learn."""
+    pytest.importorskip("sklearn")
+    page = load_corpus(corpus).pages[0]
+    bare = replace(example(parse_document(page.html()), page), labels=Labels())
+    with pytest.raises(TooFewPagesError):
+        fit_title_model([page], [bare])
+
+
+def test_page_as_if_its_title_were_hidden(corpus: Path):
+    """What is left without the headline is an example of what is no title."""
+    page = load_corpus(corpus).pages[0]
+    one = example(parse_document(page.html()), page)
+    assert [span.text for span in one.candidates.spans] == [page.title, "Newsletter"]
+    assert [span.text for span in one.wrong.spans] == ["Newsletter"]
+
+
+def test_uncalibrated_where_folds_are_empty(corpus: Path):
+    """One site has no strangers to be calibrated on: the probability is the confidence."""
+    pytest.importorskip("sklearn")
+    page = load_corpus(corpus).pages[0]
+    one = example(parse_document(page.html()), page)
+    model = fit_title_model([page], [one])
+    assert model.ensemble.calibration == ()
+    assert model.ensemble.calibrated(0.3) == 0.3
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_titles_of_other_sites(corpus_dir: Path):
+    """Micro F1 and exact titles against text nodes, on sites that the model has not seen."""
+    pytest.importorskip("sklearn")
+    pages = [
+        page
+        for name in ("news212", "fundus")
+        for page in load_corpus(corpus_dir / name).pages
+        if page.title
+    ]
+    read = read_examples(pages, workers=2)
+    place = folds(read.pages, "extra-site")
+    bundle = list(zip(read.pages, read.examples, place, strict=True))
+    matches = []
+    for fold in set(place):
+        others = [(page, one) for page, one, other in bundle if other != fold]
+        model = fit_title_model(*map(list, zip(*others, strict=True)))
+        matches += [
+            TitleMatch.of(title_text(one.candidates.without_style(), model), one.title)
+            for _, one, other in bundle
+            if other == fold and one.title
+        ]
+    means = match_means(matches)
+    assert means["pages"] > 640
+    assert means["micro_f1"] >= 0.985
+    assert means["exact"] >= 0.94
