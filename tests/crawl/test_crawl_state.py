@@ -1,4 +1,4 @@
-"""What a crawl remembers of the crawls before it."""
+"""Crawl state: history of pages and sources across crawls."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ from newscrawl.crawl.discovery.site_frontier import SiteFrontier
 from newscrawl.crawl.discovery.site_list import Site
 from newscrawl.crawl.discovery.target import Budgets, KnownSource, Target
 from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.frontier.frontier_store import CrawlStore
-from newscrawl.crawl.history.conditional_requests import MAX_VALIDATOR, conditions, validators
+from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.history.conditional_requests import (
+    MAX_VALIDATOR,
+    conditional_headers,
+    validators,
+)
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.history.page_history import Sifted
+from newscrawl.crawl.history.page_history import ClassifiedEntries
 from newscrawl.crawl.history.revisit_policy import body_hash
 from newscrawl.items import Article
 from newscrawl.spiders.sitelist import SitelistSpider
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
-    from newscrawl.crawl.history.revisit_policy import Verdict
+    from newscrawl.crawl.history.revisit_policy import ArticleStatus
 
     Opening = Callable[..., AbstractAsyncContextManager[CrawlState]]
 
@@ -47,28 +51,28 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 BUDGETS = Budgets(articles=10, requests=100, sitemaps=5, feeds=5, sections=5, depth=2, window=2)
 
 
-class Hands:
-    """A clock that stands still until it is set."""
+class FakeClock:
+    """A clock that stops until it is set forward."""
 
     def __init__(self) -> None:
         self.now = NOON
         clock.set_clock(lambda: self.now)
 
     def forward(self, hours: float) -> None:
-        """Let *hours* go by."""
+        """Set the clock forward."""
         self.now += timedelta(hours=hours)
 
 
 @pytest.fixture
-def hands() -> Iterator[Hands]:
-    """Return the hands of the clock."""
-    yield Hands()
+def fake_clock() -> Iterator[FakeClock]:
+    """Return the clock of the test."""
+    yield FakeClock()
     clock.set_clock()
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the state is."""
+    """Return the path of the state."""
     return tmp_path / "state.sqlite"
 
 
@@ -86,7 +90,7 @@ async def opened(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]
 
 @pytest.fixture
 def crawl(path: Path) -> Opening:
-    """Return what opens the state as the next crawl does."""
+    """Return a function that opens the state as the next crawl does."""
     return partial(opened, path)
 
 
@@ -95,21 +99,23 @@ def entry(path: str, when: datetime | None = None, changed: datetime | None = No
     return {
         "url": url,
         "key": page_key(url),
-        "when": when and when.timestamp(),
+        "timestamp": when and when.timestamp(),
         "changed": changed and changed.timestamp(),
         "hints": {"title": path},
     }
 
 
 def target(listed: Any) -> Target:
-    return Target("article", listed["url"], when=listed["when"], past=listed.get("past", {}))
+    return Target(
+        "article", listed["url"], timestamp=listed["timestamp"], history=listed.get("history", {})
+    )
 
 
-def answer(url: str, **headers: str) -> HtmlResponse:
+def response(url: str, **headers: str) -> HtmlResponse:
     return HtmlResponse(url, headers=headers, request=Request(url))
 
 
-async def put_out(
+async def emit(
     state: CrawlState,
     listed: Any,
     text: str,
@@ -117,35 +123,35 @@ async def put_out(
     at: str = "",
     canonical: str | None = None,
     **headers: str,
-) -> Verdict | None:
-    """Fetch a page, make an article of it, and return what it is to the output."""
+) -> ArticleStatus | None:
+    """Fetch the page *listed*, extract an article with *text*, and return its status."""
     url = f"{HOME}{at}" if at else listed["url"]
-    state.pages.taken(target(listed), answer(url, **headers))
+    state.pages.record_fetch(target(listed), response(url, **headers))
     article = Article(url=url, canonical_url=canonical, body=text)
     return await state.pages.judge(article, url, body_hash(text))
 
 
-async def due(state: CrawlState, *entries: Any) -> list[str]:
-    """List *entries*; return those that are due."""
-    sifted = await state.pages.sift(list(entries))
-    state.pages.write_listed(SITE, sifted)
-    return [found["url"].removeprefix(HOME) for found in sifted.due]
+async def listed_as_due(state: CrawlState, *entries: Any) -> list[str]:
+    """List *entries*; return the paths of those that are due."""
+    classified = await state.pages.classify(list(entries))
+    state.pages.record_entries(SITE, classified)
+    return [page["url"].removeprefix(HOME) for page in classified.due]
 
 
-async def left(state: CrawlState, limit: int = 10) -> list[str]:
-    """Return what former crawls leave to fetch."""
-    memory = await state.recall(SITE, limit=limit)
-    return [found["url"].removeprefix(HOME) for found in memory.pages]
+async def due_pages(state: CrawlState, limit: int = 10) -> list[str]:
+    """Return the paths of the due pages at the start of a crawl."""
+    history = await state.load(SITE, limit=limit)
+    return [page["url"].removeprefix(HOME) for page in history.pages]
 
 
-async def the_page(state: CrawlState) -> Any:
-    """Return the one page that is to be visited."""
-    (page,) = (await state.recall(SITE, limit=10)).pages
+async def due_page(state: CrawlState) -> Any:
+    """Return the only due page."""
+    (page,) = (await state.load(SITE, limit=10)).pages
     return page
 
 
 def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    """Have pytest run a test that is a coroutine."""
+    """Run an async test in an event loop."""
 
     @wraps(test)
     def run(**fixtures: Any) -> None:
@@ -155,282 +161,275 @@ def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
 
 @in_loop
-async def test_a_listed_page_is_due_until_it_is_fetched(crawl: Opening, hands: Hands):
-    """What a crawl had no time for is there for the next, newest first, whatever listings say."""
+async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
         old, new = entry("old", NOON - timedelta(days=2)), entry("new", NOON)
-        assert await due(state, old, entry("undated"), new) == ["old", "undated", "new"]
+        assert await listed_as_due(state, old, entry("undated"), new) == ["old", "undated", "new"]
     async with crawl() as state:
-        assert await left(state) == ["new", "old", "undated"]
-        assert await left(state, limit=1) == ["new"]
-        assert await due(state, new) == ["new"]
+        assert await due_pages(state) == ["new", "old", "undated"]
+        assert await due_pages(state, limit=1) == ["new"]
+        assert await listed_as_due(state, new) == ["new"]
     async with crawl(NEWSCRAWL_MAX_AGE=1) as state:
-        assert await left(state) == ["new", "undated"]
+        assert await due_pages(state) == ["new", "undated"]
 
 
 @in_loop
-async def test_what_the_listing_said_comes_back(crawl: Opening, hands: Hands):
-    """Hints, depth and certainty are those of the first listing."""
+async def test_keeps_hints_depth_and_certainty_of_the_first_listing(
+    crawl: Opening, fake_clock: FakeClock
+):
     async with crawl() as state:
-        sifted = await state.pages.sift([entry("a", NOON)])
-        state.pages.write_listed(SITE, sifted, depth=2, certain=True)
+        entries = await state.pages.classify([entry("a", NOON)])
+        state.pages.record_entries(SITE, entries, depth=2, certain=True)
     async with crawl() as state:
-        found = await the_page(state)
+        found = await due_page(state)
         assert found["hints"] == {"title": "a"}
         assert (found["depth"], found["certain"]) == (2, True)
         assert not target(found).is_revisit
 
 
 @in_loop
-async def test_an_article_is_put_out_once(crawl: Opening, hands: Hands):
-    """Then it is known, until its time for another look has come."""
+async def test_emits_an_article_once_and_revisits_it(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        assert await put_out(state, a, "Text") == "new"
+        await listed_as_due(state, a)
+        assert await emit(state, a, "Text") == "new"
     async with crawl() as state:
-        assert await left(state) == []
-        assert await due(state, a) == []
-        assert (await state.pages.sift([a])).known == [a["key"]]
-    hands.forward(1)
+        assert await due_pages(state) == []
+        assert await listed_as_due(state, a) == []
+        assert (await state.pages.classify([a])).known == [a["key"]]
+    fake_clock.forward(1)
     async with crawl() as state:
-        again = await the_page(state)
+        again = await due_page(state)
         assert target(again).is_revisit
-        assert await put_out(state, again, "Text") == "unchanged"
-        assert await left(state) == []
-    hands.forward(2)
+        assert await emit(state, again, "Text") == "unchanged"
+        assert await due_pages(state) == []
+    fake_clock.forward(2)
     async with crawl() as state:
-        again = await the_page(state)
-        assert await put_out(state, again, "Other text") == "updated"
-    hands.forward(22)
+        again = await due_page(state)
+        assert await emit(state, again, "Other text") == "updated"
+    fake_clock.forward(22)
     async with crawl() as state:
-        assert await left(state) == [], "the window is over, also for a visit that is late"
-        assert await due(state, a) == []
+        assert await due_pages(state) == [], "the update window has passed, also for a late visit"
+        assert await listed_as_due(state, a) == []
 
 
 @in_loop
-async def test_validators_come_back_as_conditions(crawl: Opening, hands: Hands):
-    """Those of the last answer, also of one that says 304; a 304 without any keeps the old."""
+async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
-    hands.forward(1)
+        await listed_as_due(state, a)
+        await emit(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
+    fake_clock.forward(1)
     async with crawl() as state:
-        again = await the_page(state)
-        assert conditions(again["past"]) == {
+        again = await due_page(state)
+        assert conditional_headers(again["history"]) == {
             "If-None-Match": '"1"',
             "If-Modified-Since": "yesterday",
         }
-        state.pages.unchanged(target(again), answer(again["url"], ETag='"2"'))
-    hands.forward(2)
+        state.pages.record_unchanged(target(again), response(again["url"], ETag='"2"'))
+    fake_clock.forward(2)
     async with crawl() as state:
-        again = await the_page(state)
-        assert again["past"]["etag"] == '"2"'
-        assert again["past"]["last_modified"] == "yesterday"
+        again = await due_page(state)
+        assert again["history"]["etag"] == '"2"'
+        assert again["history"]["last_modified"] == "yesterday"
 
 
 @in_loop
-async def test_what_gave_no_article_is_asked_for_without_conditions(crawl: Opening, hands: Hands):
-    """A page too short to be a story may be one in an hour."""
+async def test_sends_no_validators_of_a_page_without_article(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        state.pages.taken(target(a), answer(a["url"], ETag='"1"'))
-    hands.forward(1)
+        await listed_as_due(state, a)
+        state.pages.record_fetch(target(a), response(a["url"], ETag='"1"'))
+    fake_clock.forward(1)
     async with crawl() as state:
-        again = await the_page(state)
-        assert conditions(again["past"]) == {}
-        assert await put_out(state, again, "Text") == "new"
+        again = await due_page(state)
+        assert conditional_headers(again["history"]) == {}
+        assert await emit(state, again, "Text") == "new"
 
 
-def test_long_validators_are_not_kept():
-    """Nor are empty ones."""
-    assert validators(answer(HOME, ETag="x" * (MAX_VALIDATOR + 1))) == {}
-    assert validators(answer(HOME, ETag="")) == {}
-    assert validators(answer(HOME, ETag=' W/"1" ')) == {"etag": 'W/"1"'}
+def test_ignores_long_and_empty_validators():
+    assert validators(response(HOME, ETag="x" * (MAX_VALIDATOR + 1))) == {}
+    assert validators(response(HOME, ETag="")) == {}
+    assert validators(response(HOME, ETag=' W/"1" ')) == {"etag": 'W/"1"'}
 
 
 @in_loop
-async def test_a_change_that_a_listing_tells_is_looked_at(crawl: Opening, hands: Hands):
-    """At once, but only once where it is not true, and never beyond the window."""
+async def test_checks_a_signalled_change(crawl: Opening, fake_clock: FakeClock):
+    """Once if the page is unchanged, and only in the update window."""
     a = entry("a", NOON, NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text")
-    hands.forward(0.1)
-    told = entry("a", NOON, NOON + timedelta(minutes=5))
+        await listed_as_due(state, a)
+        await emit(state, a, "Text")
+    fake_clock.forward(0.1)
+    changed = entry("a", NOON, NOON + timedelta(minutes=5))
     async with crawl() as state:
-        assert await due(state, a) == [], "it tells nothing new"
-        (listed,) = (await state.pages.sift([told])).due
-        assert await due(state, told) == ["a"]
-        assert await left(state) == ["a"], "whether or not this crawl gets to it"
-        assert await put_out(state, listed, "Text") == "unchanged"
-        assert await due(state, entry("a", NOON, NOON + timedelta(minutes=6))) == []
-    hands.forward(48)
-    fresh = entry("b", NOON, NOON)
+        assert await listed_as_due(state, a) == [], "the modification time is the same"
+        (listed,) = (await state.pages.classify([changed])).due
+        assert await listed_as_due(state, changed) == ["a"]
+        assert await due_pages(state) == ["a"], "also in the next crawl"
+        assert await emit(state, listed, "Text") == "unchanged"
+        assert await listed_as_due(state, entry("a", NOON, NOON + timedelta(minutes=6))) == []
+    fake_clock.forward(48)
+    new = entry("b", NOON, NOON)
     async with crawl() as state:
-        await due(state, fresh)
-        await put_out(state, fresh, "Text b")
-        assert await due(state, entry("b", NOON, hands.now)) == []
+        await listed_as_due(state, new)
+        await emit(state, new, "Text b")
+        assert await listed_as_due(state, entry("b", NOON, fake_clock.now)) == []
 
 
 @in_loop
-async def test_a_change_that_is_true_restores_trust(crawl: Opening, hands: Hands):
-    """A listing that was right is believed again."""
+async def test_checks_further_changes_after_a_real_one(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON, NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text 0")
+        await listed_as_due(state, a)
+        await emit(state, a, "Text 0")
         for hour in (1, 2, 3):
-            hands.forward(0.1)
-            told = entry("a", NOON, NOON + timedelta(hours=hour))
-            (listed,) = (await state.pages.sift([told])).due
-            assert await due(state, told) == ["a"]
-            assert await put_out(state, listed, f"Text {hour}") == "updated"
+            fake_clock.forward(0.1)
+            changed = entry("a", NOON, NOON + timedelta(hours=hour))
+            (listed,) = (await state.pages.classify([changed])).due
+            assert await listed_as_due(state, changed) == ["a"]
+            assert await emit(state, listed, f"Text {hour}") == "updated"
 
 
 @in_loop
-async def test_failures_are_retried_with_back_off_and_given_up(crawl: Opening, hands: Hands):
-    """In the next crawl, after 1, 2 and 4 hours, then never; no listing changes that."""
+async def test_page_failures_back_off_and_give_up(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        state.pages.failed(target(a), None, "timeout")
+        await listed_as_due(state, a)
+        state.pages.record_failure(target(a), None, "timeout")
     for hours in (0, 1, 2, 4):
         if hours:
             async with crawl() as state:
-                assert await left(state) == []
-                assert await due(state, a) == []
-        hands.forward(hours)
+                assert await due_pages(state) == []
+                assert await listed_as_due(state, a) == []
+        fake_clock.forward(hours)
         async with crawl() as state:
-            again = await the_page(state)
-            state.pages.failed(target(again), None, "http_503")
-    hands.forward(1000)
+            again = await due_page(state)
+            state.pages.record_failure(target(again), None, "http_503")
+    fake_clock.forward(1000)
     async with crawl() as state:
-        assert await left(state) == []
-        assert await due(state, a) == []
+        assert await due_pages(state) == []
+        assert await listed_as_due(state, a) == []
 
 
 @pytest.mark.parametrize("reason", ["http_404", "http_410"])
 @in_loop
-async def test_an_article_that_is_gone(crawl: Opening, hands: Hands, reason: str):
-    """It is not asked for again, and stays known."""
+async def test_does_not_fetch_a_deleted_article_again(
+    crawl: Opening, fake_clock: FakeClock, reason: str
+):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text")
-    hands.forward(1)
+        await listed_as_due(state, a)
+        await emit(state, a, "Text")
+    fake_clock.forward(1)
     async with crawl() as state:
-        again = await the_page(state)
-        state.pages.failed(target(again), None, reason)
-    hands.forward(5)
+        again = await due_page(state)
+        state.pages.record_failure(target(again), None, reason)
+    fake_clock.forward(5)
     async with crawl() as state:
-        assert await left(state) == []
-        assert await due(state, a) == []
+        assert await due_pages(state) == []
+        assert await listed_as_due(state, a) == []
 
 
 @in_loop
-async def test_a_revisit_that_fails_changes_nothing(crawl: Opening, hands: Hands):
-    """The article is out; the next look comes when it would."""
+async def test_failed_revisit_does_not_change_the_schedule(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text")
-    hands.forward(1)
+        await listed_as_due(state, a)
+        await emit(state, a, "Text")
+    fake_clock.forward(1)
     async with crawl() as state:
-        again = await the_page(state)
-        state.pages.failed(target(again), None, "timeout")
-        assert await left(state) == []
-    hands.forward(2)
+        again = await due_page(state)
+        state.pages.record_failure(target(again), None, "timeout")
+        assert await due_pages(state) == []
+    fake_clock.forward(2)
     async with crawl() as state:
-        again = await the_page(state)
-        assert await put_out(state, again, "Text") == "unchanged"
+        again = await due_page(state)
+        assert await emit(state, again, "Text") == "unchanged"
 
 
 @in_loop
-async def test_the_canonical_url_of_a_known_page(crawl: Opening, hands: Hands):
-    """An article of another URL that names it is known, in a later crawl too, whatever its text."""
+async def test_article_with_a_known_canonical_url_is_known(crawl: Opening, fake_clock: FakeClock):
     a, amp = entry("a"), entry("amp/a")
     async with crawl() as state:
-        await due(state, a, amp)
-        await put_out(state, a, "Text")
-        assert await put_out(state, amp, "Text, printed", canonical=a["url"]) == "known"
+        await listed_as_due(state, a, amp)
+        await emit(state, a, "Text")
+        assert await emit(state, amp, "Text, printed", canonical=a["url"]) == "known"
     async with crawl() as state:
         late = entry("late/a")
-        assert await due(state, amp, late) == ["late/a"]
-        assert await put_out(state, late, "Text", canonical=f"{a['url']}#top") == "known"
-    hands.forward(5)
+        assert await listed_as_due(state, amp, late) == ["late/a"]
+        assert await emit(state, late, "Text", canonical=f"{a['url']}#top") == "known"
+    fake_clock.forward(5)
     async with crawl() as state:
-        assert await left(state) == ["a"]
+        assert await due_pages(state) == ["a"]
 
 
 @in_loop
-async def test_pages_that_share_a_canonical_url(crawl: Opening, hands: Hands):
-    """With the same text they are one article, in either order, at the same time too."""
+async def test_same_text_and_canonical_url_is_one_article(crawl: Opening, fake_clock: FakeClock):
     main = f"{HOME}a"
     first, second, third = entry("amp/a"), entry("print/a"), entry("mobile/a")
     async with crawl() as state:
-        await due(state, first, second)
+        await listed_as_due(state, first, second)
         verdicts = await asyncio.gather(
-            put_out(state, first, "Text", canonical=main),
-            put_out(state, second, "Text", canonical=main),
+            emit(state, first, "Text", canonical=main),
+            emit(state, second, "Text", canonical=main),
         )
         assert sorted(verdicts) == ["known", "new"]
     async with crawl() as state:
-        assert await due(state, third) == ["mobile/a"]
-        assert await put_out(state, third, "Text", canonical=main) == "known"
-        (listed,) = (await state.pages.sift([entry("a")])).due
-        assert await put_out(state, listed, "Text", canonical=main) == "known"
+        assert await listed_as_due(state, third) == ["mobile/a"]
+        assert await emit(state, third, "Text", canonical=main) == "known"
+        (listed,) = (await state.pages.classify([entry("a")])).due
+        assert await emit(state, listed, "Text", canonical=main) == "known"
 
 
 @in_loop
-async def test_a_site_that_names_its_front_page_in_all_articles(crawl: Opening, hands: Hands):
-    """It loses none of them."""
+async def test_keeps_articles_with_the_home_page_as_canonical_url(
+    crawl: Opening, fake_clock: FakeClock
+):
     async with crawl() as state:
         for number in range(3):
             page = entry(str(number))
-            await due(state, page)
-            assert await put_out(state, page, f"Text {number}", canonical=HOME) == "new"
+            await listed_as_due(state, page)
+            assert await emit(state, page, f"Text {number}", canonical=HOME) == "new"
 
 
 @in_loop
-async def test_the_canonical_url_of_another_site_says_nothing(crawl: Opening, hands: Hands):
-    """Whose article it is, is for near-duplicates to tell."""
+async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock: FakeClock):
     ours = entry("a")
     theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
     async with crawl() as state:
-        await due(state, ours, theirs)
-        await put_out(state, ours, "Text")
-        assert await put_out(state, theirs, "Text", canonical=ours["url"]) == "new"
+        await listed_as_due(state, ours, theirs)
+        await emit(state, ours, "Text")
+        assert await emit(state, theirs, "Text", canonical=ours["url"]) == "new"
 
 
 @in_loop
-async def test_where_a_redirect_led(crawl: Opening, hands: Hands):
-    """Both URLs are known then, and another that leads there is no article of its own."""
+async def test_article_behind_a_redirect_is_known_by_both_urls(
+    crawl: Opening, fake_clock: FakeClock
+):
     async with crawl() as state:
         short, other = entry("s/1"), entry("s/2")
-        await due(state, short, other)
-        await put_out(state, short, "Text", at="2026/story")
-        assert await put_out(state, other, "Text", at="2026/story") == "known"
+        await listed_as_due(state, short, other)
+        await emit(state, short, "Text", at="2026/story")
+        assert await emit(state, other, "Text", at="2026/story") == "known"
     async with crawl() as state:
-        assert await due(state, entry("2026/story"), short) == []
+        assert await listed_as_due(state, entry("2026/story"), short) == []
 
 
-class Newsstand:
-    """Two pages in one crawl an hour after the other, and what must be true of them."""
+class CrawlSeries:
+    """Crawls of two pages, one hour after the other, and their invariants."""
 
-    def __init__(self, path: Path, hands: Hands) -> None:
-        self.path, self.hands = path, hands
-        #: page -> texts that were put out
-        self.out: dict[str, list[str]] = {}
+    def __init__(self, path: Path, fake_clock: FakeClock) -> None:
+        self.path, self.fake_clock = path, fake_clock
+        #: page -> emitted texts
+        self.emitted: dict[str, list[str]] = {}
         self.failures: Counter[str] = Counter()
         self.listed: set[str] = set()
-        self.waiting: dict[str, Any] = {}
-        self.asked: set[str] = set()
+        self.due: dict[str, Any] = {}
+        self.requested: set[str] = set()
 
     async def run(self, events: list[tuple[Any, ...]]) -> None:
-        """Let *events* happen, in as many crawls as they tell."""
+        """Execute *events*; ``("end",)`` ends a crawl and starts the next."""
         crawls: list[list[tuple[Any, ...]]] = [[]]
         for event in events:
             if event == ("end",):
@@ -442,67 +441,69 @@ class Newsstand:
                 await self._begin(state)
                 for what, *arguments in crawl_events:
                     await getattr(self, what)(state, *arguments)
-            self.hands.forward(1)
-        self.hands.forward(10)
+            self.fake_clock.forward(1)
+        self.fake_clock.forward(10)
         async with opened(self.path) as state:
             await self._begin(state)
         given_up = {page for page, times in self.failures.items() if times >= 5}
-        assert self.listed - self.out.keys() - given_up <= self.waiting.keys(), "nothing is lost"
+        assert self.listed - self.emitted.keys() - given_up <= self.due.keys(), "no page is lost"
 
     async def _begin(self, state: CrawlState) -> None:
-        memory = await state.recall(SITE, limit=10)
-        self.waiting, self.asked = {page["key"]: page for page in memory.pages}, set()
+        history = await state.load(SITE, limit=10)
+        self.due, self.requested = {page["key"]: page for page in history.pages}, set()
 
-    async def list(self, state: CrawlState, page: str, *, told: bool = False) -> None:
-        """List *page*; *told*: as just changed."""
-        sifted = await state.pages.sift([entry(page, NOON, self.hands.now if told else None)])
-        state.pages.write_listed(SITE, sifted)
-        for found in sifted.due:
+    async def list(self, state: CrawlState, page: str, *, changed: bool = False) -> None:
+        """List *page*, as just *changed* or not."""
+        entries = await state.pages.classify(
+            [entry(page, NOON, self.fake_clock.now if changed else None)]
+        )
+        state.pages.record_entries(SITE, entries)
+        for found in entries.due:
             self.listed.add(found["key"])
-            if found["key"] not in self.asked:
-                self.waiting.setdefault(found["key"], found)
+            if found["key"] not in self.requested:
+                self.due.setdefault(found["key"], found)
 
-    async def told(self, state: CrawlState, page: str) -> None:
+    async def list_changed(self, state: CrawlState, page: str) -> None:
         """List *page* as just changed."""
-        await self.list(state, page, told=True)
+        await self.list(state, page, changed=True)
 
     async def wait(self, _: CrawlState, hours: float) -> None:
-        """Let time go by."""
-        self.hands.forward(hours)
+        """Set the clock forward."""
+        self.fake_clock.forward(hours)
 
     async def fail(self, state: CrawlState, page: str) -> None:
-        """Ask for *page* in vain."""
+        """Let the request of *page* fail."""
         if wanted := self._pop(page):
-            state.pages.failed(target(wanted), None, "timeout")
+            state.pages.record_failure(target(wanted), None, "timeout")
             self.failures[wanted["key"]] += 1
 
     async def lose(self, state: CrawlState, page: str, text: str) -> None:
-        """Have a pipeline fail on the article of *page*."""
+        """Let a pipeline fail with the article of *page*."""
         if wanted := self._pop(page):
-            if await put_out(state, wanted, f"{page} {text}") != "unchanged":
-                state.pages.item_error(answer(wanted["url"]))
+            if await emit(state, wanted, f"{page} {text}") != "unchanged":
+                state.pages.item_error(response(wanted["url"]))
             self.failures[wanted["key"]] += 1
 
     async def read(self, state: CrawlState, page: str, text: str) -> None:
-        """Put the article of *page* out."""
+        """Emit the article of *page*."""
         if wanted := self._pop(page):
-            texts, text = self.out.setdefault(wanted["key"], []), f"{page} {text}"
+            texts, text = self.emitted.setdefault(wanted["key"], []), f"{page} {text}"
             expected = "new" if not texts else "unchanged" if texts[-1] == text else "updated"
-            assert await put_out(state, wanted, text) == expected
+            assert await emit(state, wanted, text) == expected
             if expected != "unchanged":
                 texts.append(text)
 
     def _pop(self, page: str) -> Any:
         key = page_key(f"{HOME}{page}")
-        self.asked.add(key)
-        return self.waiting.pop(key, None)
+        self.requested.add(key)
+        return self.due.pop(key, None)
 
 
 numbers = st.sampled_from("01")
 texts = st.sampled_from(["then", "now"])
 events = st.one_of(
     st.tuples(st.just("list"), numbers),
-    st.tuples(st.just("told"), numbers),
+    st.tuples(st.just("list_changed"), numbers),
     st.tuples(st.just("wait"), st.sampled_from([0.2, 3.0])),
     st.tuples(st.just("fail"), numbers),
     st.tuples(st.just("lose"), numbers, texts),
@@ -523,40 +524,37 @@ events = st.one_of(
 )
 @example([("list", "0"), *[("lose", "0", "then"), ("end",)] * 3, ("read", "0", "then")])
 @given(st.lists(events, min_size=10, max_size=40))
-def test_whatever_happens(events: list[tuple[Any, ...]]):
-    """A text is put out once, as new or as an update, and no listed page is lost."""
+def test_emits_each_text_once_and_loses_no_page(events: list[tuple[Any, ...]]):
     with TemporaryDirectory() as folder:
         try:
-            asyncio.run(Newsstand(Path(folder) / "state.sqlite", Hands()).run(events))
+            asyncio.run(CrawlSeries(Path(folder) / "state.sqlite", FakeClock()).run(events))
         finally:
             clock.set_clock()
 
 
 @in_loop
-async def test_an_article_is_no_section(crawl: Opening, hands: Hands):
-    """However a page links to it."""
+async def test_known_articles_are_not_sections(crawl: Opening, fake_clock: FakeClock):
     a, section = entry("news/a"), entry("news")
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text", at="news/long-story")
+        await listed_as_due(state, a)
+        await emit(state, a, "Text", at="news/long-story")
     async with crawl() as state:
         links = [a, section, entry("news/long-story")]
-        assert await state.pages.not_articles(links) == [section]
+        assert await state.pages.without_articles(links) == [section]
 
 
 @in_loop
-async def test_a_section_that_was_an_article_is_read_no_more(crawl: Opening, hands: Hands):
-    """The next crawl knows it, and looks at it as at other articles."""
+async def test_does_not_read_a_section_that_was_an_article(crawl: Opening, fake_clock: FakeClock):
     section = entry("news/a")
     async with crawl() as state:
-        site = await remembered(state)
+        site = await restored_frontier(state)
         for listed in (section, entry("news")):
             site.add_section(listed, 1)
-        state.sources.write_found(site)
-        await due(state, section)
-        await put_out(state, section, "Text")
+        state.sources.record_new(site)
+        await listed_as_due(state, section)
+        await emit(state, section, "Text")
     async with crawl() as state:
-        rows = (await state.recall(SITE, limit=10)).sources.rows
+        rows = (await state.load(SITE, limit=10)).sources
         assert {row.key for row in rows if row.role == "section"} == {
             page_key(HOME),
             page_key(f"{HOME}news"),
@@ -564,64 +562,63 @@ async def test_a_section_that_was_an_article_is_read_no_more(crawl: Opening, han
 
 
 @in_loop
-async def test_an_article_that_a_pipeline_lost(crawl: Opening, hands: Hands):
-    """It was not put out: the next crawl fetches it again, and it is new."""
+async def test_fetches_an_article_again_after_a_pipeline_error(
+    crawl: Opening, fake_clock: FakeClock
+):
     a = entry("a", NOON)
     async with crawl() as state:
-        await due(state, a)
-        await put_out(state, a, "Text")
-        state.pages.item_error(answer(a["url"]))
+        await listed_as_due(state, a)
+        await emit(state, a, "Text")
+        state.pages.item_error(response(a["url"]))
     async with crawl() as state:
-        again = await the_page(state)
-        assert await put_out(state, again, "Text") == "new"
+        again = await due_page(state)
+        assert await emit(state, again, "Text") == "new"
 
 
 @in_loop
-async def test_a_page_that_no_site_list_asked_for(crawl: Opening, hands: Hands):
-    """Other spiders' articles pass."""
+async def test_article_of_another_spider_has_no_status(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
         article = Article(url=HOME, body="Text")
         assert await state.pages.judge(article, HOME, body_hash(article.body)) is None
 
 
 @in_loop
-async def test_all_again(crawl: Opening, hands: Hands):
-    """With NEWSCRAWL_ONLY_NEW off everything is new each time, and yet remembered."""
+async def test_without_only_new_emits_and_records_everything(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     for _ in range(2):
         async with crawl(NEWSCRAWL_ONLY_NEW=False) as state:
-            assert await left(state) == []
-            assert await due(state, a) == ["a"]
-            assert await put_out(state, a, "Text") == "new"
+            assert await due_pages(state) == []
+            assert await listed_as_due(state, a) == ["a"]
+            assert await emit(state, a, "Text") == "new"
     async with crawl() as state:
-        assert await due(state, a) == []
+        assert await listed_as_due(state, a) == []
 
 
 @in_loop
-async def test_in_memory(hands: Hands):
-    """Without a file a crawl is the first, and knows its own articles."""
+async def test_state_in_memory_ends_with_the_crawl(fake_clock: FakeClock):
     for _ in range(2):
         async with opened("") as state:
             a = entry("a")
-            assert await due(state, a) == ["a"]
-            assert await put_out(state, a, "Text") == "new"
-            assert await due(state, a) == []
+            assert await listed_as_due(state, a) == ["a"]
+            assert await emit(state, a, "Text") == "new"
+            assert await listed_as_due(state, a) == []
 
 
 @in_loop
-async def test_what_is_listed_no_more_is_forgotten(crawl: Opening, path: Path, hands: Hands):
-    """After NEWSCRAWL_STATE_DAYS, and not while listings name it."""
+async def test_deletes_pages_that_are_no_longer_listed(
+    crawl: Opening, path: Path, fake_clock: FakeClock
+):
     a, b = entry("a"), entry("b")
     async with crawl() as state:
-        await due(state, a, b)
-        await put_out(state, a, "Text a", canonical=f"{HOME}main/a")
-        await put_out(state, b, "Text b")
-    hands.forward(24 * 100)
+        await listed_as_due(state, a, b)
+        await emit(state, a, "Text a", canonical=f"{HOME}main/a")
+        await emit(state, b, "Text b")
+    fake_clock.forward(24 * 100)
     async with crawl() as state:
-        assert await due(state, b) == []
-    hands.forward(24 * 100)
+        assert await listed_as_due(state, b) == []
+    fake_clock.forward(24 * 100)
     async with crawl() as state:
-        assert await due(state, a, b) == ["a"]
+        assert await listed_as_due(state, a, b) == ["a"]
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
 
@@ -630,8 +627,8 @@ def frontier(known: Any = None, **options: Any) -> SiteFrontier:
     return SiteFrontier(Site(HOME, **options), BUDGETS, known or {})
 
 
-def asked(site: SiteFrontier) -> list[str]:
-    """Return what *site* asks for, all of it answered with nothing."""
+def fetched(site: SiteFrontier) -> list[str]:
+    """Close all targets of *site*; return their paths."""
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
@@ -643,133 +640,132 @@ def asked(site: SiteFrontier) -> list[str]:
 async def poll(
     state: CrawlState, site: SiteFrontier, *, new: int = 0, cut: int = 0, **headers: str
 ) -> list[str]:
-    """Answer what *site* asks for, each listing with *new* pages; return what it asked for."""
+    """Record a listing with *new* pages for all targets of *site*; return their paths."""
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
             site.close(ticket)
             at = clock.now().timestamp()
-            sifted = Sifted([entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"])
-            state.listed(site, wanted, answer(wanted.url, **headers), sifted, cut=cut)
+            entries = ClassifiedEntries(
+                [entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"]
+            )
+            state.record_listing(site, wanted, response(wanted.url, **headers), entries, cut=cut)
             found.append(wanted.url.removeprefix(HOME))
     return found
 
 
-async def remembered(state: CrawlState, limit: int = 20) -> SiteFrontier:
-    """Return the frontier of the site as a crawl begins with it."""
-    memory = await state.recall(SITE, limit=limit)
-    site = frontier(memory.sources.known)
-    for row in memory.sources.rows:
-        site.add_source(row.role, row.url, depth=row.depth, when=row.published)
+async def restored_frontier(state: CrawlState, limit: int = 20) -> SiteFrontier:
+    """Return the frontier of the site at the start of a crawl."""
+    history = await state.load(SITE, limit=limit)
+    site = frontier(history.known_sources)
+    for row in history.sources:
+        site.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
     return site
 
 
 @in_loop
-async def test_sources_rest_until_they_are_due(crawl: Opening, hands: Hands):
-    """Those that the site list gives and those found, with their validators."""
+async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
-        site = await remembered(state)
+        site = await restored_frontier(state)
         site.add_feed(f"{HOME}feed")
         assert await poll(state, site, ETag='"1"') == ["robots.txt", "", "feed"]
     async with crawl() as state:
-        site = await remembered(state)
+        site = await restored_frontier(state)
         assert await poll(state, site) == []
-        assert site.resting == {"robots": 1, "section": 1, "feed": 1}
+        assert site.not_due == {"robots": 1, "section": 1, "feed": 1}
         assert state.sources.next_due is not None
-    hands.forward(1)
+    fake_clock.forward(1)
     async with crawl() as state:
-        site = await remembered(state)
+        site = await restored_frontier(state)
         targets = [wanted for _, wanted in site.next_targets()]
         assert [wanted.url for wanted in targets] == [HOME, f"{HOME}feed"]
-        assert {conditions(wanted.past)["If-None-Match"] for wanted in targets} == {'"1"'}
+        assert {conditional_headers(wanted.history)["If-None-Match"] for wanted in targets} == {
+            '"1"'
+        }
 
 
 @in_loop
-async def test_sources_that_bring_news_are_asked_sooner(path: Path, hands: Hands):
-    """And those that do not later."""
+async def test_polls_sources_with_news_more_often(path: Path, fake_clock: FakeClock):
     polls: dict[int, int] = {0: 0, 1: 0}
     for new in polls:
         async with opened(path.with_name(f"{new}.sqlite")) as state:
             for _ in range(48):
-                polls[new] += "" in await poll(state, await remembered(state), new=new)
-                hands.forward(0.5)
+                polls[new] += "" in await poll(state, await restored_frontier(state), new=new)
+                fake_clock.forward(0.5)
     assert polls[1] == 48
     assert polls[0] < 12
 
 
 @in_loop
-async def test_a_source_that_fails_is_left_alone(crawl: Opening, hands: Hands):
-    """Longer each time; found and failed in the same crawl it is remembered, too."""
+async def test_source_failures_back_off(crawl: Opening, fake_clock: FakeClock):
     tries = []
     for hour in range(48):
         async with crawl() as state:
-            site = await remembered(state)
+            site = await restored_frontier(state)
             site.add_feed(f"{HOME}feed")
             for ticket, wanted in list(site.next_targets()):
                 site.close(ticket)
                 if wanted.role == "feed":
                     tries.append(hour)
-                state.failed(site, wanted, None, "timeout")
-        hands.forward(1)
+                state.record_failure(site, wanted, None, "timeout")
+        fake_clock.forward(1)
     gaps = [after - before for before, after in pairwise(tries)]
     assert gaps == sorted(gaps)
     assert 4 <= len(tries) <= 8
 
 
 @in_loop
-async def test_a_listing_that_was_cut_short_is_read_again_for_more(crawl: Opening, hands: Hands):
-    """By a crawl that takes more, at once and without conditions."""
+async def test_reads_a_truncated_listing_again_with_a_higher_limit(
+    crawl: Opening, fake_clock: FakeClock
+):
     async with crawl() as state:
-        site = await remembered(state, limit=20)
+        site = await restored_frontier(state, limit=20)
         site.add_sitemap(f"{HOME}map.xml")
         await poll(state, site, cut=20, ETag='"1"')
     async with crawl() as state:
-        assert asked(await remembered(state, limit=20)) == []
-        site = await remembered(state, limit=40)
+        assert fetched(await restored_frontier(state, limit=20)) == []
+        site = await restored_frontier(state, limit=40)
         found = {wanted.url: wanted for _, wanted in site.next_targets()}
-        assert conditions(found[HOME].past) == {}
+        assert conditional_headers(found[HOME].history) == {}
 
 
-def test_a_sitemap_that_its_index_calls_new_is_due():
-    """Whatever its own interval says."""
-    past = {"fetched_at": NOON.timestamp(), "interval": 1e6}
-    known = {("sitemap", page_key(f"{HOME}map.xml")): KnownSource(due=False, past=past)}
+def test_sitemap_changed_according_to_its_index_is_due():
+    history = {"fetched_at": NOON.timestamp(), "interval": 1e6}
+    known = {("sitemap", page_key(f"{HOME}map.xml")): KnownSource(due=False, history=history)}
     before, after = NOON.timestamp() - 1, NOON.timestamp() + 1
-    for when, is_due in ((None, False), (before, False), (after, True)):
+    for timestamp, is_due in ((None, False), (before, False), (after, True)):
         site = frontier(known)
-        site.add_sitemap(f"{HOME}map.xml", when=when)
-        assert ("map.xml" in asked(site)) is is_due
+        site.add_sitemap(f"{HOME}map.xml", timestamp=timestamp)
+        assert ("map.xml" in fetched(site)) is is_due
 
 
-def test_sections_are_not_read_for_want_of_news(path: Path, hands: Hands):
-    """Where the listings name as many articles as the limit asks for, known ones included."""
+def test_does_not_read_sections_if_listings_are_long_enough(path: Path, fake_clock: FakeClock):
     for listed, is_read in ((9, True), (10, False)):
         for due in (True, False):
-            past = {"fetched_at": NOON.timestamp(), "listed": listed}
-            site = frontier({("feed", page_key(f"{HOME}feed")): KnownSource(due, past)})
+            history = {"fetched_at": NOON.timestamp(), "listed": listed}
+            site = frontier({("feed", page_key(f"{HOME}feed")): KnownSource(due, history)})
             site.add_feed(f"{HOME}feed")
             for _, wanted in list(site.next_targets()):
-                site.close(next(iter(site.open)))
+                site.close(next(iter(site.in_flight)))
                 if wanted.role == "feed":
-                    site.add_known(str(n) for n in range(listed))
+                    site.add_known_pages(str(n) for n in range(listed))
             site.add_section({"url": f"{HOME}news/", "key": page_key(f"{HOME}news/")}, 1)
-            assert ("news/" in asked(site)) is is_read
+            assert ("news/" in fetched(site)) is is_read
 
 
-def test_revisits_come_last_and_do_not_count(hands: Hands):
-    """The site's limit is for news."""
+def test_revisits_come_last_and_do_not_count(fake_clock: FakeClock):
     site = frontier()
-    asked(site)
-    past = {"hash": "00" * 16}
+    fetched(site)
+    history = {"hash": "00" * 16}
     for number in range(3):
-        site.add_article({**entry(f"old/{number}", NOON), "past": past})
+        site.add_article({**entry(f"old/{number}", NOON), "history": history})
     for number in range(12):
         site.add_article(entry(f"new/{number}"))
     first = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
             site.close(ticket)
-            site.taken += not wanted.is_revisit
+            site.accepted += not wanted.is_revisit
             first.append(wanted.url.removeprefix(HOME))
     assert first == [f"new/{n}" for n in range(10)] + [f"old/{n}" for n in range(3)]
-    assert site.waiting == 2
+    assert site.candidate_count == 2

@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): ask for a page only if it has changed."""
+"""Conditional requests (RFC 9110, section 13)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 MAX_VALIDATOR: Final = 1024
-"""Characters of a validator that is kept; longer ones are not sent back."""
+"""Maximum length of a validator; longer ones are not stored."""
 
-#: what is kept -> header of the response, header of the next request
+#: stored name -> response header, header of the conditional request
 _HEADERS: Final = {
     "etag": ("ETag", "If-None-Match"),
     "last_modified": ("Last-Modified", "If-Modified-Since"),
@@ -20,15 +20,15 @@ _HEADERS: Final = {
 
 
 def validators(response: Response) -> dict[str, str]:
-    """Return ``etag`` and ``last_modified`` of *response*, where it has them."""
-    found = {name: response.headers.get(header) for name, (header, _) in _HEADERS.items()}
+    """Return ``etag`` and ``last_modified`` of *response*, if present."""
+    values = {name: response.headers.get(header) for name, (header, _) in _HEADERS.items()}
     return {
         name: value.decode("latin-1").strip()
-        for name, value in found.items()
+        for name, value in values.items()
         if value and len(value) <= MAX_VALIDATOR
     }
 
 
-def conditions(known: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of a request for what has changed since *known* (see above)."""
-    return {header: known[name] for name, (_, header) in _HEADERS.items() if known.get(name)}
+def conditional_headers(stored: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of a conditional request with the *stored* validators."""
+    return {header: stored[name] for name, (_, header) in _HEADERS.items() if stored.get(name)}

@@ -1,4 +1,4 @@
-"""The state of a crawl: one log, committed in order; what its file survives and refuses."""
+"""Crawl store: ordered commits, durability, rejected files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.frontier.frontier_store import CrawlStore, CrawlStoreError
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from tests.conftest import REPOSITORY
 from tests.helpers.store_writer import SCHEMA
 
@@ -27,13 +27,13 @@ INSERT = "INSERT INTO a VALUES (?)"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where a state may be."""
+    """Return the path of a state file."""
     return tmp_path / "state.sqlite"
 
 
 @asynccontextmanager
 async def opened(path: Path | None, **options: Any) -> AsyncIterator[CrawlStore]:
-    """Open a store with the tables of SCHEMA."""
+    """Open a store with SCHEMA."""
     store = CrawlStore(path, **options)
     try:
         await store.open(SCHEMA)
@@ -43,12 +43,12 @@ async def opened(path: Path | None, **options: Any) -> AsyncIterator[CrawlStore]
 
 
 def run(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a test's own coroutine."""
+    """Run the coroutine of a test."""
     asyncio.run(coroutine)
 
 
 def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
-    """Return another process that has opened *path* and writes."""
+    """Start a process that opens *path* and writes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.helpers.store_writer", str(path)],
         cwd=REPOSITORY,
@@ -63,9 +63,7 @@ def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("in_file", [True, False])
-def test_reads_see_what_was_written(path: Path, in_file: bool):
-    """A query is answered over everything written before it, in a file and in memory."""
-
+def test_reads_include_earlier_writes(path: Path, in_file: bool):
     async def test() -> None:
         async with opened(path if in_file else None) as store:
             for n in range(3):
@@ -75,9 +73,7 @@ def test_reads_see_what_was_written(path: Path, in_file: bool):
     run(test())
 
 
-def test_a_batch_is_committed_after_the_checkpoint(path: Path):
-    """What is written is in the file soon, without anybody's asking; a copy shows it."""
-
+def test_commits_after_the_checkpoint_interval(path: Path):
     async def test() -> None:
         async with opened(path, checkpoint=0.05) as store:
             store.write(INSERT, [(1,), (2,)])
@@ -90,7 +86,7 @@ def test_a_batch_is_committed_after_the_checkpoint(path: Path):
 
 
 def content(path: Path) -> list[int]:
-    """Return table a as who finds the files after a power cut reads it."""
+    """Return table a, read from a copy of the files as after a power failure."""
     copy = path.parent / "copy" / path.name
     copy.parent.mkdir(exist_ok=True)
     for file in path.parent.glob(f"{path.name}*"):
@@ -103,8 +99,6 @@ def content(path: Path) -> list[int]:
 
 
 def test_commit_makes_durable(path: Path):
-    """What was written before a commit returns is in the file, however long the checkpoint."""
-
     async def test() -> None:
         async with opened(path, checkpoint=100) as store:
             store.write(INSERT, [(1,)])
@@ -115,8 +109,6 @@ def test_commit_makes_durable(path: Path):
 
 
 def test_close_commits(path: Path):
-    """Nothing written is lost at an orderly end, and the next one finds it."""
-
     async def test() -> None:
         async with opened(path, checkpoint=100) as store:
             store.write(INSERT, [(1,)])
@@ -126,8 +118,7 @@ def test_close_commits(path: Path):
     run(test())
 
 
-def test_a_killed_process_leaves_a_prefix(path: Path):
-    """After kill -9 the file holds all that was durable, and no write without its companion."""
+def test_killed_process_leaves_a_prefix_of_the_writes(path: Path):
     seed = random.Random(7)
     for _ in range(4):
         with writer(path) as process:
@@ -143,9 +134,7 @@ def test_a_killed_process_leaves_a_prefix(path: Path):
         path.unlink()
 
 
-def test_a_second_process_is_refused(path: Path):
-    """The file is one crawl's as long as that lives; then it is free."""
-
+def test_rejects_a_second_process(path: Path):
     async def test() -> None:
         async with opened(path):
             pass
@@ -193,8 +182,7 @@ async def _touch(path: Path) -> None:
         (damaged, "damaged"),
     ],
 )
-def test_other_files_are_refused(path: Path, make: Any, message: str):
-    """A file that is none of ours, or damaged, is told so and left as it is."""
+def test_rejects_other_files_without_changing_them(path: Path, make: Any, message: str):
     make(path)
     before = path.read_bytes()
     with pytest.raises(CrawlStoreError, match=message):
@@ -202,18 +190,16 @@ def test_other_files_are_refused(path: Path, make: Any, message: str):
     assert path.read_bytes() == before
 
 
-def test_a_missing_folder_is_told(tmp_path: Path):
-    """A file that cannot be made is an error with its name."""
+def test_error_names_a_missing_folder(tmp_path: Path):
     with pytest.raises(CrawlStoreError, match="cannot be opened"):
         run(_touch(tmp_path / "missing" / "state.sqlite"))
 
 
-def test_after_a_failure_nothing_is_written(path: Path):
-    """A batch that cannot be written is told once, and the file keeps what came before it."""
-    told: list[CrawlStoreError] = []
+def test_ignores_writes_after_a_failure(path: Path):
+    errors: list[CrawlStoreError] = []
 
     async def test() -> None:
-        async with opened(path, on_failure=told.append) as store:
+        async with opened(path, on_failure=errors.append) as store:
             store.write(INSERT, [(1,)])
             await store.commit()
             store.write(INSERT, [(2,)])
@@ -227,12 +213,11 @@ def test_after_a_failure_nothing_is_written(path: Path):
                 await store.read("SELECT n FROM a")
 
     run(test())
-    assert len(told) == 1
+    assert len(errors) == 1
     assert content(path) == [1]
 
 
-def test_a_full_disk_is_told(path: Path):
-    """A process that may write no more says why, and what it has committed stays."""
+def test_full_disk_raises_and_keeps_committed_rows(path: Path):
     limit = 2**18
 
     def restrict() -> None:
