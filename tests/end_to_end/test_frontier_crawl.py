@@ -49,7 +49,7 @@ class TreeCrawl:
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
         given = {"url": self.site.url, **self.arguments}
         arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
-        spider = REPOSITORY / "tests" / self.spider
+        spider = REPOSITORY / "tests" / "spiders" / self.spider
         with (self.folder / "log.txt").open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
