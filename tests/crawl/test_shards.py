@@ -119,13 +119,13 @@ def test_shard_path():
 
 @pytest.fixture(scope="module")
 def urls() -> Iterator[list[str]]:
-    """Serve the sample sites, each of which is an owner of its own; return their front pages."""
+    """Serve the sample sites, one domain each; return their home pages."""
     with SampleSites() as sites:
         yield list(sites.urls.values())
 
 
 def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
-    """Begin the crawl of a shard, with its files in *folder*."""
+    """Start the crawl of a shard with its files in *folder*."""
     (folder / "sites.txt").write_text("\n".join(urls))
     settings = {
         "DOWNLOAD_DELAY": 0,

@@ -32,12 +32,18 @@ MAX_SITEMAP_DEPTH = 3
 class SiteFrontier:
     """The fetch targets of one site.
 
-    First come robots.txt and the pages of the site list, then its feeds and sitemaps: the pages may
-    redirect to another domain, whose URLs are accepted from then on. Discovered sitemaps and
-    section pages are read one at a time, as far as the limit of articles requires: a sitemap while
-    it may list newer articles than the candidates, a section page while there are too few
-    candidates. Articles wait for discovery, so that the newest are fetched first; revisits
-    come last. Each URL is returned once, except a section page that a feed then lists as an article.
+    Their order:
+
+    1. robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
+       accepted, too;
+    2. feeds and sitemaps of the site list, and feeds that pages link to;
+    3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
+    4. articles, newest first;
+    5. discovered section pages, one at a time, if there are too few articles;
+    6. revisits, newest first.
+
+    Steps 3 to 6 wait until no source is in flight, so that the newest articles are fetched first.
+    Each URL is returned once, except a section page that a feed then lists as an article.
 
     *known*: sources of previous crawls by role and page key; those that are not due are skipped.
     """

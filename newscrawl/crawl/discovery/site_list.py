@@ -76,7 +76,7 @@ def make_site(entry: object) -> Site:
     url = http_url(options["url"])
     return Site(
         url=url,
-        limit=_limit(options.get("limit")),
+        limit=parse_limit(options.get("limit")),
         language=_language(options.get("language")),
         **{name: _urls(name, options.get(name), url) for name in _LISTS},
     )
@@ -151,7 +151,11 @@ def _decoding_error(path: Path) -> str:
     return "not UTF-8 text"
 
 
-def _limit(value: object) -> int | None:
+def parse_limit(value: object) -> int | None:
+    """Return *value*, a number of article pages, as an integer; None if it is None.
+
+    Raises ``ValueError`` if it is not a whole number of at least 1.
+    """
     if value is None:
         return None
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites
+from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites, parse_limit
 from newscrawl.crawl.frontier.shards import Shard
 from newscrawl.defaults import setting
 
@@ -32,13 +32,11 @@ def read_arguments(arguments: Mapping[str, Any], settings: BaseSettings) -> Spid
     for name in arguments:
         if name not in _NAMES and not name.startswith("_"):  # scrapyd adds _job
             raise SitesError(f"unknown argument {name!r} (known: {', '.join(_NAMES)})")
-    limit, shard = arguments.get("limit"), arguments.get("shard")
-    if limit is not None and (not limit.isdecimal() or int(limit) < 1):
-        raise SitesError(f"limit must be a whole number of at least 1, not {limit!r}")
+    shard = arguments.get("shard")
     try:
         return SpiderArguments(
             _sites(settings, arguments.get("sites"), arguments.get("site")),
-            None if limit is None else int(limit),
+            parse_limit(arguments.get("limit")),
             None if shard is None else Shard.parse(shard),
         )
     except ValueError as error:

@@ -44,7 +44,7 @@ _NESTED = re.compile(r"%25(?:25)+")
 def trap_kind(url: str) -> Trap | None:
     """Return the kind of crawler trap that *url* belongs to; None if it is not a trap.
 
-    Session IDs do not count: :func:`~newscrawl.crawl.discovery.urls.absolute_url` removes them.
+    Session IDs are ignored: :func:`~newscrawl.crawl.discovery.urls.absolute_url` removes them.
     """
     parts = urlsplit(url)
     segments = [segment for segment in parts.path.split("/") if segment]
@@ -61,7 +61,7 @@ def _has_repeats(segments: list[str]) -> bool:
     """Return True for ``a/a/a`` and ``a/b/a/b``: a relative link that is appended repeatedly."""
     if max(map(segments.count, segments), default=0) > MAX_REPEATS:
         return True
-    pairs = [(a, b) for a, b in pairwise(segments) if a != b]
+    pairs = [(first, second) for first, second in pairwise(segments) if first != second]
     return len(pairs) != len(set(pairs))
 
 

@@ -1,4 +1,4 @@
-"""``LeaseBook``: all leases of a crawl; the end of each is one transaction with its results."""
+"""``LeaseBook``: the leases of a crawl, each ended in one transaction with its results."""
 
 from __future__ import annotations
 

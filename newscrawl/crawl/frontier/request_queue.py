@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,6 +27,7 @@ class QueueEntry(NamedTuple):
     request: str | Request
 
 
+@dataclass(slots=True, eq=False)
 class SlotQueue:
     """The queue of one download slot.
 
@@ -33,33 +35,21 @@ class SlotQueue:
     *spilled*), except those that were not in the file when they were added.
     """
 
-    __slots__ = (
-        "heap",
-        "horizon",
-        "in_flight",
-        "kept",
-        "late",
-        "loading",
-        "name",
-        "spill_size",
-        "spilled",
-    )
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.heap: list[QueueEntry] = []
-        #: number of requests in flight
-        self.in_flight = 0
-        #: number of entries that are only in the file
-        self.spilled = 0
-        self.horizon: tuple[int, int] | None = None
-        self.loading = False
-        #: spilled entries that were added while the slot is loading
-        self.late: list[QueueEntry] = []
-        #: (rank, id) of entries behind the horizon that are or were in memory
-        self.kept: set[tuple[int, int]] = set()
-        #: heap size at which to spill next
-        self.spill_size = 0
+    name: str
+    heap: list[QueueEntry] = field(default_factory=list)
+    #: number of requests in flight
+    in_flight: int = 0
+    #: number of entries that are only in the file
+    spilled: int = 0
+    #: (rank, id) of the first entry that may be spilled; None if none is
+    horizon: tuple[int, int] | None = None
+    loading: bool = False
+    #: spilled entries that were added while the slot is loading
+    late: list[QueueEntry] = field(default_factory=list)
+    #: (rank, id) of entries behind the horizon that are or were in memory
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    #: heap size at which to spill next
+    spill_size: int = 0
 
     def push(self, entry: QueueEntry, *, in_file: bool) -> None:
         """Add *entry*: to memory, unless it is in the file and behind the horizon."""

@@ -19,14 +19,13 @@ _HEADERS: Final = {
 }
 
 
-def validators(response: Response) -> dict[str, str]:
-    """Return ``etag`` and ``last_modified`` of *response*, if present."""
-    values = {name: response.headers.get(header) for name, (header, _) in _HEADERS.items()}
-    return {
-        name: value.decode("latin-1").strip()
-        for name, value in values.items()
-        if value and len(value) <= MAX_VALIDATOR
-    }
+def validators(response: Response) -> tuple[str | None, ...]:
+    """Return the ETag and the Last-Modified header of *response*; None if not present."""
+    values = [response.headers.get(header) for header, _ in _HEADERS.values()]
+    return tuple(
+        value.decode("latin-1").strip() if value and len(value) <= MAX_VALIDATOR else None
+        for value in values
+    )
 
 
 def conditional_headers(stored: Mapping[str, Any]) -> dict[str, str]:

@@ -121,8 +121,8 @@ class CrawlState:
         """Record the entries and sources of *target*, and that it was read.
 
         The latter is written at the end of the request, after everything else. *cut*: the limit
-        that truncated the entries, if any. A *target* expected to be an article is recorded as not
-        being one.
+        that truncated the entries, if any. A *target* fetched as an article is recorded as a page
+        without article.
         """
         site = frontier.site.key
         self.pages.record_entries(site, entries, depth=depth, certain=certain)

@@ -54,16 +54,15 @@ class ClassifiedEntries:
 class Visit:
     """An article page that was fetched and is in the pipelines."""
 
-    key: str
     target: Target
     request: Request | None
     final_url: str
-    validators: dict[str, str]
+    validators: tuple[str | None, ...]
 
     @classmethod
     def of(cls, target: Target, response: Response) -> Visit:
-        """Return the visit of *target* with *response*."""
-        return cls(target.key, target, response.request, response.url, validators(response))
+        """Return the visit of *target* with *response*, which is not kept."""
+        return cls(target, response.request, response.url, validators(response))
 
 
 class PageHistory:
@@ -187,7 +186,7 @@ class PageHistory:
         return entries.due[0].get("history", {}) if entries.due else None
 
     def record_fetch(self, target: Target, response: Response) -> None:
-        """Record that *target* goes to the pipelines: not an article unless they emit one."""
+        """Record that *target* was passed to the pipelines: without article until they emit one."""
         visit = self._visits[response.url] = Visit.of(target, response)
         self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, changed=False))
 
@@ -224,13 +223,13 @@ class PageHistory:
             return None
         urls = _other_urls(visit, article)
         emitted = await self._emitted_before(visit, urls)
-        status = article_status(visit.key, digest, emitted) if self._only_new else "new"
+        status = article_status(visit.target.key, digest, emitted) if self._only_new else "new"
         if status in ("new", "updated"):
             self._record_emitted(visit, urls, digest, changed=status == "updated")
         elif status == "unchanged":
             self._record_unchanged(visit)
         else:
-            row = ("known", clock.now().timestamp(), None, None, 0, None, visit.key)
+            row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
 
@@ -244,7 +243,7 @@ class PageHistory:
         history = visit.target.history
         emitted: list[EmittedArticle] = []
         if "hash" in history:
-            emitted.append(EmittedArticle(visit.key, bytes.fromhex(history["hash"])))
+            emitted.append(EmittedArticle(visit.target.key, bytes.fromhex(history["hash"])))
         emitted += [
             EmittedArticle(key, bytes.fromhex(digest), same_url=False)
             for key, digest in history.get("twins", ())
@@ -256,22 +255,22 @@ class PageHistory:
             if row.body_hash
         ]
         # No await from here until the status is recorded.
-        return emitted + [self._recent[key] for key in (visit.key, *urls) if key in self._recent]
+        return emitted + [
+            self._recent[key] for key in (visit.target.key, *urls) if key in self._recent
+        ]
 
     def _record_emitted(
         self, visit: Visit, urls: dict[str, bool], digest: bytes, *, changed: bool
     ) -> None:
-        self._add_recent(visit.key, EmittedArticle(visit.key, digest))
+        self._add_recent(visit.target.key, EmittedArticle(visit.target.key, digest))
         aliases = []
         for key, same_url in urls.items():
-            self._add_recent(key, EmittedArticle(visit.key, digest, same_url))
-            aliases.append((key, visit.key, same_url))
+            self._add_recent(key, EmittedArticle(visit.target.key, digest, same_url))
+            aliases.append((key, visit.target.key, same_url))
         if aliases:
             self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, aliases)
         now, interval, due = self._next_visit(visit.target, changed=changed)
-        found = visit.validators
-        values = (now, found.get("etag"), found.get("last_modified"), digest, interval, due)
-        self._write(visit, schema.PAGE_EMITTED, *values)
+        self._write(visit, schema.PAGE_EMITTED, now, *visit.validators, digest, interval, due)
 
     def _add_recent(self, key: str, article: EmittedArticle) -> None:
         self._recent[key] = article
@@ -281,9 +280,7 @@ class PageHistory:
 
     def _record_unchanged(self, visit: Visit) -> None:
         now, interval, due = self._next_visit(visit.target, changed=False)
-        found = visit.validators
-        values = (now, found.get("etag"), found.get("last_modified"), interval, due)
-        self._write(visit, schema.PAGE_UNCHANGED, *values)
+        self._write(visit, schema.PAGE_UNCHANGED, now, *visit.validators, interval, due)
 
     def _next_visit(
         self, target: Target, *, changed: bool
@@ -295,7 +292,7 @@ class PageHistory:
         return now, interval, None if interval is None else due_at(now, interval)
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
-        self._leases.write_with_end(visit.request, sql, [(*values, visit.key)])
+        self._leases.write_with_end(visit.request, sql, [(*values, visit.target.key)])
 
     def item_done(self, response: Response | Any) -> None:
         """Remove the visit of an item that was scraped or dropped."""
@@ -304,7 +301,7 @@ class PageHistory:
     def item_error(self, response: Response | Any) -> None:
         """Record that a pipeline failed: the article was not emitted."""
         if visit := self._visits.pop(getattr(response, "url", ""), None):
-            self._recent.pop(visit.key, None)
+            self._recent.pop(visit.target.key, None)
             self.record_failure(visit.target, visit.request, "item_error")
 
 
@@ -330,5 +327,5 @@ def _other_urls(visit: Visit, article: Article) -> dict[str, bool]:
     if canonical and registered_domain(site_key(canonical)) == domain:
         urls[key_of(canonical)] = False
     urls[key_of(visit.final_url)] = True
-    urls.pop(visit.key, None)
+    urls.pop(visit.target.key, None)
     return urls

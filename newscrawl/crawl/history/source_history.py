@@ -96,17 +96,15 @@ class SourceHistory:
 
         *cut*: the limit that truncated the entries, if any.
         """
-        found = validators(response)
-        values = (found.get("etag"), found.get("last_modified"), listed, cut)
+        values = (*validators(response), listed, cut)
         counts = {"new": new, "listed": listed}
         self._record_poll(schema.SOURCE_READ, values, site, target, response.request, **counts)
 
     def record_unchanged(self, site: str, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
-        found = validators(response)
-        values = (found.get("etag"), found.get("last_modified"))
-        counts = {"new": 0, "listed": 0}
-        self._record_poll(schema.SOURCE_UNCHANGED, values, site, target, response.request, **counts)
+        self._record_poll(
+            schema.SOURCE_UNCHANGED, validators(response), site, target, response.request
+        )
 
     def _record_poll(
         self,
@@ -116,8 +114,8 @@ class SourceHistory:
         target: Target,
         request: Request | None,
         *,
-        new: int,
-        listed: int,
+        new: int = 0,
+        listed: int = 0,
     ) -> None:
         now, role = clock.now().timestamp(), target.role
         previous = target.history.get("interval") or self._policy.first_interval(role)
