@@ -147,7 +147,7 @@ class SiteFrontier:
             self._listed.append(target)
 
     def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
-        """Add a sitemap of robots.txt or of an index, dated by its URL unless *timestamp* is given."""
+        """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
             return
         if timestamp is None:
@@ -167,7 +167,7 @@ class SiteFrontier:
             self.add_section({"url": url, "key": page_key(url)}, depth)
 
     def add_default_sitemap(self, robots: str) -> None:
-        """Add ``/sitemap.xml`` of the host of the URL *robots*, unless the site list has sitemaps."""
+        """Add ``/sitemap.xml`` next to the URL *robots*, unless the site list has sitemaps."""
         if not self.site.sitemaps:
             self.add_sitemap(urljoin(robots, "/sitemap.xml"))
 

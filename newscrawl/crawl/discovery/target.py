@@ -92,7 +92,7 @@ class KnownSource:
     history: dict[str, Any]
 
     def is_due(self, changed: float | None) -> bool:
-        """Return True if it should be fetched; *changed*: last modification according to its index."""
+        """Return True if it should be fetched; *changed*: last modification listed in an index."""
         fetched = self.history.get("fetched_at")
         return self.due or bool(changed and fetched and changed > fetched)
 

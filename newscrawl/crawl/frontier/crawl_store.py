@@ -1,8 +1,8 @@
 """``CrawlStore``: the durable state of a crawl, in one SQLite file.
 
-Pending and finished requests, outcomes and items are written in order to one queue, which a thread
-commits in batches: the file always holds a prefix of the writes. Writes without an ``await`` between
-them are in the same transaction.
+Requests, outcomes, items and the crawl history are written to one queue, which a thread commits in
+batches and in order: the file always holds a prefix of the writes. Writes without an ``await`` in
+between are in the same transaction.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _FILE: Final = FileType(
 class CrawlStore:
     """The state of a crawl in the file at *path*, or in memory if that is None.
 
-    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called once,
-    in the event loop, if a batch cannot be written; later writes are ignored.
+    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called in
+    the event loop, once, if a batch cannot be written; later writes are ignored.
     """
 
     _stores: ClassVar[WeakKeyDictionary[Crawler, CrawlStore]] = WeakKeyDictionary()
@@ -112,7 +112,7 @@ class CrawlStore:
     async def open(self, schema: str = "") -> None:
         """Open the file unless it is open, and execute *schema*.
 
-        *schema*: ``CREATE ... IF NOT EXISTS`` statements, each with a semicolon at its end. Raises
+        *schema*: ``CREATE ... IF NOT EXISTS`` statements, each followed by a semicolon. Raises
         :class:`CrawlStoreError`.
         """
         await self._run(self._connect)
@@ -137,7 +137,7 @@ class CrawlStore:
             self._timer = loop.call_later(self._checkpoint, self._flush)
 
     async def commit(self) -> None:
-        """Commit now; return when all writes so far are durable. Raises :class:`CrawlStoreError`."""
+        """Commit and wait until all writes so far are durable; raises :class:`CrawlStoreError`."""
         self._flush()
         if self._last is not None:
             await asyncio.wait([self._last])
@@ -145,7 +145,10 @@ class CrawlStore:
             raise self.failure
 
     async def read(self, sql: str, args: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """Commit all writes so far and return the rows of a query. Raises :class:`CrawlStoreError`."""
+        """Commit all writes so far and return the rows of a query.
+
+        Raises :class:`CrawlStoreError`.
+        """
         self._flush()
         return await self._run(self._select, sql, args)
 

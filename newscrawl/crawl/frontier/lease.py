@@ -69,7 +69,7 @@ class Lease:
 
     @property
     def outcome(self) -> str:
-        """Outcome of the request: ``article``, ``dropped/...``, ``failed/...``, ``unchanged``, ``read``."""
+        """``article``, ``dropped/<reason>``, ``failed/<reason>``, ``unchanged`` or ``read``."""
         if override := self.meta.get(OUTCOME):
             return str(override)
         if self.scraped:

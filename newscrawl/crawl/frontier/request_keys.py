@@ -37,7 +37,7 @@ class RequestKeys:
         return _to_integer(self._fingerprinter.fingerprint(request))
 
     def key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
-        """Return the key of *request*, which the callback of *parent* or ``start()`` has yielded."""
+        """Return the key of *request*, yielded by the callback of *parent* or by ``start()``."""
         if request.meta.get(PLANNED):
             return NO_KEY
         if not request.dont_filter:

@@ -85,7 +85,8 @@ class LeaseScheduler(BaseScheduler):
         """Return the scheduler; raises ``ValueError`` if its spider middleware is not enabled."""
         if crawler.get_spider_middleware(LeaseMiddleware) is None:
             raise ValueError(
-                "LeaseScheduler needs newscrawl.crawl.frontier.LeaseMiddleware in SPIDER_MIDDLEWARES"
+                "LeaseScheduler requires newscrawl.crawl.frontier.LeaseMiddleware "
+                "in SPIDER_MIDDLEWARES"
             )
         return cls(crawler)
 
@@ -229,7 +230,8 @@ class LeaseScheduler(BaseScheduler):
             try:
                 request = load_request(entry.request, self._spider)
             except SerializationError as error:  # stored by another version of the spider
-                logger.error("Could not load a request, skipping it: %s (%s)", entry.request, error)  # noqa: TRY400
+                message = "Could not load a request, skipping it: %s (%s)"
+                logger.error(message, entry.request, error)  # noqa: TRY400
                 lease = Lease(entry.id, entry.key, "", slot)
                 self._book.add(lease)
                 self._book.fail(lease, "no_callback")

@@ -30,7 +30,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class SerializationError(ValueError):
-    """A request has a value that JSON cannot represent, or a callback that is not a spider method."""
+    """A request has a value that is not JSON, or a callback that is not a spider method."""
 
 
 def dump_request(request: Request, spider: Spider) -> str:

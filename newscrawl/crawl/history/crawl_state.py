@@ -87,7 +87,7 @@ class CrawlState:
         return cls._states.get(crawler)
 
     async def open(self) -> None:
-        """Create the tables and delete pages and sources not listed for ``NEWSCRAWL_STATE_DAYS``."""
+        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``."""
         await self._store.open(schema.SCHEMA)
         if self._retention:
             before = clock.now().timestamp() - self._retention

@@ -233,7 +233,7 @@ class PageHistory:
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
 
-    def not_extracted(self, url: str, reason: str) -> None:
+    def record_extraction_failure(self, url: str, reason: str) -> None:
         """Record that the extraction of the page at *url* failed."""
         if visit := self._visits.get(url):
             self.record_failure(visit.target, visit.request, reason)
