@@ -16,10 +16,11 @@ import pytest
 
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from tests.conftest import REPOSITORY
+from tests.helpers.crawl_history import in_loop
 from tests.helpers.store_writer import SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
 INSERT = "INSERT INTO a VALUES (?)"
@@ -42,9 +43,12 @@ async def opened(path: Path | None, **options: Any) -> AsyncIterator[CrawlStore]
         await store.close()
 
 
-def run(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run the coroutine of a test."""
-    asyncio.run(coroutine)
+def open_and_close(path: Path) -> None:
+    async def main() -> None:
+        async with opened(path):
+            pass
+
+    asyncio.run(main())
 
 
 def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
@@ -63,26 +67,22 @@ def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("in_file", [True, False])
-def test_reads_include_earlier_writes(path: Path, in_file: bool):
-    async def test() -> None:
-        async with opened(path if in_file else None) as store:
-            for n in range(3):
-                store.write(INSERT, [(n,)])
-            assert await store.read("SELECT n FROM a WHERE n > ? ORDER BY n", (0,)) == [(1,), (2,)]
-
-    run(test())
+@in_loop
+async def test_reads_include_earlier_writes(path: Path, in_file: bool):
+    async with opened(path if in_file else None) as store:
+        for n in range(3):
+            store.write(INSERT, [(n,)])
+        assert await store.read("SELECT n FROM a WHERE n > ? ORDER BY n", (0,)) == [(1,), (2,)]
 
 
-def test_commits_after_the_checkpoint_interval(path: Path):
-    async def test() -> None:
-        async with opened(path, checkpoint=0.05) as store:
-            store.write(INSERT, [(1,), (2,)])
-            assert store.path
-            assert content(path) == []
-            await asyncio.sleep(0.5)
-            assert content(path) == [1, 2]
-
-    run(test())
+@in_loop
+async def test_commits_after_the_checkpoint_interval(path: Path):
+    async with opened(path, checkpoint=0.05) as store:
+        store.write(INSERT, [(1,), (2,)])
+        assert store.path
+        assert content(path) == []
+        await asyncio.sleep(0.5)
+        assert content(path) == [1, 2]
 
 
 def content(path: Path) -> list[int]:
@@ -98,31 +98,27 @@ def content(path: Path) -> list[int]:
         connection.close()
 
 
-def test_commit_makes_durable(path: Path):
-    async def test() -> None:
-        async with opened(path, checkpoint=100) as store:
-            store.write(INSERT, [(1,)])
-            await store.commit()
-            assert content(path) == [1]
-
-    run(test())
+@in_loop
+async def test_commit_makes_durable(path: Path):
+    async with opened(path, checkpoint=100) as store:
+        store.write(INSERT, [(1,)])
+        await store.commit()
+        assert content(path) == [1]
 
 
-def test_close_commits(path: Path):
-    async def test() -> None:
-        async with opened(path, checkpoint=100) as store:
-            store.write(INSERT, [(1,)])
-        async with opened(path) as store:
-            assert await store.read("SELECT n FROM a") == [(1,)]
-
-    run(test())
+@in_loop
+async def test_close_commits(path: Path):
+    async with opened(path, checkpoint=100) as store:
+        store.write(INSERT, [(1,)])
+    async with opened(path) as store:
+        assert await store.read("SELECT n FROM a") == [(1,)]
 
 
 def test_killed_process_leaves_a_prefix_of_the_writes(path: Path):
-    seed = random.Random(7)
+    rng = random.Random(7)
     for _ in range(4):
         with writer(path) as process:
-            time.sleep(seed.uniform(0.05, 0.3))
+            time.sleep(rng.uniform(0.05, 0.3))
             process.kill()
             assert process.stdout
             durable = [int(line) for line in process.stdout if line.endswith("\n")]
@@ -135,84 +131,73 @@ def test_killed_process_leaves_a_prefix_of_the_writes(path: Path):
 
 
 def test_rejects_a_second_process(path: Path):
-    async def test() -> None:
-        async with opened(path):
-            pass
-
+    open_and_close(path)
     with writer(path) as process:
         with pytest.raises(CrawlStoreError, match=f"{path}: in use by another process"):
-            run(test())
+            open_and_close(path)
         process.kill()
-    run(test())
+    open_and_close(path)
 
 
-def foreign(path: Path) -> None:
+def make_foreign(path: Path) -> None:
     sqlite3.connect(path).executescript("CREATE TABLE t (n);").connection.close()
 
 
-def text(path: Path) -> None:
+def make_text(path: Path) -> None:
     path.write_text("A shopping list. " * 100)
 
 
-def newer(path: Path) -> None:
-    asyncio.run(_touch(path))
+def make_newer(path: Path) -> None:
+    open_and_close(path)
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
 
 
-def damaged(path: Path) -> None:
-    asyncio.run(_touch(path))
+def make_damaged(path: Path) -> None:
+    open_and_close(path)
     data = bytearray(path.read_bytes())
     data[4096:8192] = bytes(4096)
     path.write_bytes(data)
 
 
-async def _touch(path: Path) -> None:
-    async with opened(path):
-        pass
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (foreign, "not the state of a crawl"),
-        (text, "not the state of a crawl"),
-        (newer, "written by a newer version of newscrawl"),
-        (damaged, "damaged"),
+        (make_foreign, "not the state of a crawl"),
+        (make_text, "not the state of a crawl"),
+        (make_newer, "written by a newer version of newscrawl"),
+        (make_damaged, "damaged"),
     ],
 )
 def test_rejects_other_files_without_changing_them(path: Path, make: Any, message: str):
     make(path)
     before = path.read_bytes()
     with pytest.raises(CrawlStoreError, match=message):
-        run(_touch(path))
+        open_and_close(path)
     assert path.read_bytes() == before
 
 
 def test_error_names_a_missing_folder(tmp_path: Path):
     with pytest.raises(CrawlStoreError, match="cannot be opened"):
-        run(_touch(tmp_path / "missing" / "state.sqlite"))
+        open_and_close(tmp_path / "missing" / "state.sqlite")
 
 
-def test_ignores_writes_after_a_failure(path: Path):
+@in_loop
+async def test_ignores_writes_after_a_failure(path: Path):
     errors: list[CrawlStoreError] = []
-
-    async def test() -> None:
-        async with opened(path, on_failure=errors.append) as store:
-            store.write(INSERT, [(1,)])
+    async with opened(path, on_failure=errors.append) as store:
+        store.write(INSERT, [(1,)])
+        await store.commit()
+        store.write(INSERT, [(2,)])
+        store.write("INSERT INTO nowhere VALUES (?)", [(2,)])
+        with pytest.raises(CrawlStoreError, match="no such table: nowhere"):
             await store.commit()
-            store.write(INSERT, [(2,)])
-            store.write("INSERT INTO nowhere VALUES (?)", [(2,)])
-            with pytest.raises(CrawlStoreError, match="no such table: nowhere"):
-                await store.commit()
-            store.write(INSERT, [(3,)])
-            with pytest.raises(CrawlStoreError, match="no such table: nowhere"):
-                await store.commit()
-            with pytest.raises(CrawlStoreError, match="not open"):
-                await store.read("SELECT n FROM a")
-
-    run(test())
+        store.write(INSERT, [(3,)])
+        with pytest.raises(CrawlStoreError, match="no such table: nowhere"):
+            await store.commit()
+        with pytest.raises(CrawlStoreError, match="not open"):
+            await store.read("SELECT n FROM a")
     assert len(errors) == 1
     assert content(path) == [1]
 

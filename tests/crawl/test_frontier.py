@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 from collections import Counter
@@ -25,6 +24,7 @@ from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry, 
 from newscrawl.crawl.frontier.serialization import SerializationError, dump_request, load_request
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
+from tests.helpers.crawl_history import in_loop
 from tests.servers.tree import TreeSite
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class Callbacks(Spider):
     name = "callbacks"
 
-    def one(self, response: Any) -> None: ...
+    def callback(self, response: Any) -> None: ...
 
-    def two(self, failure: Any) -> None: ...
+    def errback(self, failure: Any) -> None: ...
 
 
 SPIDER = Callbacks()
@@ -63,15 +63,15 @@ JSON = st.recursive(
             ),
             "flags": st.lists(st.text()),
             "cookies": st.dictionaries(st.text(), st.text()),
-            "callback": st.just(SPIDER.one),
-            "errback": st.just(SPIDER.two),
+            "callback": st.just(SPIDER.callback),
+            "errback": st.just(SPIDER.errback),
         },
     )
 )
 def test_serialization_round_trip(options: dict[str, Any]):
     request = Request("https://a.example/ü?q=1", **options)
-    back = load_request(dump_request(request, SPIDER), SPIDER)
-    assert back.to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
+    loaded = load_request(dump_request(request, SPIDER), SPIDER)
+    assert loaded.to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_serialization_round_trip(options: dict[str, Any]):
     ],
 )
 def test_serialization_keeps_request_subclasses(request_: Request):
-    back = load_request(dump_request(request_, SPIDER), SPIDER)
-    assert type(back) is type(request_)
-    assert (back.method, back.body, back.headers) == (
+    loaded = load_request(dump_request(request_, SPIDER), SPIDER)
+    assert type(loaded) is type(request_)
+    assert (loaded.method, loaded.body, loaded.headers) == (
         request_.method,
         request_.body,
         request_.headers,
@@ -95,7 +95,7 @@ def test_serialization_keeps_request_subclasses(request_: Request):
     "request_",
     [
         Request("https://a.example/", lambda response: None),
-        Request("https://a.example/", Callbacks().one),
+        Request("https://a.example/", Callbacks().callback),
         Request("https://a.example/", meta={"a": {1, 2}}),
         Request("https://a.example/", cb_kwargs={"a": object()}),
     ],
@@ -106,8 +106,8 @@ def test_rejects_unserializable_requests(request_: Request):
 
 
 def test_load_names_a_missing_callback():
-    text = dump_request(Request("https://a.example/", SPIDER.one), SPIDER)
-    with pytest.raises(SerializationError, match="has no method 'one'"):
+    text = dump_request(Request("https://a.example/", SPIDER.callback), SPIDER)
+    with pytest.raises(SerializationError, match="has no method 'callback'"):
         load_request(text, Spider("other"))
 
 
@@ -181,7 +181,7 @@ class File:
             self.pending.loaded(slot, entries, leased=leased, complete=complete)
 
 
-def play(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
+def run_steps(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
     """Execute *steps* on a File, pop the rest, and check that each request was popped once."""
     file = File(memory)
     for step, name, rank in steps:
@@ -206,48 +206,46 @@ def play(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
     ),
 )
 def test_pops_every_request_once(memory: int, steps: list[tuple[str, str, int]]):
-    play(memory, steps)
+    run_steps(memory, steps)
 
 
 def test_pops_every_request_once_with_full_memory():
     for seed in range(600):
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         steps = [
-            (chance.choice(STEPS), chance.choice("ab"), chance.randint(-2, 2))
-            for _ in range(chance.randint(50, 200))
+            (rng.choice(STEPS), rng.choice("ab"), rng.randint(-2, 2))
+            for _ in range(rng.randint(50, 200))
         ]
-        play(chance.randint(1, 12), steps)
+        run_steps(rng.randint(1, 12), steps)
 
 
-def test_writes_a_request_when_a_parent_ends():
-    async def test() -> None:
-        crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
-        book = LeaseBook.for_crawler(crawler)
-        await book.finished_requests()  # opens the file
-        first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
-        for lease in (first, second):
-            book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
-            book.add(lease)
-        book.add_request((early.id, early.key, "a", 0, "{}"), first)
-        book.add_request((4, 4, "a", 0, "{}"), first)
-        book.add(early)
-        for lease in (first, second):
-            book.add_duplicate(4, lease)
+@in_loop
+async def test_writes_a_request_when_a_parent_ends():
+    crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
+    book = LeaseBook.for_crawler(crawler)
+    await book.finished_requests()  # opens the file
+    first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
+    for lease in (first, second):
+        book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
+        book.add(lease)
+    book.add_request((early.id, early.key, "a", 0, "{}"), first)
+    book.add_request((4, 4, "a", 0, "{}"), first)
+    book.add(early)
+    for lease in (first, second):
+        book.add_duplicate(4, lease)
 
-        async def rows_after(done: Lease | None) -> dict[int, bool]:
-            if done:
-                book.fail(done, "gone")
-                book.end_finished()
-            found = await book.store.read("SELECT key, request IS NOT NULL FROM request")
-            return {key: bool(pending) for key, pending in found}
+    async def rows_after(done: Lease | None) -> dict[int, bool]:
+        if done:
+            book.fail(done, "gone")
+            book.end_finished()
+        found = await book.store.read("SELECT key, request IS NOT NULL FROM request")
+        return {key: bool(pending) for key, pending in found}
 
-        assert await rows_after(None) == {1: True, 2: True}
-        assert await rows_after(early) == {1: True, 2: True, 3: False}
-        assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
-        assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
-        await book.store.close()
-
-    asyncio.run(test())
+    assert await rows_after(None) == {1: True, 2: True}
+    assert await rows_after(early) == {1: True, 2: True, 3: False}
+    assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
+    assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
+    await book.store.close()
 
 
 def test_orders_by_slot_load_then_priority():
@@ -280,14 +278,14 @@ def test_item_keys():
 
 def test_addon_enables_the_scheduler_on_request():
     addons = {"ADDONS": {"newscrawl.Addon": 500}}
-    chosen = {**addons, "NEWSCRAWL_FRONTIER_ENABLED": True}
-    theirs = {**chosen, "SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    enabled = {**addons, "NEWSCRAWL_FRONTIER_ENABLED": True}
+    custom = {**enabled, "SCHEDULER": "scrapy.core.scheduler.Scheduler"}
     schedulers = [
         load_object(get_crawler(settings_dict=settings).settings["SCHEDULER"])
-        for settings in (addons, chosen, theirs)
+        for settings in (addons, enabled, custom)
     ]
     assert schedulers == [Scheduler, LeaseScheduler, Scheduler]
-    assert LeaseMiddleware in get_crawler(settings_dict=chosen).settings["SPIDER_MIDDLEWARES"]
+    assert LeaseMiddleware in get_crawler(settings_dict=enabled).settings["SPIDER_MIDDLEWARES"]
 
 
 # Requests of an extension or an idle spider may be repeated after a crash: they have random keys.

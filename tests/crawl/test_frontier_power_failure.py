@@ -99,9 +99,9 @@ def test_commits_are_consistent(crawl: TreeCrawl, tmp_path: Path):
     disk = Disk.of(crawl)
     ends = list(disk.commits())
     assert len(ends) > 10
-    chance = random.Random(1)
+    rng = random.Random(1)
     for end, following in pairwise(ends):
-        torn = chance.randrange(end, following)
+        torn = rng.randrange(end, following)
         found = Pages.of(disk.put(tmp_path / "copy", torn))
         assert found == Pages.of(disk.put(tmp_path / "copy", end)), "a torn commit is ignored"
         assert sorted(found.items) == sorted(n for n in found.read if n % 100 != 3)
@@ -113,9 +113,9 @@ def test_commits_are_consistent(crawl: TreeCrawl, tmp_path: Path):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_resumes_after_a_power_failure(crawl: TreeCrawl, tmp_path: Path, seed: int):
-    disk, chance = Disk.of(crawl), random.Random(seed)
+    disk, rng = Disk.of(crawl), random.Random(seed)
     first = next(disk.commits())
     resumed = TreeCrawl(tmp_path / "resumed", crawl.site)
-    disk.put(resumed.folder, chance.randrange(first, len(disk.log)))
+    disk.put(resumed.folder, rng.randrange(first, len(disk.log)))
     resumed.finish()
     resumed.assert_complete()

@@ -86,7 +86,7 @@ def test_accepts_any_href(hrefs: list[str]):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("http://news.example/a", "https://www.news.example/a/"),
         ("https://news.example/a?b=1&c=2", "https://news.example/a?c=2&b=1#top"),
@@ -95,8 +95,8 @@ def test_accepts_any_href(hrefs: list[str]):
         ("https://News.example:443", "http://news.example:80/"),
     ],
 )
-def test_page_key_of_equivalent_urls(one: str, other: str):
-    assert page_key(one) == page_key(other)
+def test_page_key_of_equivalent_urls(first: str, second: str):
+    assert page_key(first) == page_key(second)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites, parse_limit
 from newscrawl.crawl.frontier.shards import Shard
@@ -16,25 +16,19 @@ if TYPE_CHECKING:
 _NAMES = ("sites", "site", "limit", "shard")
 
 
-class SpiderArguments(NamedTuple):
-    """Arguments of the spider."""
+def read_arguments(
+    arguments: Mapping[str, Any], settings: BaseSettings
+) -> tuple[list[Site], int | None, Shard | None]:
+    """Return sites, limit of articles per site and shard.
 
-    #: all sites of the list
-    sites: list[Site]
-    #: maximum number of article pages per site
-    limit: int | None
-    #: part of the list to crawl
-    shard: Shard | None
-
-
-def read_arguments(arguments: Mapping[str, Any], settings: BaseSettings) -> SpiderArguments:
-    """Parse *arguments*; raises :class:`SitesError` if one is unknown or invalid."""
+    Raises :class:`SitesError` if an argument is unknown or invalid.
+    """
     for name in arguments:
         if name not in _NAMES and not name.startswith("_"):  # scrapyd adds _job
             raise SitesError(f"unknown argument {name!r} (known: {', '.join(_NAMES)})")
     shard = arguments.get("shard")
     try:
-        return SpiderArguments(
+        return (
             _sites(settings, arguments.get("sites"), arguments.get("site")),
             parse_limit(arguments.get("limit")),
             None if shard is None else Shard.parse(shard),
