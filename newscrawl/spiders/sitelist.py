@@ -63,11 +63,7 @@ class SitelistSpider(Spider):
     name = "sitelist"
 
     def __init__(
-        self,
-        sites: list[Site],
-        limit: int | None = None,
-        shard: Shard | None = None,
-        **kwargs: Any,
+        self, sites: list[Site], limit: int | None = None, shard: Shard | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self.sites = sites
@@ -93,7 +89,7 @@ class SitelistSpider(Spider):
             self.logger.info("Shard %s: %d of %d sites", self.shard, len(self.sites), len(listed))
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
-        self.counts = SiteStats(self.crawler.stats)
+        self.site_stats = SiteStats(self.crawler.stats)
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
         self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self.state = CrawlState.for_crawler(self.crawler)
@@ -128,7 +124,7 @@ class SitelistSpider(Spider):
             frontier.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
         for page in history.pages:
             frontier.add_article(page, depth=page["depth"], certain=page["certain"])
-        self.counts.count(site.key, "discovered_count", frontier.candidate_count)
+        self.site_stats.count(site.key, "discovered_count", frontier.candidate_count)
         self.frontiers[site.key] = frontier
         return frontier
 
@@ -153,7 +149,7 @@ class SitelistSpider(Spider):
             yield Request(
                 target.url,
                 callback=self.parse,
-                errback=self.fail,
+                errback=self.errback,
                 headers=headers,
                 meta=meta,
                 # Newest first: tickets are numbered in the order of the frontier.
@@ -163,7 +159,7 @@ class SitelistSpider(Spider):
             )
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
-        """Process a response; yield a page item if it is an article, and the next requests."""
+        """Process a response; yield a page item, if it is an article, and the next requests."""
         ticket, frontier = self._request_of(response.meta)
         target = frontier.in_flight.get(ticket)
         item = None
@@ -181,7 +177,7 @@ class SitelistSpider(Spider):
         for request in self._next_requests(frontier):
             yield request
 
-    async def fail(self, failure: Failure) -> AsyncIterator[Request]:
+    async def errback(self, failure: Failure) -> AsyncIterator[Request]:
         """Record the failure of a request; yield the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, frontier = self._request_of(request.meta)
@@ -200,7 +196,7 @@ class SitelistSpider(Spider):
         if request is not None:
             request.meta[OUTCOME] = f"failed/{reason}"
         stat = "failed_count" if target.role == "article" else "discovery_failed_count"
-        self.counts.count(frontier.site.key, f"{stat}/{reason}")
+        self.site_stats.count(frontier.site.key, f"{stat}/{reason}")
         self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
         if target.role == "robots":
             frontier.add_default_sitemap(target.url)
@@ -224,7 +220,7 @@ class SitelistSpider(Spider):
         self.state.record_unchanged(frontier, target, response)
         frontier.count_known(target.history)
         stat = "unchanged_count" if target.role == "article" else "not_modified_count"
-        self.counts.count(frontier.site.key, f"{stat}/{target.role}")
+        self.site_stats.count(frontier.site.key, f"{stat}/{target.role}")
 
     async def _on_robots(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
         task = "newscrawl.crawl.discovery.sitemaps:read_robots"
@@ -267,9 +263,8 @@ class SitelistSpider(Spider):
                 depth, timestamp = target.depth + 1, entry["timestamp"]
                 frontier.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
             listed = []
-        entries = await self.state.pages.classify(listed)
         certain = listing["kind"] in ("feed", "news")
-        self._add_articles(frontier, entries, certain=certain)
+        entries = await self._add_articles(frontier, listed, certain=certain)
         cut = limit if listing["left_out"].get("over_limit") else 0
         self.state.record_listing(frontier, target, response, entries, certain=certain, cut=cut)
 
@@ -283,17 +278,16 @@ class SitelistSpider(Spider):
             return None
         if target.certain or target.is_revisit:
             return self._accept(frontier, target, response)
-        task, encoding = "newscrawl.crawl.discovery.page_links:read_page", _charset(response)
-        page = await self._parse_in_worker(
-            task, frontier, response, limit=self.max_links, encoding=encoding
-        )
+        task = "newscrawl.crawl.discovery.page_links:read_page"
+        options = {"limit": self.max_links, "encoding": _charset(response)}
+        page = await self._parse_in_worker(task, frontier, response, **options)
         item = None
         if target.role == "article":
             if page["kind"] != "index":
                 return self._accept(frontier, target, response)
             self._drop_index(frontier.site.key, response, page)
         # Only sections with article metadata: others may be an imprint or a privacy policy.
-        elif page["is_story"] and not target.from_site_list:
+        elif page["is_article"] and not target.from_site_list:
             item = await self._accept_section(frontier, target, response)
         await self._follow_links(frontier, target, response, page)
         return item
@@ -309,9 +303,9 @@ class SitelistSpider(Spider):
 
     def _drop_index(self, site: str, response: Response, page: dict[str, Any]) -> None:
         kind, confidence = page["kind"], page["confidence"]
-        self.counts.count(site, "fetched_count")
-        self.counts.count(site, "dropped_count/not_article")
-        self.counts.add_no_article(NoArticle(site, kind, confidence, response.url))
+        self.site_stats.count(site, "fetched_count")
+        self.site_stats.count(site, "dropped_count/not_article")
+        self.site_stats.add_no_article(NoArticle(site, kind, confidence, response.url))
         self.logger.info("Dropped: not an article (%s, %.2f): %s", kind, confidence, response.url)
         response.meta[OUTCOME] = "dropped/not_article"
 
@@ -326,8 +320,7 @@ class SitelistSpider(Spider):
             for entry in await self.state.pages.without_articles(page["sections"]):
                 frontier.add_section(entry, depth)
             self._count_left_out(frontier, page["left_out"])
-            entries = await self.state.pages.classify(page["articles"])
-            self._add_articles(frontier, entries, depth=depth)
+            entries = await self._add_articles(frontier, page["articles"], depth=depth)
         self.state.record_listing(frontier, target, response, entries, depth=depth)
 
     async def _accept_section(
@@ -337,13 +330,13 @@ class SitelistSpider(Spider):
         history = await self.state.pages.add_page(frontier.site.key, target)
         if history is None or not frontier.mark_article(target.key):
             return None
-        self.counts.count(frontier.site.key, "discovered_count")
+        self.site_stats.count(frontier.site.key, "discovered_count")
         return self._accept(frontier, replace(target, role="article", history=history), response)
 
     def _accept(self, frontier: SiteFrontier, target: Target, response: Response) -> PageItem:
         frontier.accepted += not target.is_revisit
         self.state.pages.record_fetch(target, response)
-        self.counts.count(frontier.site.key, "fetched_count")
+        self.site_stats.count(frontier.site.key, "fetched_count")
         return PageItem(
             url=response.url,
             html=response.body,
@@ -354,22 +347,25 @@ class SitelistSpider(Spider):
             stylesheets=response.meta.get(META) or None,  # False for a section page
         )
 
-    def _add_articles(
+    async def _add_articles(
         self,
         frontier: SiteFrontier,
-        entries: ClassifiedEntries,
+        listed: list[dict[str, Any]],
         *,
         depth: int = 0,
         certain: bool = False,
-    ) -> None:
+    ) -> ClassifiedEntries:
+        """Add the articles of a listing that are due."""
+        entries = await self.state.pages.classify(listed)
         added = [frontier.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
         known = frontier.add_known_pages(entries.known)
-        self.counts.count(frontier.site.key, "discovered_count", sum(added))
-        self.counts.count(frontier.site.key, "known_count", known)
+        self.site_stats.count(frontier.site.key, "discovered_count", sum(added))
+        self.site_stats.count(frontier.site.key, "known_count", known)
+        return entries
 
     def _count_left_out(self, frontier: SiteFrontier, left_out: dict[str, int]) -> None:
         for reason, number in left_out.items():
-            self.counts.count(frontier.site.key, f"left_out_count/{reason}", number)
+            self.site_stats.count(frontier.site.key, f"left_out_count/{reason}", number)
 
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
@@ -390,9 +386,9 @@ class SitelistSpider(Spider):
             in_flight = sum(target.role == "article" for target in frontier.in_flight.values())
             skip_reason = frontier.skip_reason if reason == "finished" else "stopped"
             skipped = frontier.candidate_count + in_flight
-            self.counts.count(site, f"skipped_count/{skip_reason}", skipped)
+            self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
             for role, number in frontier.not_due.items():
-                self.counts.count(site, f"not_due_count/{role}", number)
+                self.site_stats.count(site, f"not_due_count/{role}", number)
 
 
 def _charset(response: Response) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.crawl.history.conditional_requests import (
-    MAX_VALIDATOR,
+    MAX_VALIDATOR_LENGTH,
     conditional_headers,
     validators,
 )
@@ -126,7 +126,7 @@ async def test_sends_no_validators_of_a_page_without_article(crawl: Opening, fak
 
 
 def test_ignores_long_and_empty_validators():
-    assert validators(response(HOME, ETag="x" * (MAX_VALIDATOR + 1))) == (None, None)
+    assert validators(response(HOME, ETag="x" * (MAX_VALIDATOR_LENGTH + 1))) == (None, None)
     assert validators(response(HOME, ETag="")) == (None, None)
     assert validators(response(HOME, ETag=' W/"1" ')) == ('W/"1"', None)
 

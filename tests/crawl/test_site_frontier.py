@@ -16,7 +16,7 @@ from newscrawl.crawl.frontier.lease import FinishedRequest
 
 HOME = "http://site.example/"
 LARGE = Budgets(
-    articles=100, requests=1000, sitemaps=10, feeds=10, sections=10, depth=2, window=100
+    articles=100, requests=1000, sitemaps=10, feeds=10, sections=10, depth=2, max_in_flight=100
 )
 
 
@@ -165,7 +165,7 @@ def test_never_exceeds_budgets_or_repeats_pages(
     for step in (*steps, None):
         while targets := list(site.next_targets()):
             in_flight = [target for target in site.in_flight.values() if target.role == "article"]
-            assert len(in_flight) <= budgets.window
+            assert len(in_flight) <= budgets.max_in_flight
             for ticket, target in targets:
                 fetched.append(target)
                 site.close(ticket)

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 SITE = "site.example"
 HOME = f"http://{SITE}/"
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-BUDGETS = Budgets(articles=10, requests=100, sitemaps=5, feeds=5, sections=5, depth=2, window=2)
+BUDGETS = Budgets(
+    articles=10, requests=100, sitemaps=5, feeds=5, sections=5, depth=2, max_in_flight=2
+)
 
 
 class FakeClock:

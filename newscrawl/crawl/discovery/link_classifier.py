@@ -14,7 +14,7 @@ from newscrawl.text import weighted_length
 
 LinkKind = Literal["article", "section", "other"]
 
-ARTICLE_POINTS = 3
+MIN_ARTICLE_POINTS = 3
 """Minimum points of a link to an article."""
 
 _DATE = re.compile(
@@ -49,7 +49,7 @@ def link_kind(url: str, text: str = "") -> LinkKind:
     if _FILE_EXTENSION.search(parts.path):
         return "other"
     points = url_points(url) + _text_points(text, dated=_find_date(parts.path) is not None)
-    if points >= ARTICLE_POINTS:
+    if points >= MIN_ARTICLE_POINTS:
         return "article"
     return "section" if _may_be_section(parts.path, parts.query) else "other"
 

@@ -14,9 +14,9 @@ from newscrawl.crawl.discovery.urls import absolute_url, page_key, registered_do
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_URL = 2083
+MAX_URL_LENGTH = 2083
 """Maximum length of a URL; longer ones are generated or hostile."""
-_MAX_TITLE = 500
+_MAX_TITLE_LENGTH = 500
 _MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
 
 
@@ -92,7 +92,7 @@ class EntryCollector:
 
         *date* is the publication date, *changed* the last modification, which only orders entries.
         """
-        absolute = absolute_url(url, self._base) if len(url) <= MAX_URL else None
+        absolute = absolute_url(url, self._base) if len(url) <= MAX_URL_LENGTH else None
         if absolute is None or url.strip() in ("", "//"):  # the document itself
             self.skip("bad")
             return
@@ -107,7 +107,7 @@ class EntryCollector:
             self.skip("too_old")
         else:
             hints = {
-                "title": title and title[:_MAX_TITLE],
+                "title": title and title[:_MAX_TITLE_LENGTH],
                 "date": iso_date(date),
                 "language": language,
             }

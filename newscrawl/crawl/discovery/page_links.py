@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.discovery.link_classifier import link_kind
-from newscrawl.crawl.discovery.listing_entries import MAX_URL, EntryCollector
+from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind.kind_features import kind_features
@@ -38,7 +38,7 @@ def read_page(
 
     - ``kind`` and ``confidence``: :func:`newscrawl.fields.kind.page_kind.page_kind` with the
       threshold for pages before extraction, which drops fewer pages;
-    - ``is_story``: True if ``kind`` is an article and its JSON-LD confirms it;
+    - ``is_article``: True if ``kind`` is an article and its JSON-LD confirms it;
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`);
     - ``feeds``: URLs; ``left_out``: counts by reason.
@@ -58,7 +58,7 @@ def read_page(
     return {
         "kind": kind,
         "confidence": confidence,
-        "is_story": kind not in NO_ARTICLES and has_article_data(document),
+        "is_article": kind not in NO_ARTICLES and has_article_data(document),
         "feeds": _feed_urls(document, base),
         "articles": articles["entries"],
         "sections": links["section"].result("section")["entries"],
@@ -100,5 +100,5 @@ def _anchors(document: Document) -> Iterator[tuple[str, str]]:
     for row, tag in enumerate(document.tag):
         if tag in ("a", "area"):
             href = document.element(row).get("href", "").strip()
-            if 0 < len(href) <= MAX_URL and not href.lower().startswith(_IGNORED_PREFIXES):
+            if 0 < len(href) <= MAX_URL_LENGTH and not href.lower().startswith(_IGNORED_PREFIXES):
                 yield href, squeeze(document.subtree_text(row))

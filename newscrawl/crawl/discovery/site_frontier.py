@@ -296,7 +296,7 @@ class SiteFrontier:
         )
 
     def _next_page(self) -> Target | None:
-        if len(self.in_flight) >= self.budgets.window:
+        if len(self.in_flight) >= self.budgets.max_in_flight:
             return None
         if self._missing > 0:
             if self._articles:

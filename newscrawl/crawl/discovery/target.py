@@ -113,8 +113,8 @@ class Budgets:
     sections: int
     #: links from the listed page to a page whose links are followed
     depth: int
-    #: article requests in flight
-    window: int
+    #: article requests in flight at the same time
+    max_in_flight: int
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, limit: int | None) -> Self:
@@ -126,7 +126,7 @@ class Budgets:
             feeds=setting(settings, "NEWSCRAWL_SITE_FEEDS"),
             sections=setting(settings, "NEWSCRAWL_SITE_SECTIONS"),
             depth=setting(settings, "NEWSCRAWL_LINK_DEPTH"),
-            window=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") + 1,
+            max_in_flight=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") + 1,
         )
 
     def requests_for(self, role: Role) -> int:

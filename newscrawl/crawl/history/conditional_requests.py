@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-MAX_VALIDATOR: Final = 1024
+MAX_VALIDATOR_LENGTH: Final = 1024
 """Maximum length of a validator; longer ones are not stored."""
 
 #: stored name -> response header, header of the conditional request
@@ -23,7 +23,7 @@ def validators(response: Response) -> tuple[str | None, ...]:
     """Return the ETag and the Last-Modified header of *response*; None if not present."""
     values = [response.headers.get(header) for header, _ in _HEADERS.values()]
     return tuple(
-        value.decode("latin-1").strip() if value and len(value) <= MAX_VALIDATOR else None
+        value.decode("latin-1").strip() if value and len(value) <= MAX_VALIDATOR_LENGTH else None
         for value in values
     )
 
