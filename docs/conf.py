@@ -1,4 +1,20 @@
+"""Sphinx configuration of the newscrawl manual. Needs no network."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import pkgutil
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import newscrawl
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "newscrawl"
 author = "The newscrawl developers"
@@ -6,9 +22,83 @@ copyright = "2026, The newscrawl developers"
 version = release = version_of("newscrawl")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build"]
-html_theme = "alabaster"
-nitpicky = False
+myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
+myst_heading_anchors = 4
+html_theme = "furo"
+html_title = f"newscrawl {release}"
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_default_options = {"show-inheritance": True}
+
+# Every reference must resolve. These names are those of other projects, whose inventories Sphinx
+# would have to download.
+nitpicky = True
+nitpick_ignore_regex = [
+    (r"py:.*", rf"{package}(\..+)?")
+    for package in (
+        "collections",
+        "datetime",
+        "io",
+        "logging",
+        "lxml",
+        "numpy",
+        "pathlib",
+        "pyarrow",
+        "scrapy",
+        "sqlite3",
+        "twisted",
+        "typing",
+    )
+]
+
+# Links to other manuals, where there is a network: NEWSCRAWL_DOCS_LINKS=1 make docs.
+if os.environ.get("NEWSCRAWL_DOCS_LINKS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "scrapy": ("https://docs.scrapy.org/en/latest", None),
+    }
+
+
+def import_types() -> None:
+    """Run the imports under ``if TYPE_CHECKING``, so that autodoc can resolve annotations."""
+    for info in pkgutil.walk_packages(newscrawl.__path__, "newscrawl."):
+        source = Path(getattr(info.module_finder, "path", "")) / f"{info.name.split('.')[-1]}.py"
+        if not source.is_file():
+            continue
+        try:
+            module = importlib.import_module(info.name)
+        except ImportError:  # an optional dependency
+            continue
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                for statement in node.body:
+                    _run(statement, vars(sys.modules[module.__name__]))
+
+
+def _run(statement: ast.stmt, namespace: dict[str, Any]) -> None:
+    try:
+        exec(compile(ast.Module([statement], []), "<types>", "exec"), namespace)  # noqa: S102
+    except (ImportError, TypeError):  # stubs of type checkers, aliases of types
+        return
+
+
+def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
+    """Resolve a class by its bare name: class names are unique in the package."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.domains["py"]
+    found = [name for name in domain.objects if name.endswith(f".{node['reftarget']}")]
+    if len(found) != 1:
+        return None
+    return domain.resolve_xref(
+        env, node.get("refdoc"), app.builder, "obj", found[0], node, content
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the two functions above."""
+    import_types()
+    app.connect("missing-reference", resolve_class)
