@@ -7,6 +7,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from dataclasses import is_dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ nitpick_ignore_regex = [
     (r"py:.*", rf"{package}(\..+)?")
     for package in (
         "collections",
+        "date",
         "datetime",
         "io",
         "logging",
@@ -90,7 +92,12 @@ def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
     if node.get("refdomain") != "py":
         return None
     domain = env.domains["py"]
-    found = [name for name in domain.objects if name.endswith(f".{node['reftarget']}")]
+    name = f".{node['reftarget'].rpartition('.')[2]}"
+    found = [
+        full
+        for full, entry in domain.objects.items()
+        if full.endswith(name) and not entry.aliased and entry.objtype != "module"
+    ]
     if len(found) != 1:
         return None
     return domain.resolve_xref(
@@ -98,7 +105,15 @@ def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
     )
 
 
+def hide_constructor(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str, returned: str
+) -> tuple[str, None] | None:
+    """Hide the constructor of dataclasses, whose fields are listed."""
+    return ("", None) if what == "class" and is_dataclass(obj) else None
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the two functions above."""
+    """Connect the functions above."""
     import_types()
+    app.connect("autodoc-process-signature", hide_constructor)
     app.connect("missing-reference", resolve_class)
