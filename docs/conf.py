@@ -100,13 +100,11 @@ def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
     ]
     if len(found) != 1:
         return None
-    return domain.resolve_xref(
-        env, node.get("refdoc"), app.builder, "obj", found[0], node, content
-    )
+    return domain.resolve_xref(env, node.get("refdoc"), app.builder, "obj", found[0], node, content)
 
 
 def hide_constructor(
-    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str, returned: str
+    app: Sphinx, what: str, name: str, obj: Any, *signature: Any
 ) -> tuple[str, None] | None:
     """Hide the constructor of dataclasses, whose fields are listed."""
     return ("", None) if what == "class" and is_dataclass(obj) else None

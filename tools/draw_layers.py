@@ -106,9 +106,9 @@ def draw(graph: Graph) -> str:
     """Return the diagram of a reduced graph as SVG."""
     boxes = arrange(graph)
     height = len(LAYERS) * ROW + 8
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="sans-serif" font-size="14">',
+        f'{head} font-family="sans-serif" font-size="14">',
         "<title>Layers of newscrawl and their imports</title>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
     ]
