@@ -31,7 +31,6 @@ html_title = f"newscrawl {release}"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"show-inheritance": True}
 
 # Every reference must resolve. These names are those of other projects, whose inventories Sphinx
 # would have to download.
@@ -64,6 +63,10 @@ if os.environ.get("NEWSCRAWL_DOCS_LINKS"):
     }
 
 
+#: kinds of objects that docstrings name without their module
+LINKED = {"class", "data", "exception", "function"}
+
+
 def import_types() -> None:
     """Run the imports under ``if TYPE_CHECKING``, so that autodoc can resolve annotations."""
     for info in pkgutil.walk_packages(newscrawl.__path__, "newscrawl."):
@@ -87,8 +90,8 @@ def _run(statement: ast.stmt, namespace: dict[str, Any]) -> None:
         return
 
 
-def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
-    """Resolve a class by its bare name: class names are unique in the package."""
+def resolve_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
+    """Resolve a bare name that is unique in the manual, as class names of the package are."""
     if node.get("refdomain") != "py":
         return None
     domain = env.domains["py"]
@@ -96,7 +99,7 @@ def resolve_class(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
     found = [
         full
         for full, entry in domain.objects.items()
-        if full.endswith(name) and not entry.aliased and entry.objtype != "module"
+        if full.endswith(name) and not entry.aliased and entry.objtype in LINKED
     ]
     if len(found) != 1:
         return None
@@ -114,4 +117,4 @@ def setup(app: Sphinx) -> None:
     """Connect the functions above."""
     import_types()
     app.connect("autodoc-process-signature", hide_constructor)
-    app.connect("missing-reference", resolve_class)
+    app.connect("missing-reference", resolve_name)

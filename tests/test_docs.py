@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 from typing import TYPE_CHECKING
 
@@ -68,19 +69,55 @@ def test_manual_is_in_markdown(repository: Path):
 
 def test_examples_are_python(repository: Path):
     """The Python examples of the manual and the README parse."""
-    pages = [repository / "README.md", *(repository / "docs").rglob("*.md")]
-    for page in pages:
+    for page in (repository / "README.md", *(repository / "docs").rglob("*.md")):
         for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             compile(code, str(page), "exec")
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
-def test_files_that_are_named_exist(repository: Path, name: str):
-    """Links and paths of files in the repository exist."""
-    text = (repository / name).read_text(encoding="utf-8")
-    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
-    named = re.findall(r"`((?:docs|tests|newscrawl|tools|benchmarks)/[\w./-]+)`", text)
-    assert [path for path in (*linked, *named) if not (repository / path).exists()] == []
+def pages(repository: Path) -> list[Path]:
+    """Return the hand-written pages."""
+    folders = ("guide", "reference", "internals")
+    manual = [page for name in folders for page in (repository / "docs" / name).glob("*.md")]
+    return [*repository.glob("*.md"), *sorted(manual)]
+
+
+def test_linked_files_exist(repository: Path):
+    """Links between files of the repository lead somewhere."""
+    missing = [
+        f"{page.name}: {link}"
+        for page in pages(repository)
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)[)#]", page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists()
+    ]
+    assert missing == []
+
+
+def test_named_files_exist(repository: Path):
+    """Paths in the text exist. (``newscrawl/...`` without a suffix is a stat.)"""
+    pattern = r"`((?:(?:docs|tests|tools|benchmarks|deploy)/|newscrawl/[\w/]+\.)[\w./@-]+)`"
+    missing = [
+        f"{page.name}: {path}"
+        for page in pages(repository)
+        for path in re.findall(pattern, page.read_text(encoding="utf-8"))
+        if not (repository / path).exists()
+    ]
+    assert missing == []
+
+
+def test_named_objects_exist(repository: Path):
+    """Dotted names of the package can be imported."""
+    names = {
+        name
+        for page in pages(repository)
+        for name in re.findall(r"\bnewscrawl(?:\.[A-Za-z]\w*)+", page.read_text(encoding="utf-8"))
+    }
+    missing = []
+    for name in names - {"newscrawl.git"}:
+        try:
+            pkgutil.resolve_name(name)
+        except (AttributeError, ImportError) as error:
+            missing.append(f"{name}: {error}")
+    assert missing == []
 
 
 def test_changelog_is_short(repository: Path):

@@ -89,7 +89,7 @@ def arrange(graph: Graph) -> dict[str, tuple[float, float, float]]:
         names = sorted(layer, key=lambda name: (_centre(name, graph, boxes), name))
         widths = {name: len(name) * CHARACTER + 24 for name in names}
         total = sum(widths.values()) + GAP * (len(names) - 1)
-        x = LEFT + (WIDTH - LEFT - total) / 2
+        x: float = LEFT + (WIDTH - LEFT - total) / 2
         for name in names:
             boxes[name] = (x, y, widths[name])
             x += widths[name] + GAP
