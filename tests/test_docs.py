@@ -94,7 +94,7 @@ def test_linked_files_exist(repository: Path):
 
 def test_named_files_exist(repository: Path):
     """Paths in the text exist. (``newscrawl/...`` without a suffix is a stat.)"""
-    pattern = r"`((?:(?:docs|tests|tools|benchmarks|deploy)/|newscrawl/[\w/]+\.)[\w./@-]+)`"
+    pattern = r"`((?:(?:docs|tests|tools|benchmarks|deploy)/|newscrawl/[\w/]+\.(?!\.))[\w./@-]+)`"
     missing = [
         f"{page.name}: {path}"
         for page in pages(repository)
