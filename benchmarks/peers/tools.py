@@ -283,7 +283,7 @@ def _boilerpy3() -> Callable[[Given], Output]:
 
 def _markup() -> Callable[[Given], Output]:
     def run(page: Given) -> Output:
-        root = lxml.html.document_fromstring(page.data)
+        root = lxml.html.document_fromstring(page.data, lxml.html.HTMLParser(encoding="utf-8"))
         return Output(
             _text(root, "//h1") or _text(root, "//title"),
             _content(root, "article:published_time") or _first_time(root),
