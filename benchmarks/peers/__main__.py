@@ -29,7 +29,7 @@ from newscrawl.evaluation.resultcache import default_cache_dir
 from newscrawl.evaluation.tables import print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from benchmarks.peers.tools import Field
     from newscrawl.evaluation.corpora import LabelledPage
@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _names(known: Sequence[str], text: str) -> list[str]:
+def _names(known: Collection[str], text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if unknown := [name for name in names if name not in known]:
         raise argparse.ArgumentTypeError(f"no {', '.join(unknown)}; there are: {', '.join(known)}")

@@ -165,6 +165,7 @@ def body_table(group: Group) -> Table:
     """Return the figures of bodies."""
     found = group.of("body")
     figures = {name: score.bodies(one) for name, one in found.items()}
+    ranked = sorted(figures.items(), key=lambda item: -item[1].score.f1)
     rows = [
         [
             name,
@@ -172,8 +173,7 @@ def body_table(group: Group) -> Table:
             *map(share, (of.below, of.given)),
             _against(found, name, _with_body, score.body_f1),
         ]
-        for name in _ranked(found, lambda name: figures[name].score.f1)
-        if (of := figures[name])
+        for name, of in ranked
     ]
     return Table(
         f"Body, {group.name}: {_pages(one.pages for one in figures.values())} pages",

@@ -31,7 +31,8 @@ class Given(NamedTuple):
     data: bytes
     #: *data* decoded
     html: str
-    url: str
+    #: address, where known
+    url: str | None
     #: the language that the page declares, such as ``de-AT``
     language: str | None = None
     #: when it was fetched, if that is known
