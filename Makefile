@@ -46,11 +46,11 @@ faults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.faults $(ARGS)
 
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
+# One thread a fit: on a busy machine those of scikit-learn wait actively for each other.
 peers: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.peers $(ARGS)
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.peers --corpora $(CORPORA) $(ARGS)
 
 # The families of corpora next to trafilatura: `make families ARGS='--baseline before.json'`.
-# One thread a fit: on a busy machine those of scikit-learn wait actively for each other.
 families: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m scrapy evaluate --task families $(CORPORA) $(ARGS)
 
