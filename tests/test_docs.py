@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 #: its default depends on the machine
 COMPUTED = {"NEWSCRAWL_WORKERS"}
+PUBLIC = {
+    "newscrawl",
+    "newscrawl.crawl.frontier",
+    "newscrawl.css",
+    "newscrawl.exporters",
+    "newscrawl.extraction.extract",
+    "newscrawl.middlewares",
+    "newscrawl.neardup",
+    "newscrawl.pipelines",
+    "newscrawl.samples",
+}
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +129,18 @@ def test_named_objects_exist(repository: Path):
         except (AttributeError, ImportError) as error:
             missing.append(f"{name}: {error}")
     assert missing == []
+
+
+@pytest.mark.parametrize("package", sorted(PUBLIC))
+def test_public_names_are_documented(repository: Path, package: str):
+    """The API reference has each name that a public package exports."""
+    text = (repository / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    _, _, section = text.partition(f".. automodule:: {package}\n")
+    assert section
+    if ":imported-members:" in section.partition("\n\n")[0]:
+        return
+    names = pkgutil.resolve_name(package).__all__
+    assert [name for name in names if not re.search(rf"\.{name}\b", text)] == []
 
 
 def test_changelog_is_short(repository: Path):
