@@ -182,7 +182,7 @@ def test_accepts_a_shard_without_sites(tmp_path: Path, urls: list[str]):
 
 @pytest.mark.slow
 def test_doubling_the_shards_repeats_no_article(tmp_path: Path, urls: list[str]):
-    """With copies of the state, as in docs/operations.md."""
+    """With copies of the state, as in docs/guide/scaling.md."""
     number = next(number for number in (1, 2) if Shard(number, 2).holds(urls[0]))
     run = start(tmp_path, urls, f"{number}/2")
     _, log = run.communicate(timeout=200)
