@@ -17,7 +17,7 @@ from tests.servers.replay import RecordedPage, ReplayServer, Site, load_pages, m
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.servers import Served
+    from tests.servers import LoggedRequest
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -31,7 +31,7 @@ class Recorded(NamedTuple):
     served: Counter[RecordedPage]
     #: the crawl after it, and what the server saw of that
     again: Crawl
-    served_again: list[Served]
+    served_again: list[LoggedRequest]
 
     @property
     def listed(self) -> list[Site]:
@@ -68,7 +68,7 @@ def test_crawl_finishes(recorded: Recorded):
     """The crawl finishes by itself, and nothing in its log is an error."""
     assert recorded.crawl.returncode == 0, recorded.crawl.output[-5000:]
     assert recorded.crawl.stats["finish_reason"] == "finished"
-    assert recorded.crawl.troubles() == []
+    assert recorded.crawl.errors() == []
 
 
 def test_never_blocks_the_event_loop(recorded: Recorded):
@@ -93,7 +93,7 @@ def test_second_crawl_fetches_no_article(recorded: Recorded):
     """It reads the listings again, finds them full of known articles, and says so."""
     again, server = recorded.again, recorded.server
     assert again.returncode == 0
-    assert again.troubles() == []
+    assert again.errors() == []
     assert again.items == []
     counts = sum(map(again.site_counts, server.sites), Counter[str]())
     assert counts["fetched_count"] == 0

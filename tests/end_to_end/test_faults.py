@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.fault_suite import HEALTHY, Run, crawl_cases, judge, troubles_of_run
-from tests.servers.faultsites import SITE_CASES
+from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
+from tests.servers.fault_cases import SITE_CASES
 
 pytestmark = pytest.mark.slow
 
@@ -25,13 +25,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_fault_crawl_finishes(run: Run):
     """Exit 0, nothing large read on the event loop's thread, memory within bounds, nothing inside, one outcome for each request."""
-    assert troubles_of_run(run) == [], run.crawl.output[-5000:]
+    assert crawl_problems(run) == [], run.crawl.output[-5000:]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_faulty_site_gets_the_expected_outcome(run: Run, name: str):
     """One outcome of the right kind, healthy articles whole, waits and budget kept."""
-    assert judge(name, CASES[name], run).problems == []
+    assert check_case(name, CASES[name], run).problems == []
 
 
 def test_healthy_sites_are_complete(run: Run):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.servers.tree import TreeSite
+from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

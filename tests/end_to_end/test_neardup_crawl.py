@@ -43,7 +43,7 @@ def test_feed_carries_clusters(tmp_path: Path) -> None:
     """each article has its cluster; a second crawl gives the same ones"""
     with SampleSites() as sites:
         first = crawl_samples(tmp_path, sites)
-        assert first.troubles() == []
+        assert first.errors() == []
         # With the state of the first crawl it would ask for no article that did not change.
         again = crawl_samples(tmp_path, sites, NEWSCRAWL_STATE=tmp_path / "none.sqlite")
     clusters = {item["url"]: item["cluster"] for item in first.items}
@@ -62,7 +62,7 @@ def test_drops_duplicates_on_request(tmp_path: Path) -> None:
     """of the wire story one article is left, and no page is an error"""
     with SampleSites() as sites:
         done = crawl_samples(tmp_path, sites, NEWSCRAWL_NEARDUP_DROP=True)
-    assert done.troubles() == []
+    assert done.errors() == []
     assert len(done.items) == TOTAL - 2
     assert done.stats["item_dropped_reasons_count/NearDuplicate"] == 2
 
@@ -100,7 +100,7 @@ def test_index_work_leaves_the_event_loop_free(tmp_path: Path) -> None:
     done = run_scrapy(
         tmp_path, ["runspider", "tests/spiders/long_body_spider.py"], os.environ, settings
     )
-    assert done.troubles() == []
+    assert done.errors() == []
     assert done.stats["newscrawl/neardup/duplicate_count"] == 10
     assert done.stats["thread/read"] == 2**20
     assert done.stats["reactor/read"] <= MAX_READ

@@ -13,7 +13,7 @@ import feedparser
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from tests.servers import Served
+from tests.servers import LoggedRequest
 from tests.servers.replay import DISCOVERIES, ReplayServer, Site, load_pages, make_sites
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def test_serves_https_pages_over_http(server: ReplayServer):
     """A page's URL with https answers the same, through a tunnel."""
     for page in next(iter(server.sites.values())).pages:
         assert fetch(server, page.url.replace("http:", "https:"))[2] == page.html()
-        assert server.log[-1] == Served(page.host, page.target, 200)
+        assert server.log[-1] == LoggedRequest(page.host, page.target, 200)
 
 
 def test_some_hosts_compress_responses(server: ReplayServer):
@@ -161,9 +161,9 @@ def test_records_every_request(server: ReplayServer):
     for url in (page.url, f"{site.url}tag/weather", "http://unknown.example/"):
         fetch(server, url)
     assert server.log == [
-        Served(site.host, page.target, 200),
-        Served(site.host, "/tag/weather", 404),
-        Served("unknown.example", "/", 404),
+        LoggedRequest(site.host, page.target, 200),
+        LoggedRequest(site.host, "/tag/weather", 404),
+        LoggedRequest("unknown.example", "/", 404),
     ]
     assert server.page_of(site.host, page.target) == page
     assert server.page_of(site.host, "/tag/weather") is None

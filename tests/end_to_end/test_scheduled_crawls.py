@@ -13,7 +13,7 @@ import pytest
 from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.samples import SampleSites
 from tests.helpers.crawls import Crawl, crawl_sites
-from tests.helpers.scheduled_crawls import Hour, crawl_hours
+from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours
 from tests.servers.newsroom import Newsroom, NewsServer, Story
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def newsrooms(last: int) -> list[Newsroom]:
 
     bote, kurier, anzeiger, flunker = BUSY
     troubled = (
-        Story(LATE, 0, trouble={0: 503}),
-        Story(BROKEN, 0, trouble=dict.fromkeys(range(100), 500)),
+        Story(LATE, 0, errors={0: 503}),
+        Story(BROKEN, 0, errors=dict.fromkeys(range(100), 500)),
         Story(GONE, 0, gone=1),
         Story(NEVER, 0, gone=0),
     )
@@ -51,7 +51,7 @@ def newsrooms(last: int) -> list[Newsroom]:
         Newsroom(bote, "news", stories(), etags=True),
         Newsroom(kurier, "rss", stories(), dates=True),
         Newsroom(anzeiger, "section", stories()),
-        Newsroom(flunker, "sitemap", stories(), lies=True),
+        Newsroom(flunker, "sitemap", stories(), wrong_lastmod=True),
         Newsroom(QUIET, "rss", (Story(next(numbers), 0),), etags=True),
         Newsroom(TROUBLED, "sitemap", troubled),
     ]
@@ -62,7 +62,7 @@ class Day:
     """Crawls in a row, and what the server saw of them."""
 
     server: NewsServer
-    crawls: list[Hour]
+    crawls: list[HourlyCrawl]
     log: str
     #: hours with a crawl of their own; the last crawl repeats the last of them
     hours: int
@@ -80,7 +80,7 @@ class Day:
         """Return hour and status of each request for *target* that is the spider's own."""
         return [
             (line.hour, line.status)
-            for line in self.server.lines
+            for line in self.server.requests
             if (line.host, line.target) == (host, target)
         ]
 

@@ -188,7 +188,7 @@ def test_stats_name_the_compiled_tree_walk(faults: tuple[Crawl, Web]):
 def test_log_has_no_exception(faults: tuple[Crawl, Web]):
     """The one error logged is the one that Scrapy logs for a page too large."""
     crawl, _ = faults
-    assert [line for line in crawl.troubles() if "larger than" not in line] == [], crawl.output
+    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
 
 
 def test_closing_table(faults: tuple[Crawl, Web]):
@@ -363,7 +363,7 @@ def test_finds_articles_with_section_like_urls(tmp_path: Path, named_by: str):
             )  # fmt: skip
             assert len(crawl.items) == (first and named_by != "nobody"), crawl.output
             assert_balanced(outcomes(crawl, site))
-            assert crawl.troubles() == []
+            assert crawl.errors() == []
     assert web.requested(site).count(page) == (2 if named_by == "nobody" else 1)
 
 
