@@ -17,7 +17,7 @@ from newscrawl.crawl.network.addresses import written_address
 from newscrawl.crawl.stylesheet_fetcher import ASKING, SheetFetcher, SheetRefusedError
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
-from tests.end_to_end.test_startproject import assert_healthy, crawl_server
+from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
 
@@ -446,6 +446,6 @@ def test_foreign_project(tmp_path: Path):
     with StyledWeb(sheets | papers) as web:
         log = crawl_server(web.url, tmp_path, lines)
         assert [web.request_counts()[url] for url in sheets] == [1, 1]
-    assert_healthy(log)
+    assert_all_extracted(log)
     assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
     assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()
