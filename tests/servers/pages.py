@@ -11,7 +11,7 @@ PUBLISHED = datetime(2026, 3, 14, 8, 30, tzinfo=UTC)
 _PLACES = ("Köln-Mülheim", "Görlitz", "Würzburg", "Lüneburg", "Tübingen", "Fürth", "Döbeln")
 _SUBJECTS = ("Brücke", "Mühle", "Straßenbahn", "Bücherei", "Fähre", "Schäferei", "Gärtnerei")
 
-#: one paragraph per line, with umlauts, and with the quotes and dashes that cp1252 has and latin-1 lacks
+#: one paragraph per line, with umlauts, quotes and dashes that cp1252 has and latin-1 lacks
 _PARAGRAPHS = """\
 Die {subject} in {place} öffnet nach fünf Jahren wieder für alle. \
 Der Stadtrat stimmte am späten Donnerstagabend mit großer Mehrheit für den Plan, \
