@@ -13,7 +13,7 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b
 
 
 async def write(path: Path) -> None:
-    """Write n = 0, 1, ... to both tables; print n after every 50th commit."""
+    """Write n = 0, 1, ... to both tables; print every 50th n once it is committed."""
     store = CrawlStore(path, checkpoint=0.005)
     await store.open(SCHEMA)
     for n in count():
