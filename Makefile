@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-lowest lint docs bench faults peers families clean
+.PHONY: demo test test-lowest lint docs diagram bench results faults peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -29,6 +29,10 @@ lint: $(VENV)/installed
 
 docs: $(VENV)/installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# The diagram of the layers, from the imports.
+diagram: $(VENV)/installed
+	$(BIN)/python -m tools.draw_layers
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py

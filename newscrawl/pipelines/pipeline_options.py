@@ -27,7 +27,7 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/settings.rst`` has each."""
+    """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/reference/settings.md`` has each."""
 
     body_parts: list[str]
     encoding_field: str

@@ -1,4 +1,4 @@
-"""The recipes of docs/feeds.rst in a project."""
+"""The recipes of docs/guide/feeds.md in a project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import re
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,16 +17,14 @@ from tests.servers import pages
 if TYPE_CHECKING:
     from pathlib import Path
 
-SKIPPED = ("s3://", "gs://", "myproject")
+SKIPPED = ("s3://", "gs://", "myproject", "import ", "NEWSCRAWL_SEGMENTS")
 
 
 def recipes(repository: Path) -> list[str]:
     """Return the settings in the page, without those that need a network or project code."""
-    text = (repository / "docs" / "feeds.rst").read_text(encoding="utf-8")
-    blocks = re.findall(r"::\n\n((?:    .*\n|\n)+)", text)
-    return [
-        textwrap.dedent(block) for block in blocks if not any(text in block for text in SKIPPED)
-    ]
+    page = (repository / "docs" / "guide" / "feeds.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    return [block for block in blocks if not any(text in block for text in SKIPPED)]
 
 
 @pytest.mark.slow
