@@ -51,7 +51,7 @@ class TreeCrawl:
         arguments = [
             word for item in spider_arguments.items() for word in ("-a", "{}={}".format(*item))
         ]
-        spider = REPOSITORY / "tests" / self.spider
+        spider = REPOSITORY / "tests" / "spiders" / self.spider
         with (self.folder / "log.txt").open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
