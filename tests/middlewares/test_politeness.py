@@ -209,7 +209,7 @@ def test_who_asks_for_a_day_is_left_alone(tmp_path: Path, web: DirectWeb):
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
     assert web.request_counts() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.refused.RefusedError"] == 4
+    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.refused.RefusedError"] == 4
 
 
 @pytest.mark.slow
