@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
     StyleOf: TypeAlias = "Callable[[int], Style]"
-    Row: TypeAlias = tuple[float, ...]
+    FeatureRow: TypeAlias = tuple[float, ...]
 
 ATTRIBUTES = (
     "text_length",
@@ -32,13 +32,13 @@ ATTRIBUTES = (
 )
 """Names of attributes 1 to 9."""
 
-FREE_DATE_FEATURES = ATTRIBUTES[:7]
+INDEPENDENT_DATE_FEATURES = ATTRIBUTES[:7]
 """What dates are told by where no title is known: attributes 1 to 7."""
 
-TITLE_FEATURES = (*FREE_DATE_FEATURES, "title_edit_distance")
+TITLE_FEATURES = (*INDEPENDENT_DATE_FEATURES, "title_edit_distance")
 """What titles are told by: all attributes but 8."""
 
-DATE_FEATURES = (*FREE_DATE_FEATURES, "title_distance")
+DATE_FEATURES = (*INDEPENDENT_DATE_FEATURES, "title_distance")
 """What dates are told by: all attributes but 9."""
 
 EDIT_WEIGHTS = (1, 4, 2)
@@ -92,7 +92,7 @@ class TextNodes:
     #: places in the list of all shown text nodes of the document
     positions: list[int]
     #: attributes 1 to 7 and 9 of each: :data:`TITLE_FEATURES`
-    title_features: list[Row]
+    title_features: list[FeatureRow]
 
     @classmethod
     def of(cls, document: Document, rows: Sequence[int], style_of: StyleOf) -> TextNodes:
@@ -111,7 +111,7 @@ class TextNodes:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def date_features(self, title: int | None) -> list[Row]:
+    def date_features(self, title: int | None) -> list[FeatureRow]:
         """Return attributes 1 to 8 of each node: :data:`DATE_FEATURES`.
 
         *title* is the position of the title; None stands for ``title``, before all nodes.
@@ -122,8 +122,8 @@ class TextNodes:
             for attributes, position in zip(self.title_features, self.positions, strict=True)
         ]
 
-    def free_date_features(self) -> list[Row]:
-        """Return attributes 1 to 7 of each node: :data:`FREE_DATE_FEATURES`."""
+    def independent_date_features(self) -> list[FeatureRow]:
+        """Return attributes 1 to 7 of each node: :data:`INDEPENDENT_DATE_FEATURES`."""
         return [attributes[:-1] for attributes in self.title_features]
 
     def without_style(self) -> TextNodes:
@@ -151,7 +151,7 @@ def _text_attributes(text: str) -> tuple[int, int, float]:
     return len(text), digits, 100 * digits / len(text)
 
 
-def style_attributes(styles: Iterable[Style]) -> Iterator[Row]:
+def style_attributes(styles: Iterable[Style]) -> Iterator[FeatureRow]:
     """Yield attributes 4 to 7 of the nodes evaluated; each is one of those that look like it."""
     looks = [(one.font_size, one.color, one.font_family, one.bold) for one in styles]
     largest = max((size for size, *_ in looks), default=0) or 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
-from newscrawl.fields.dates.decide import Dating
+from newscrawl.fields.dates.decide import PublicationDate
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.items import Evidence
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
 
-LEAST_PROBABILITY = 0.5
+PROBABILITY_THRESHOLD = 0.5
 """Probability from which a node is of a class: what Weka and scikit-learn say of two classes."""
 
-NEAR = 3
+MAX_CLUSTER_GAP = 3
 """Most positions between nodes of a cluster: "at most two other text nodes" (thesis, 3.4.3)."""
 
-LARGE = 100
+MAX_DATE_LENGTH = 100
 """Characters above which a node "would add large amounts of text" and is no date.
 
 The papers give no number. At 50 dates are lost (0.007 of F1); from 100 on nothing changes, as no
@@ -48,7 +48,7 @@ class Models(NamedTuple):
     date: TreeEnsemble
     #: tells one without, on pages without a title node: the papers' conditional approach, which
     #: they and we found no better
-    free_date: TreeEnsemble | None = None
+    independent_date: TreeEnsemble | None = None
 
     @property
     def sites(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ def classify(nodes: TextNodes, models: Models) -> ClassifiedNodes:
 def find_title(nodes: TextNodes, model: TreeEnsemble) -> tuple[int | None, float]:
     """Return the place of the first node classified as a title, and its probability."""
     for place, probability in enumerate(model.predict(nodes.title_features)):
-        if probability >= LEAST_PROBABILITY:
+        if probability >= PROBABILITY_THRESHOLD:
             return place, probability
     return None, 0.0
 
@@ -105,15 +105,15 @@ def find_date(nodes: TextNodes, models: Models, title: int | None) -> tuple[list
     Of the nodes classified as a date, those of the cluster closest to the title, all where there
     is no title; without the large ones. The distance of a cluster is that of its closest node.
     """
-    if title is None and models.free_date is not None:
-        probabilities = models.free_date.predict(nodes.free_date_features())
+    if title is None and models.independent_date is not None:
+        probabilities = models.independent_date.predict(nodes.independent_date_features())
     else:
         position = None if title is None else nodes.positions[title]
         probabilities = models.date.predict(nodes.date_features(position))
-    dates = [place for place, p in enumerate(probabilities) if p >= LEAST_PROBABILITY]
+    dates = [place for place, p in enumerate(probabilities) if p >= PROBABILITY_THRESHOLD]
     if title is not None and dates:
         dates = _closest_cluster(dates, nodes.positions, title)
-    dates = [place for place in dates if len(nodes.texts[place]) <= LARGE]
+    dates = [place for place in dates if len(nodes.texts[place]) <= MAX_DATE_LENGTH]
     return dates, max((probabilities[place] for place in dates), default=0.0)
 
 
@@ -128,16 +128,16 @@ def _closest_cluster(dates: Sequence[int], positions: Sequence[int], title: int)
 def _clusters(dates: Sequence[int], positions: Sequence[int]) -> Iterator[list[int]]:
     cluster: list[int] = []
     for place in dates:
-        if cluster and positions[place] - positions[cluster[-1]] > NEAR:
+        if cluster and positions[place] - positions[cluster[-1]] > MAX_CLUSTER_GAP:
             yield cluster
             cluster = []
         cluster.append(place)
     yield cluster
 
 
-def dating(
+def parse_publication_date(
     nodes: TextNodes, found: ClassifiedNodes, language: str | None, now: datetime
-) -> Dating | None:
+) -> PublicationDate | None:
     """Return the first date in the nodes of the date, an absolute one before a relative one."""
     raw = " ".join(nodes.texts[place] for place in found.date)
     told = sorted(read_dates(raw, language=language, now=now), key=lambda one: one.kind)
@@ -147,4 +147,4 @@ def dating(
     value: Day | datetime = first.day
     if first.time is not None:
         value = datetime.combine(first.day, first.time, first.zone)
-    return Dating(value, raw, Evidence("cardoso", found.date_probability))
+    return PublicationDate(value, raw, Evidence("cardoso", found.date_probability))

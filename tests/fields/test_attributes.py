@@ -13,7 +13,7 @@ from newscrawl.fields.attributes import (
     ATTRIBUTES,
     DATE_FEATURES,
     EDIT_WEIGHTS,
-    FREE_DATE_FEATURES,
+    INDEPENDENT_DATE_FEATURES,
     TITLE_FEATURES,
     TextNodes,
     evaluated_rows,
@@ -43,7 +43,7 @@ def features(document: Document, *, names: tuple[str, ...] = TITLE_FEATURES):
     table = {
         TITLE_FEATURES: nodes.title_features,
         DATE_FEATURES: nodes.date_features(2),
-        FREE_DATE_FEATURES: nodes.free_date_features(),
+        INDEPENDENT_DATE_FEATURES: nodes.independent_date_features(),
     }[names]
     return {
         text: dict(zip(names, row, strict=True))
@@ -56,7 +56,7 @@ def test_names():
     assert len(ATTRIBUTES) == 9
     assert set(ATTRIBUTES) - set(TITLE_FEATURES) == {ATTRIBUTES[7]}
     assert set(ATTRIBUTES) - set(DATE_FEATURES) == {ATTRIBUTES[8]}
-    assert ATTRIBUTES[:7] == FREE_DATE_FEATURES
+    assert ATTRIBUTES[:7] == INDEPENDENT_DATE_FEATURES
 
 
 def test_text(document: Document):

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from newscrawl.fields.dates.decide import CLEAR, CONFIDENCE, Dating, decide
+from newscrawl.fields.dates.decide import CLEAR_WEIGHT, CONFIDENCE, PublicationDate, decide
 from newscrawl.fields.dates.evidence import DateEvidence
 from newscrawl.fields.metadata.structured_date import parse_date
 
@@ -28,7 +28,7 @@ def choose(*statements: tuple[str, str]) -> tuple[str, str, str] | None:
     return found and (found.value.isoformat(), found.raw, found.evidence.source)
 
 
-def found(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> Dating:
+def found(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> PublicationDate:
     dating = decide(evidence, modified)
     assert dating is not None
     return dating
@@ -136,7 +136,7 @@ def test_confidence_grows_with_agreement():
 def test_confidence_of_text_alone():
     """Less for a guess and for a date far from where dates stand."""
     assert confidence(shown("2024-05-04", 3)) == CONFIDENCE["text"]
-    assert confidence(shown("2024-05-04", 3, CLEAR / 2)) == CONFIDENCE["faint"]
+    assert confidence(shown("2024-05-04", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["faint"]
     assert confidence(shown("2024-05-04", 3, certain=False)) == CONFIDENCE["faint"]
 
 
@@ -156,7 +156,7 @@ def test_confidence_falls_where_another_day_is_shown():
     both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
     assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
     assert confidence(both[0], shown("2024-05-01", 3)) == CONFIDENCE["contested"]
-    assert confidence(*both, shown("2024-05-01", 3, CLEAR / 2)) == CONFIDENCE["agreed"]
+    assert confidence(*both, shown("2024-05-01", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["agreed"]
     update = stated("json-ld", "2024-05-01")
     assert confidence(*both, shown("2024-05-01", 3), modified=(update,)) == CONFIDENCE["agreed"]
 

@@ -12,8 +12,14 @@ from newscrawl.document.document import parse_document
 from newscrawl.evaluation.day_scores import day_means
 from newscrawl.evaluation.page_scores import evaluate
 from newscrawl.fields.dates import evidence
-from newscrawl.fields.dates.evidence import FARTHEST, LONGEST_NODE, DateEvidence, gather, region_of
-from newscrawl.fields.dates.visible_dates import DateText, read_dates
+from newscrawl.fields.dates.evidence import (
+    MAX_NODE_LENGTH,
+    MAX_TITLE_DISTANCE,
+    DateEvidence,
+    gather,
+    region_of,
+)
+from newscrawl.fields.dates.visible_dates import VisibleDate, read_dates
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import choose_title
 
@@ -106,7 +112,7 @@ def test_year_is_taken_from_what_the_page_states():
 
 def test_prose_and_far_nodes_are_not_read():
     """Long nodes tell of other days, and so do teasers far below the title."""
-    far = "<p>word</p>" * (FARTHEST + 1) + "<p>May 30, 2024</p>"
+    far = "<p>word</p>" * (MAX_TITLE_DISTANCE + 1) + "<p>May 30, 2024</p>"
     assert gathered(page(far)) == []
 
 
@@ -139,14 +145,14 @@ def test_a_page_of_dates_takes_no_longer_than_a_page(monkeypatch: pytest.MonkeyP
     metadata = read_metadata(document, URL, NOW)
     read: list[str] = []
 
-    def read_and_note(text: str, **options: Any) -> list[DateText]:
+    def read_and_note(text: str, **options: Any) -> list[VisibleDate]:
         read.append(text)
         return read_dates(text, **options)
 
     monkeypatch.setattr(evidence, "read_dates", read_and_note)
     found = gather(document, metadata, [0], None, url=URL, fetched_at=NOW)
     assert len(read) == len(found) == 200
-    assert max(map(len, read)) <= LONGEST_NODE
+    assert max(map(len, read)) <= MAX_NODE_LENGTH
 
 
 @pytest.mark.slow

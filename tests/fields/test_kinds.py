@@ -13,8 +13,8 @@ from newscrawl.defaults import DEFAULTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.kind import paywall
-from newscrawl.fields.kind.kind_features import FEATURES, kind_features
-from newscrawl.fields.kind.page_kind import THRESHOLD, load_kind_model, load_page_model
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, kind_features
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD, load_kind_model, load_page_model
 from newscrawl.fields.kind.paywall import shows_paywall
 from newscrawl.fields.kind.series import series_kind
 from tests.pages.commented_pages import commented_pages
@@ -39,7 +39,7 @@ def test_kind_is_told(page: KindPage):
     else:
         assert article.kind not in DEFAULTS["NEWSCRAWL_KEEP"]
     assert bool(article.paywalled) == page.paywalled
-    assert THRESHOLD <= article.evidence["kind"].confidence <= 1
+    assert KIND_THRESHOLD <= article.evidence["kind"].confidence <= 1
 
 
 def test_pages_with_comments_are_articles():
@@ -190,7 +190,7 @@ def test_other_methods_classify_the_page_alone():
 def test_shipped_models(load: Callable[[], Model]):
     """they load, are small and calibrated"""
     forest = load().ensemble
-    assert forest.feature_names == FEATURES[: len(forest.feature_names)]
+    assert forest.feature_names == KIND_FEATURES[: len(forest.feature_names)]
     assert len(forest.sites) > 800
     values = [forest.calibrated(place / 100) for place in range(101)]
     assert values == sorted(values)

@@ -6,7 +6,7 @@ import pytest
 
 from newscrawl.document.document import parse_document
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title import Headline, choose_title, likeness
+from newscrawl.fields.titles.title import Headline, choose_title, word_f1
 from newscrawl.items import Evidence
 
 URL = "https://www.riverpost.example/story"
@@ -117,6 +117,6 @@ def test_languages_without_spaces():
 
 def test_likeness_is_f1_of_words():
     """Case and punctuation do not count."""
-    assert likeness("The old bridge", "the OLD, bridge!") == 1
-    assert likeness("old bridge", "new bridge") == 0.5
-    assert likeness("", "") == 0
+    assert word_f1("The old bridge", "the OLD, bridge!") == 1
+    assert word_f1("old bridge", "new bridge") == 0.5
+    assert word_f1("", "") == 0

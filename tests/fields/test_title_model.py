@@ -18,8 +18,12 @@ from newscrawl.extraction.methods import LEARNED
 from newscrawl.fields.cardoso import load_models
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import Headline
-from newscrawl.fields.titles.title_features import FEATURES, TitleCandidates, find_candidates
-from newscrawl.fields.titles.title_model import FILE, find_headline, load_title_model
+from newscrawl.fields.titles.title_features import (
+    TITLE_CANDIDATE_FEATURES,
+    TitleCandidates,
+    find_candidates,
+)
+from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, find_headline, load_title_model
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -196,7 +200,7 @@ def test_any_page(elements: list[tuple[str, str]], url: str):
     shown = set(document.text_nodes())
     for span, row in zip(candidates.spans, candidates.features, strict=True):
         assert shown.issuperset(span.rows)
-        assert len(row) == len(FEATURES)
+        assert len(row) == len(TITLE_CANDIDATE_FEATURES)
         assert all(map(math.isfinite, row))
     found = find_headline(document, candidates, load_title_model())
     assert found is None or 0 <= found.evidence.confidence <= 1
@@ -241,13 +245,13 @@ def test_shipped_model():
 
 def test_wrong_model(tmp_path: Path):
     """One for other features, a damaged one and none are errors that name the file."""
-    load_models().title.save(tmp_path / FILE)
+    load_models().title.save(tmp_path / TITLE_MODEL_FILE)
     with pytest.raises(ModelError, match=r"title\.npz .* other features"):
         load_title_model(tmp_path)
     (other := tmp_path / "damaged").mkdir()
     load_title_model().save(other)
-    data = (other / FILE).read_bytes()
-    (other / FILE).write_bytes(data[: len(data) // 2])
+    data = (other / TITLE_MODEL_FILE).read_bytes()
+    (other / TITLE_MODEL_FILE).write_bytes(data[: len(data) // 2])
     with pytest.raises(ModelError, match=r"title\.npz is no model, or a damaged one"):
         load_title_model(other)
     (none := tmp_path / "none").mkdir()
@@ -255,7 +259,7 @@ def test_wrong_model(tmp_path: Path):
         load_title_model(none)
 
 
-@given(st.lists(st.floats(-1, 200, width=32), min_size=len(FEATURES), max_size=len(FEATURES)))
+@given(st.lists(st.floats(-1, 200, width=32), min_size=len(TITLE_CANDIDATE_FEATURES), max_size=len(TITLE_CANDIDATE_FEATURES)))
 def test_few_rows_as_many(row: list[float]):
     """Walking row by row and all abreast give the same."""
     forest = load_title_model().ensemble

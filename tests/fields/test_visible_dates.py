@@ -14,7 +14,7 @@ from newscrawl.fields.dates import relative_dates as reltime
 from newscrawl.fields.dates import times_of_day as clocktime
 from newscrawl.fields.dates import visible_dates as datetext
 from newscrawl.fields.dates import vocabulary as datenames
-from newscrawl.fields.dates.visible_dates import DateText, latest_day, read_dates
+from newscrawl.fields.dates.visible_dates import VisibleDate, latest_day, read_dates
 from newscrawl.fields.dates.vocabulary import fold
 from tests.helpers.operations import CountingList, count_operations
 
@@ -98,7 +98,7 @@ LOCALES = [
 ]  # a list of words
 
 
-def read(text: str, language: str | None = None, region: str | None = None) -> DateText:
+def read(text: str, language: str | None = None, region: str | None = None) -> VisibleDate:
     """Return the only date of *text*."""
     (found,) = read_dates(text, language=language, region=region, now=NOW)
     return found

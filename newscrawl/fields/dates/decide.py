@@ -26,7 +26,7 @@ Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "di
 ``single``
     One kind of structured data gives it.
 ``text``, ``faint``
-    Text alone does: clearly (:data:`CLEAR`), or as a guess or far from where dates stand.
+    Text alone does: clearly (:data:`CLEAR_WEIGHT`), or as a guess or far from where dates stand.
 ``contested``
     Text clearly shows another day that is no date of modification.
 ``disputed``
@@ -56,7 +56,7 @@ without their structured data were counted (52 of 60); there ``text`` is right o
 other sites and prints what comes of it.
 """
 
-CLEAR = 0.3
+CLEAR_WEIGHT = 0.3
 """Least weight of a date in text that is sure to be the story's, as that of a byline is."""
 
 # They may be about another story, or about no day at all.
@@ -69,7 +69,7 @@ _MOST_UPDATES = 10
 _BESIDE = 2
 
 
-class Dating(NamedTuple):
+class PublicationDate(NamedTuple):
     """A day or instant, the text it was read from, and where that stood."""
 
     value: Day | datetime
@@ -79,7 +79,7 @@ class Dating(NamedTuple):
 
 def decide(
     evidence: Sequence[DateEvidence], modified: Sequence[DateEvidence] = ()
-) -> Dating | None:
+) -> PublicationDate | None:
     """Return the publication date, or None without evidence.
 
     The first structured statement in order of trust; else the best text node, the earlier of two
@@ -97,7 +97,7 @@ def decide(
     if isinstance(value, datetime):
         value = _in_local_zone(value, evidence, modified)
     support = _support(day_of(value), chosen, evidence, modified)
-    return Dating(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
+    return PublicationDate(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
 
 
 def _choose(evidence: Sequence[DateEvidence]) -> DateEvidence | None:
@@ -197,7 +197,7 @@ def _support(
     for one in evidence:
         if one.certain:
             kinds.setdefault(one.day, set()).add(one.kind)
-            if one.source == TEXT_SOURCE and one.weight >= CLEAR:
+            if one.source == TEXT_SOURCE and one.weight >= CLEAR_WEIGHT:
                 shown.add(one.day)
     own = kinds[day]
     disputed = len(own) == 1 and any(len(others) > 1 for others in kinds.values())

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from newscrawl.document.flatten import MOST_SHORT
-from newscrawl.fields.dates.visible_dates import DateText, any_may_hold_date, read_dates
+from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date, read_dates
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.metadata.metadata import Metadata, Stated
+    from newscrawl.fields.metadata.metadata import Metadata, StatedDate
     from newscrawl.items import Day
 
 TEXT_SOURCE = "text"
 """Source of what a text node shows."""
 
-LONGEST_NODE = 120
+MAX_NODE_LENGTH = 120
 """Characters of the longest text node that is read for dates; longer ones are prose."""
 
-FARTHEST = 20
+MAX_TITLE_DISTANCE = 20
 """Most text nodes between the title and a date; 30 find no more days on news212 and fundus."""
 
 # Without a digit only "gestern", "2 days ago" spelt out and the like can be a date.
@@ -75,7 +75,7 @@ class DateEvidence(NamedTuple):
         return self.source.partition(":")[0]
 
 
-def stated_dates(dates: Iterable[Stated]) -> list[DateEvidence]:
+def metadata_evidence(dates: Iterable[StatedDate]) -> list[DateEvidence]:
     """Return what structured data states, as evidence."""
     return [DateEvidence(one.value, one.raw, one.source) for one in dates]
 
@@ -99,7 +99,7 @@ def gather(
     where they err, either (area under the curve 0.80 with each), and the papers' model costs
     seven parses of the page.
     """
-    stated = stated_dates(metadata.published)
+    stated = metadata_evidence(metadata.published)
     known = {day_of(one.value) for one in (*metadata.published, *metadata.modified)}
     language = metadata.language
     region = None if language and "-" in language else region_of(url)
@@ -132,7 +132,7 @@ def _rows(
     """Return place, distance to the title and row of text nodes that may hold a date."""
     rows, text = document.text_nodes(), document.text
     title = 0 if title_row is None else bisect_left(rows, title_row)
-    first, last = max(0, title - FARTHEST), title + FARTHEST + 1
+    first, last = max(0, title - MAX_TITLE_DISTANCE), title + MAX_TITLE_DISTANCE + 1
     if title_row is None:
         end = max((document.end[root] for root in forest), default=len(document))
         first, last = 0, bisect_left(rows, end) + _NEAR
@@ -141,7 +141,7 @@ def _rows(
     found, numbered, bare = [], [], []
     for place, row in enumerate(rows, first):
         length = len(text[row])
-        if row in with_digit or (MOST_SHORT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
+        if row in with_digit or (MOST_SHORT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row])):
             found.append((place, place - title, row))
             numbered.append(found[-1])
         elif length <= _LONGEST_WORDS and abs(place - title) <= _NEAR:
@@ -161,7 +161,7 @@ def _numbered(document: Document, rows: Sequence[int]) -> set[int]:
     return set(numbered[first : bisect_right(numbered, rows[-1], first)])
 
 
-def _value(found: DateText, known: Iterable[Day], now: datetime) -> Day | datetime | None:
+def _value(found: VisibleDate, known: Iterable[Day], now: datetime) -> Day | datetime | None:
     """Return what a text says; what it leaves open is taken from the days that the page states."""
     day = found.day
     if found.ambiguous and day not in known:

@@ -46,7 +46,7 @@ _SHORT = re.compile(
 )
 
 
-class DateText(NamedTuple):
+class VisibleDate(NamedTuple):
     """A date in a text."""
 
     day: Day
@@ -70,7 +70,7 @@ def read_dates(
     language: str | None = None,
     region: str | None = None,
     now: datetime | None = None,
-) -> list[DateText]:
+) -> list[VisibleDate]:
     """Return the dates in *text*, in its order.
 
     *language* is a BCP 47 tag, whose words come before those of English and those that mean one
@@ -87,7 +87,7 @@ def read_dates(
         found = [*_month_dates(read_atoms(folded, words), folded, language, now), *found]
     dates = [_with_clock(one, text, folded, words) for one in _apart(found)]
     dates += [
-        DateText(*one[:5], text[one.start : one.end], "relative", False, True)  # noqa: FBT003
+        VisibleDate(*one[:5], text[one.start : one.end], "relative", False, True)  # noqa: FBT003
         for one in relative_dates(text, folded, spoken, words, now)
         if not any(other.start < one.end and one.start < other.end for other in dates)
     ]
@@ -126,13 +126,13 @@ def _apart(found: list[_Found]) -> list[_Found]:
     return apart
 
 
-def _with_clock(one: _Found, text: str, folded: str, words: Vocabulary) -> DateText:
+def _with_clock(one: _Found, text: str, folded: str, words: Vocabulary) -> VisibleDate:
     found = clock_after(text, folded, one.end, words, one.day) or clock_before(
         text, folded, one.start, words, one.day
     )
     time, zone, start, end = found or (None, None, one.start, one.end)
     start, end = min(start, one.start), max(end, one.end)
-    return DateText(
+    return VisibleDate(
         one.day, time, zone, start, end, text[start:end], "absolute", one.ambiguous, one.has_year
     )
 

@@ -56,7 +56,7 @@ FOUND_FEATURES = (
     "date_confidence", "date_kind", "authors",
 )  # fmt: skip
 
-FEATURES = PAGE_FEATURES + FOUND_FEATURES
+KIND_FEATURES = PAGE_FEATURES + FOUND_FEATURES
 """Names of the features, in order."""
 
 _LONG = 80
@@ -90,7 +90,7 @@ _DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0}
 _STATED = 3.0
 
 
-class Findings(NamedTuple):
+class ExtractedFields(NamedTuple):
     """Results of extraction that the kind of the page depends on."""
 
     #: roots of the subtrees that hold the body
@@ -103,8 +103,8 @@ class Findings(NamedTuple):
     text: str | None = None
 
 
-def kind_features(document: Document, found: Findings | None = None) -> list[float]:
-    """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
+def kind_features(document: Document, found: ExtractedFields | None = None) -> list[float]:
+    """Return the :data:`KIND_FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
     measures = _Measures.of(document)
     page = _page_features(document, measures)
     if found is None:
@@ -249,7 +249,7 @@ def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     return dates, prices
 
 
-def _body_features(document: Document, found: Findings, measures: _Measures) -> list[float]:
+def _body_features(document: Document, found: ExtractedFields, measures: _Measures) -> list[float]:
     confidence = 0.0 if found.body is None else found.body.confidence
     forest, end = found.forest, document.end
     if not forest:
@@ -324,7 +324,7 @@ def _between(rows: Sequence[int], first: int, last: int) -> int:
     return bisect_left(rows, last) - bisect_left(rows, first)
 
 
-def _title_features(document: Document, found: Findings) -> list[float]:
+def _title_features(document: Document, found: ExtractedFields) -> list[float]:
     title = found.title
     if title is None:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, UNKNOWN]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.kind.kind_features import (
-    FEATURES,
+    KIND_FEATURES,
     PAGE_FEATURES,
     data_types,
     names_article,
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.items import ArticleKind
 
-FILE = "kind.npz"
-PAGE_FILE = "kind-page.npz"
+KIND_MODEL_FILE = "kind.npz"
+PAGE_KIND_MODEL_FILE = "kind-page.npz"
 
-THRESHOLD = 0.2
+KIND_THRESHOLD = 0.2
 """Probability from which a page is an article."""
 
-PAGE_THRESHOLD = 0.1
+PAGE_KIND_THRESHOLD = 0.1
 """The same, of a page before extraction."""
 
 SERIES_CONFIDENCE = 0.9
@@ -44,7 +44,7 @@ UNDATED_CONFIDENCE = 0.8
 the corpora that are learned from is one, and a sixth of the made imprints."""
 
 _MAX_UNDATED = log1p(2500.0)
-_LINK_DENSITY = FEATURES.index("link_density")
+_LINK_DENSITY = KIND_FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _MAX_LINK_DENSITY = 0.4
 """Link density up to which a page that is no article is prose, and no index."""
@@ -52,26 +52,26 @@ _MAX_LINK_DENSITY = 0.4
 
 def load_kind_model(folder: Path | None = None) -> Model:
     """Return the ensemble that classifies extracted pages, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
-    return load_model(FILE, FEATURES, folder)
+    return load_model(KIND_MODEL_FILE, KIND_FEATURES, folder)
 
 
 def load_page_model(folder: Path | None = None) -> Model:
     """Return the ensemble that classifies pages before extraction."""
-    return load_model(PAGE_FILE, PAGE_FEATURES, folder)
+    return load_model(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, folder)
 
 
 def article_probability(features: Sequence[float]) -> float:
     """Return the calibrated probability that a page of these *features* is an article.
 
-    They are all :data:`~newscrawl.fields.kind.kind_features.FEATURES`, or those of the page alone.
+    They are all :data:`~newscrawl.fields.kind.kind_features.KIND_FEATURES`, or those of the page alone.
     """
-    is_whole = len(features) == len(FEATURES)
+    is_whole = len(features) == len(KIND_FEATURES)
     forest = (load_kind_model() if is_whole else load_page_model()).ensemble
     return forest.calibrated(float(forest.predict([features])[0]))
 
 
 def page_kind(
-    document: Document, features: Sequence[float], *, threshold: float = THRESHOLD
+    document: Document, features: Sequence[float], *, threshold: float = KIND_THRESHOLD
 ) -> tuple[ArticleKind, float]:
     """Return the kind of *document*, which has these *features*, and the confidence in it, 0..1.
 
@@ -96,7 +96,7 @@ def page_kind(
 
 def is_undated(features: Sequence[float]) -> bool:
     """Return whether *features* are those of a short undated text that nothing calls an article."""
-    named = dict(zip(FEATURES, features, strict=False))
+    named = dict(zip(KIND_FEATURES, features, strict=False))
     stated = named["declared"] > 0 or named["article_data"] or named["page_data"]
     if stated or named["dates"] or "body_chars" not in named:
         return False

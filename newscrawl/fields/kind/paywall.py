@@ -42,7 +42,7 @@ _PARTS = (
     "למנויים",
 )  # fmt: skip
 """All of these words hold one of these: to see that there is none takes a third of the time."""
-SHOWN_CONFIDENCE = 0.8
+PAYWALL_CONFIDENCE = 0.8
 """Set by hand: right on the 8 made stubs, wrong on none of the 679 pages of the corpora, of which
 none is a stub that its structured data does not call so."""
 
@@ -52,7 +52,7 @@ _PARAGRAPH = 80
 """Weighted characters of a text that is a paragraph of the story."""
 _NEAR = 8
 """Most texts between the story and the box: tags, an author's address, buttons to share."""
-MOST_PROSE = 2500
+MAX_PROSE = 2500
 """Weighted characters outside of links: a page that shows more is no stub."""
 _BEFORE = 100
 """Weighted characters outside of links that stand before the box: a stub begins with a story."""
@@ -61,7 +61,7 @@ _BEFORE = 100
 def shows_paywall(document: Document, forest: Sequence[int]) -> bool:
     """Return whether *document* shows a part of the story only, whose subtrees are *forest*."""
     story = sum(prose(document, tree, document.end[tree]) for tree in forest)
-    if not 0 < story <= MOST_PROSE:
+    if not 0 < story <= MAX_PROSE:
         return False
     return any(prose(document, 0, row) >= _BEFORE for row in _boxes(document))
 

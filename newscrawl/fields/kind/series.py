@@ -26,8 +26,8 @@ _MARK = re.compile(
 )
 
 _LONGEST = 28
-LEAST_ENTRIES = 5
-LEAST_SLIDES = 5
+MIN_ENTRIES = 5
+MIN_SLIDES = 5
 _SHARE = 0.6
 """Least share of the page's prose that is in the series."""
 _MARKED = 0.7
@@ -59,12 +59,12 @@ def _marks(document: Document) -> tuple[list[int], list[int]]:
 
 
 def _is_live(document: Document, times: Sequence[int], page: float) -> bool:
-    if len(times) < LEAST_ENTRIES:
+    if len(times) < MIN_ENTRIES:
         return False
     for rows in marked_lists(document, times, _ENTRY_TAGS):
         own = sum(prose(document, row, document.end[row]) for row in rows)
         if (
-            len(rows) >= LEAST_ENTRIES
+            len(rows) >= MIN_ENTRIES
             and own >= max(_SHARE * page, _ENTRY * len(rows))
             and sum(_begins_with_time(document, row) for row in rows) >= _MARKED * len(rows)
         ):
@@ -84,7 +84,7 @@ def _begins_with_time(document: Document, row: int) -> bool:
 def _is_gallery(document: Document, counters: Sequence[int], page: float) -> bool:
     if _are_most(document, document.rows_of("figcaption"), page):
         return True
-    if len({document.text[row] for row in counters}) < LEAST_SLIDES:
+    if len({document.text[row] for row in counters}) < MIN_SLIDES:
         return False
     return any(
         _are_most(document, rows, page) for rows in marked_lists(document, counters, _SLIDE_TAGS)
@@ -93,4 +93,4 @@ def _is_gallery(document: Document, counters: Sequence[int], page: float) -> boo
 
 def _are_most(document: Document, rows: Sequence[int], page: float) -> bool:
     own = sum(prose(document, row, document.end[row]) for row in rows)
-    return len(rows) >= LEAST_SLIDES and own >= _SHARE * page
+    return len(rows) >= MIN_SLIDES and own >= _SHARE * page

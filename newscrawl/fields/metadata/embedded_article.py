@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-MOST_SHOWN = 2500
+MAX_SHOWN_CHARS = 2500
 """Weighted characters of a body that may be the beginning only."""
-LONGER = 1.5
+MIN_LENGTH_RATIO = 1.5
 """Least size of the article in the data, over that of the body shown."""
 _MOST_VALUES, _MOST_LISTS = 100_000, 20
 _DEEPEST = 12
@@ -41,14 +41,14 @@ _PARAGRAPH_ENDS = re.compile(r"</p\s*>|(?:<br\s*/?>\s*){2,}", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
 
 
-def article_in_data(document: Document, rows: Sequence[int]) -> str | None:
+def find_embedded_article(document: Document, rows: Sequence[int]) -> str | None:
     """Return the text of the article whose beginning the text nodes *rows* are; None: it is nowhere.
 
     Paragraphs are separated by blank lines.
     """
     before = document.chars_before
     shown = sum(before[row + 1] - before[row] for row in rows)
-    if shown > MOST_SHOWN:
+    if shown > MAX_SHOWN_CHARS:
         return None
     known = max((document.text[row] for row in rows), key=len, default="")
     probe = max(_PLAIN.findall(known[:_KNOWN]), key=len, default="")
@@ -61,7 +61,7 @@ def article_in_data(document: Document, rows: Sequence[int]) -> str | None:
         for parts in islice(_parts_around(parse_json_ld(script.script), probe), _MOST_LISTS)
     )
     best = max(texts, key=len, default="")
-    return best if len(best) >= LONGER * shown else None
+    return best if len(best) >= MIN_LENGTH_RATIO * shown else None
 
 
 def _parts_around(values: Iterable[Any], known: str) -> Iterator[Sequence[Any]]:

@@ -102,14 +102,14 @@ _LONGEST_TITLE = 1000
 _PAGE_TYPES = frozenset({"WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery"})
 
 
-class Title(NamedTuple):
+class StatedTitle(NamedTuple):
     """A title, as one source gives it."""
 
     source: str
     text: str
 
 
-class Stated(NamedTuple):
+class StatedDate(NamedTuple):
     """A day or instant, as one source states it."""
 
     source: str
@@ -128,12 +128,12 @@ class Metadata:
     #: names of the publication
     site_names: list[str] = field(default_factory=list)
     #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
-    titles: list[Title] = field(default_factory=list)
+    titles: list[StatedTitle] = field(default_factory=list)
     #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
     #: ``url``, ``time``
-    published: list[Stated] = field(default_factory=list)
+    published: list[StatedDate] = field(default_factory=list)
     #: sources as of ``published``, without ``url``
-    modified: list[Stated] = field(default_factory=list)
+    modified: list[StatedDate] = field(default_factory=list)
     #: names, each once
     authors: list[str] = field(default_factory=list)
     #: the body as JSON-LD has it: :func:`stated_body` cleans it
@@ -182,7 +182,7 @@ class _Reader:
     #: those read before, by text
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
-    def titles(self) -> Iterator[Title]:
+    def titles(self) -> Iterator[StatedTitle]:
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self._meta("og:title")),
@@ -192,14 +192,14 @@ class _Reader:
         ]
         for source, text in statements:
             if isinstance(text, str) and (clean := plain_text(text[:_LONGEST_TITLE])):
-                yield Title(source, clean)
+                yield StatedTitle(source, clean)
 
     def site_names(self) -> list[str]:
         names = [self._meta("og:site_name"), self._meta("application-name")]
         names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
         return [plain_text(name) for name in names if name]
 
-    def published(self, url: str | None) -> Iterator[Stated]:
+    def published(self, url: str | None) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
         yield from self._meta_dates(_PUBLISHED_PLACES)
         yield from self._item_dates("datepublished")
@@ -208,10 +208,10 @@ class _Reader:
         )
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
-            yield Stated("url", url, day)
+            yield StatedDate("url", url, day)
         yield from self._times(modified=False)
 
-    def modified(self) -> Iterator[Stated]:
+    def modified(self) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")
         yield from self._meta_dates(_MODIFIED_PLACES)
         yield from self._item_dates("datemodified")
@@ -286,30 +286,30 @@ class _Reader:
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
 
-    def _stated(self, source: str, *raws: Any) -> Iterator[Stated]:
+    def _stated(self, source: str, *raws: Any) -> Iterator[StatedDate]:
         for raw in raws[:_MOST]:
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
                 text = str(raw)
                 if text not in self.dates:  # most are told several times
                     self.dates[text] = parse_date(text, self.fetched_at)
                 if (value := self.dates[text]) is not None:
-                    yield Stated(source, text.strip(), value)
+                    yield StatedDate(source, text.strip(), value)
 
-    def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
+    def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[StatedDate]:
         for node in islice(nodes, _MOST):
             if name in node:
                 yield from self._stated(source, *as_list(node[name]))
 
-    def _meta_dates(self, places: Mapping[str, int]) -> Iterator[Stated]:
+    def _meta_dates(self, places: Mapping[str, int]) -> Iterator[StatedDate]:
         for name in sorted(places.keys() & self.markup.meta, key=places.__getitem__):
             yield from self._stated(f"meta:{name}", *self.markup.meta[name])
 
-    def _item_dates(self, name: str) -> Iterator[Stated]:
+    def _item_dates(self, name: str) -> Iterator[StatedDate]:
         for item in self.markup.items.get(name, [])[:_MOST]:
             raw = item.get("content") or item.get("datetime") or self._text(item)
             yield from self._stated("microdata", raw)
 
-    def _times(self, *, modified: bool) -> Iterator[Stated]:
+    def _times(self, *, modified: bool) -> Iterator[StatedDate]:
         for time in self.markup.times:
             if _is_modified(self.document, time) == modified:
                 yield from self._stated("time", time.get("datetime"))

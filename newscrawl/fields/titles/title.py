@@ -24,7 +24,7 @@ On 421 pages of news212: a heading that is alike a stated title (F1 above 0.8) 0
 is related to it 0.92 of 12. The others are too rare to be measured.
 """
 
-LIKENESS = 0.3
+MIN_SIMILARITY = 0.3
 """Least F1 of the words of an ``h1`` and a stated title for them to be of one story.
 
 Of 0.3, 0.4, 0.5 and 0.6, the first gives the best titles on news212 and no worse ones on fundus:
@@ -64,7 +64,7 @@ def choose_title(
 ) -> Headline | None:
     """Return the headline, or None for a page without any title.
 
-    The ``h1`` that is most like a stated title (:data:`LIKENESS`); else the only ``h1``; else the
+    The ``h1`` that is most like a stated title (:data:`MIN_SIMILARITY`); else the only ``h1``; else the
     ``h2`` that nearly is a stated title; else the stated titles without the site's name, JSON-LD
     first; else *fallback*, a method's own find; else any ``h1``.
     """
@@ -74,7 +74,7 @@ def choose_title(
     stated = {title.source: site.strip(title.text) for title in metadata.titles}
     headings = [heading for heading in headings if not site.is_named_by(heading.text)]
     return (
-        _most_like(document, headings, stated.values(), LIKENESS)
+        _most_like(document, headings, stated.values(), MIN_SIMILARITY)
         or _only(headings)
         or _most_like(document, _headings(document, "h2"), stated.values(), _CLOSE)
         or _first_stated(stated)
@@ -108,7 +108,7 @@ def _is_in(document: Document, forest: Sequence[int], row: int) -> bool:
     return tree >= 0 and row < document.end[forest[tree]]
 
 
-def likeness(first: str, second: str) -> float:
+def word_f1(first: str, second: str) -> float:
     """Return F1 of the bags of words of two texts, in 0..1."""
     one, other = Counter(words(first)), Counter(words(second))
     common = (one & other).total()
@@ -130,7 +130,7 @@ def _most_like(
     titles = set(stated)
     for heading in headings:
         for text in titles:
-            if (alike := likeness(heading.text, text)) > rating:
+            if (alike := word_f1(heading.text, text)) > rating:
                 best, rating = heading, alike
     if best is None or rating < least:
         return None

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-LEAST_RATIO = 55
+MIN_RATIO = 55
 """Least fuzzy ratio (0..100) of a text node outside of ``h1`` and a stated title."""
 
-LEAST_SHARE = 0.4
+MIN_TITLE_SHARE = 0.4
 """Least share of a stated title that a text node within it makes up."""
 
-LEVELS = {f"h{level}": level for level in range(1, 7)}
+HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 # Bounds on what a hostile page may cost; real ones stay far below.
 _MOST_NODES = 2000
@@ -117,15 +117,15 @@ def _alike(document: Document, rows: Sequence[int], titles: Collection[str]) -> 
     if not titles:
         return []
     longest = 2 * max(map(len, titles))
-    shortest = max(_LEAST_LENGTH, LEAST_SHARE * min(map(len, titles)))
+    shortest = max(_LEAST_LENGTH, MIN_TITLE_SHARE * min(map(len, titles)))
     text = document.text
     long_enough = [row for row in rows if shortest <= len(text[row]) <= longest]
     texts = [text[row].lower() for row in long_enough]
     found: set[int] = set()
     for title in titles:
-        alike = most_alike(title, texts, scorer=ratio, score_cutoff=LEAST_RATIO, limit=None)
+        alike = most_alike(title, texts, scorer=ratio, score_cutoff=MIN_RATIO, limit=None)
         found.update(place for _, _, place in alike)
-        least = LEAST_SHARE * len(title)
+        least = MIN_TITLE_SHARE * len(title)
         within = [place for place, part in enumerate(texts) if part in title]
         found.update(place for place in within if len(texts[place]) >= least)
     return [long_enough[place] for place in sorted(found)]
@@ -133,7 +133,7 @@ def _alike(document: Document, rows: Sequence[int], titles: Collection[str]) -> 
 
 def _heading_of(document: Document, row: int) -> int | None:
     above = islice(document.ancestors(row), _HEADING_DEPTH)
-    return next((row for row in above if document.tag[row] in LEVELS), None)
+    return next((row for row in above if document.tag[row] in HEADING_LEVELS), None)
 
 
 def _text_rows(document: Document, rows: Sequence[int], row: int) -> Sequence[int]:

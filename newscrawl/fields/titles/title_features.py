@@ -18,14 +18,14 @@ from rapidfuzz.fuzz import ratio
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, links_home
-from newscrawl.fields.titles.title_candidates import LEVELS, TitleSpan, find_spans
+from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import Row, StyleOf
+    from newscrawl.fields.attributes import FeatureRow, StyleOf
     from newscrawl.fields.metadata.metadata import Metadata
 
 REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "section")
@@ -33,9 +33,9 @@ REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "se
 STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "style_known")
 """Attributes 4 to 7, and whether they are known: not where a sheet is missing, or none was read."""
 
-UNKNOWN_STYLE: Row = (-1.0, -1.0, -1.0, -1.0, 0.0)
+UNKNOWN_STYLE: FeatureRow = (-1.0, -1.0, -1.0, -1.0, 0.0)
 
-FEATURES = (
+TITLE_CANDIDATE_FEATURES = (
     # the text, in itself
     "text_length", "digit_share", "title_edit_distance",
     # and to what the page states: best ratio, F1 of words, share of the title that the text is
@@ -52,7 +52,7 @@ FEATURES = (
 )  # fmt: skip
 """Names of the features, in order."""
 
-LEAST_LIKENESS = 0.3
+MIN_LEADING_SIMILARITY = 0.3
 """Least F1 of the words of the leading heading and a stated title."""
 
 _SAME = 95
@@ -67,8 +67,8 @@ class TitleCandidates:
     """The candidates of a page."""
 
     spans: list[TitleSpan]
-    #: :data:`FEATURES` of each
-    features: list[Row]
+    #: :data:`TITLE_CANDIDATE_FEATURES` of each
+    features: list[FeatureRow]
     #: titles that the page states, without the site's name, by source, the most trusted first
     stated: dict[str, str]
 
@@ -204,7 +204,7 @@ class _PageTexts:
     stated_words: Mapping[str, _Words]
     slug: frozenset[str]
 
-    def table(self, spans: Sequence[TitleSpan]) -> list[Row]:
+    def table(self, spans: Sequence[TitleSpan]) -> list[FeatureRow]:
         """Return the features of each of *spans*."""
         known = self.stated_words
         texts = [known.get(span.text) or _Words.of(span.text) for span in spans]
@@ -228,7 +228,7 @@ class _PageTexts:
             )
         ]  # fmt: skip
 
-    def _text_features(self, span: TitleSpan, text: _Words, told: _StatedTitleFeatures) -> Row:
+    def _text_features(self, span: TitleSpan, text: _Words, told: _StatedTitleFeatures) -> FeatureRow:
         common = len(self.slug.intersection(text.bag))
         return (
             weighted_length(span.text), 100 * count_digits(span.text) / len(span.text),
@@ -265,7 +265,7 @@ class _PageTexts:
         position = bisect_left(self.rows, span.rows[0])
         first, last = self.content
         return _Position(
-            next((LEVELS[tag] for tag in tags if tag in LEVELS), 7),
+            next((HEADING_LEVELS[tag] for tag in tags if tag in HEADING_LEVELS), 7),
             tuple(regions),
             len(tags),
             position,
@@ -287,7 +287,7 @@ def _behind(
     told: Sequence[_StatedTitleFeatures],
     levels: Sequence[int],
     home: Sequence[float],
-) -> Iterator[Row]:
+) -> Iterator[FeatureRow]:
     """Yield how far each candidate is behind the best in likeness, length, votes and ratio."""
     if not spans:
         return
@@ -317,7 +317,7 @@ def _leading(
     """Return the ``h1`` most like a stated title, or the part of one that is exactly that."""
     best, rating = None, 0.0
     for number, (span, one) in enumerate(zip(spans, told, strict=True)):
-        eligible = levels[number] == 1 and not home[number] and one.likeness >= LEAST_LIKENESS
+        eligible = levels[number] == 1 and not home[number] and one.likeness >= MIN_LEADING_SIMILARITY
         if eligible and (span.whole or one.likeness >= _EXACT) and one.likeness > rating:
             best, rating = number, one.likeness
     return best

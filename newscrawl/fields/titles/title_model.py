@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.titles.title import CONFIDENCE, Headline
-from newscrawl.fields.titles.title_features import FEATURES, TitleCandidates
+from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.fields.titles.title_candidates import TitleSpan
 
-FILE = "title.npz"
+TITLE_MODEL_FILE = "title.npz"
 
-LEAST_PROBABILITY = 0.05
+MIN_PROBABILITY = 0.05
 """Probability below which a stated title is believed rather than the best candidate.
 
 Of 348 pages of other sites whose headline was hidden 92 get another heading as their title; with
@@ -28,7 +28,7 @@ Of 348 pages of other sites whose headline was hidden 92 get another heading as 
 
 def load_title_model(folder: Path | None = None) -> Model:
     """Return the ensemble that tells titles, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
-    return load_model(FILE, FEATURES, folder)
+    return load_model(TITLE_MODEL_FILE, TITLE_CANDIDATE_FEATURES, folder)
 
 
 class TitleChoice(NamedTuple):
@@ -52,13 +52,13 @@ def find_headline(
 ) -> Headline | None:
     """Return the title of a page, or None for one that has none.
 
-    The most probable candidate; where none is probable (:data:`LEAST_PROBABILITY`) what the page
+    The most probable candidate; where none is probable (:data:`MIN_PROBABILITY`) what the page
     states, JSON-LD first, without the site's name; else *fallback*, the title of another method;
     else the candidate nevertheless. The confidence is the probability as calibrated in training.
     """
     choice = choose_span(candidates, model)
     found = None if choice is None else _headline(document, choice, model)
-    if choice is not None and choice.probability >= LEAST_PROBABILITY:
+    if choice is not None and choice.probability >= MIN_PROBABILITY:
         return found
     return _stated(candidates) or fallback or found
 
@@ -67,7 +67,7 @@ def title_text(candidates: TitleCandidates, model: Model) -> str:
     """Return the text of the title that :func:`find_headline` finds without a fall-back."""
     choice = choose_span(candidates, model)
     stated = next(iter(candidates.stated.values()), "")
-    if choice is None or (stated and choice.probability < LEAST_PROBABILITY):
+    if choice is None or (stated and choice.probability < MIN_PROBABILITY):
         return stated
     return choice.span.text
 
