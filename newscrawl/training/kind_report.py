@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
 BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 NAMES = {
-    KIND_MODEL_FILE: f"Kinds: share of pages kept, by threshold (default {THRESHOLD})",
-    PAGE_KIND_MODEL_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_THRESHOLD})",
+    KIND_MODEL_FILE: f"Kinds: share of pages kept, by threshold (default {KIND_THRESHOLD})",
+    PAGE_KIND_MODEL_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_KIND_THRESHOLD})",
 }
 
 
