@@ -12,7 +12,9 @@ from newscrawl.corpora.tables import Table
 from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
 from newscrawl.fields.kind.page_kind import (
     KIND_MODEL_FILE,
+    KIND_THRESHOLD,
     PAGE_KIND_MODEL_FILE,
+    PAGE_KIND_THRESHOLD,
     is_undated,
 )
 from newscrawl.training.kind_training import ARTICLES, WEIGHTS, curve_of, told_in_folds

@@ -308,9 +308,9 @@ def test_time_is_linear(part: str):
 
     def operations(size: int) -> int:
         with count_operations(*modules) as counted, pytest.MonkeyPatch.context() as patch:
-            read_atoms = datetext.read_atoms
+            read_tokens = datetext.read_tokens
             patch.setattr(
-                datetext, "read_atoms", lambda *args: CountingList(read_atoms(*args), counted)
+                datetext, "read_tokens", lambda *args: CountingList(read_tokens(*args), counted)
             )
             read_dates("1 " + part * size, language="en", now=NOW)
         return counted.total

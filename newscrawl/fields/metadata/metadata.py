@@ -295,7 +295,9 @@ class _Reader:
                 if (value := self.dates[text]) is not None:
                     yield StatedDate(source, text.strip(), value)
 
-    def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[StatedDate]:
+    def _ld_dates(
+        self, nodes: Iterable[JsonObject], source: str, name: str
+    ) -> Iterator[StatedDate]:
         for node in islice(nodes, _MOST):
             if name in node:
                 yield from self._stated(source, *as_list(node[name]))

@@ -228,7 +228,9 @@ class _PageTexts:
             )
         ]  # fmt: skip
 
-    def _text_features(self, span: TitleSpan, text: _Words, told: _StatedTitleFeatures) -> FeatureRow:
+    def _text_features(
+        self, span: TitleSpan, text: _Words, told: _StatedTitleFeatures
+    ) -> FeatureRow:
         common = len(self.slug.intersection(text.bag))
         return (
             weighted_length(span.text), 100 * count_digits(span.text) / len(span.text),
@@ -317,7 +319,9 @@ def _leading(
     """Return the ``h1`` most like a stated title, or the part of one that is exactly that."""
     best, rating = None, 0.0
     for number, (span, one) in enumerate(zip(spans, told, strict=True)):
-        eligible = levels[number] == 1 and not home[number] and one.likeness >= MIN_LEADING_SIMILARITY
+        eligible = (
+            levels[number] == 1 and not home[number] and one.likeness >= MIN_LEADING_SIMILARITY
+        )
         if eligible and (span.whole or one.likeness >= _EXACT) and one.likeness > rating:
             best, rating = number, one.likeness
     return best
