@@ -169,7 +169,7 @@ def _candidates(pages: DataFrame, options: Options) -> DataFrame:
     early = held.withColumnRenamed("place", "one")
     shared = early.join(late, ["hash", "bucket"]).where("one < other")
     counted = shared.groupBy("one", "other").count()
-    return counted.where(F.col("count") >= options.least_shared).drop("count")
+    return counted.where(F.col("count") >= options.min_shared).drop("count")
 
 
 def _clustered(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFrame:

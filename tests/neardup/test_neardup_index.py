@@ -330,7 +330,7 @@ def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
     everything = stories(120)
     with Index(None, OPTIONS) as index:
         whole = index.add_many(everything)
-    monkeypatch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
     parts = []
     for start in range(0, 120, 29):
         with Index(path, OPTIONS) as index:
@@ -401,7 +401,7 @@ def test_the_file_is_bounded_by_the_window(path: Path):
     """What stories that are gone were found by leaves the file, too."""
     options = Options(window=timedelta(hours=10), retain=100)
     with Index(path, options) as index, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+        patch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
         for n in range(1500):
             when = NOON + timedelta(hours=n)
             index.add(story(f"https://s{n % 7}.test/{n}", words(120, seed=n), when))

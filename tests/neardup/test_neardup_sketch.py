@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from newscrawl.neardup import Options, shingles
 from newscrawl.neardup import sketch as loops
 from newscrawl.neardup.shingles import (
-    LONGEST,
+    MAX_TEXT_LENGTH,
     distinct,
     folded_text,
     plain_characters,
+    spot_signatures,
     story_words,
 )
 from newscrawl.neardup.sketch import Sketch, match, match_all, sketch
-from newscrawl.neardup.spotsigs import spots
 from newscrawl.text import folded
 from tests.conftest import run_python
 
@@ -30,7 +30,7 @@ compiled = pytest.importorskip(
     "newscrawl.neardup._sketch", reason="the compiled loops are not built", exc_type=ImportError
 )
 
-OPTIONS = (Options(), Options(shingle=1, scale=8, short=5, seed=7), Options(shingle=5, scale=1))
+OPTIONS = (Options(), Options(shingle=1, scale=8, full_limit=5, seed=7), Options(shingle=5, scale=1))
 
 
 def assert_same(one: Sketch, other: Sketch) -> None:
@@ -79,10 +79,10 @@ def test_every_character() -> None:
 def test_long_texts(mark: str) -> None:
     """Texts of a million characters, of which the rest does not count."""
     text = "".join(f"{place % 1009}th word{mark} {place:x} " for place in range(70_000))
-    assert len(text) > LONGEST
+    assert len(text) > MAX_TEXT_LENGTH
     made = sketch(text, Options())
-    assert_same(made, loops.sketch_in_python(text[:LONGEST], Options()))
-    assert made.words == len(story_words(text[:LONGEST]))
+    assert_same(made, loops.sketch_in_python(text[:MAX_TEXT_LENGTH], Options()))
+    assert made.words == len(story_words(text[:MAX_TEXT_LENGTH]))
 
 
 @given(st.text(CHARACTERS, max_size=200), st.integers(1000, 1050))
@@ -108,7 +108,7 @@ def test_characters_that_take_long(text: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shingles, "_fold", fold_and_note)
     assert sketch(text, Options()).hashes.size <= 2
     assert max(pieces) <= 1024
-    assert sum(pieces) <= LONGEST
+    assert sum(pieces) <= MAX_TEXT_LENGTH
 
 
 HASHES = st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 40) | st.just(2**32 - 1), max_size=60)
@@ -129,7 +129,7 @@ THRESHOLDS = st.builds(
     Options,
     containment=st.sampled_from([0.0, 0.1, 0.4, 0.5, 1.0]),
     jaccard=st.sampled_from([0.0, 0.08, 0.5]),
-    least_shared=st.integers(1, 4),
+    min_shared=st.integers(1, 4),
     numbers=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
 )
 
@@ -167,7 +167,7 @@ def test_subclasses_of_str() -> None:
 def test_spots() -> None:
     """A spot is a stop word with the next two words that are none; the last ones may find none."""
     text = "At a rally to kick off the weeklong campaign for the ports he said the end is near"
-    assert list(spots(text.lower().split())) == [
+    assert list(spot_signatures(text.lower().split())) == [
         "a rally kick", "the weeklong campaign", "the ports he", "said end near", "the end near",
     ]  # fmt: skip
 
@@ -196,7 +196,7 @@ def test_python_where_there_is_nothing_compiled(before: str, environment: dict[s
         {before}
         from newscrawl.neardup import Options, sketch
         made = sketch.sketch("Ports reopened on Tuesday", Options())
-        print(sketch.COMPILED, sketch.match(made, made, Options(least_shared=2)))
+        print(sketch.COMPILED, sketch.match(made, made, Options(min_shared=2)))
         print(sketch.anchors(made).size, made.without(made.hashes).hashes.size)"""
     assert run_python(code, **environment).splitlines() == [
         "False Similarity(shared=2, containment=1.0, jaccard=1.0)", "2 0",
