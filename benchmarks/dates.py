@@ -121,7 +121,9 @@ def _decide(
     return decide(evidence, modified), decide(modified)
 
 
-def _day(page: LabelledPage, dating: PublicationDate | None, modification: PublicationDate | None) -> DayResult:
+def _day(
+    page: LabelledPage, dating: PublicationDate | None, modification: PublicationDate | None
+) -> DayResult:
     article = Article(
         url=page.url,
         date=dating.value if dating else None,

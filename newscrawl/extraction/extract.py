@@ -132,7 +132,10 @@ def _extract(
         article.body = ""
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, body.forest):
-        article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", PAYWALL_CONFIDENCE)
+        article.paywalled, article.evidence["paywalled"] = (
+            True,
+            Evidence("shown", PAYWALL_CONFIDENCE),
+        )
     # The classifier knows the findings of the default method only.
     found = _findings(article, body) if method == DEFAULT_METHOD else None
     article.style_complete = None if stylesheets is None else page.styles.complete

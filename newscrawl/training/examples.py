@@ -107,7 +107,10 @@ def _wrong_candidates(
 def _headings(document: Document, rows: Iterable[int]) -> set[int]:
     """Return the headings that any of the text nodes *rows* is in."""
     return {
-        above for row in rows for above in document.ancestors(row) if document.tag[above] in HEADING_LEVELS
+        above
+        for row in rows
+        for above in document.ancestors(row)
+        if document.tag[above] in HEADING_LEVELS
     }
 
 

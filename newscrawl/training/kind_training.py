@@ -180,7 +180,9 @@ def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
 
     Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
     """
-    return KindModels(_fit_calibrated(pages, KIND_MODEL_FILE), _fit_calibrated(pages, PAGE_KIND_MODEL_FILE))
+    return KindModels(
+        _fit_calibrated(pages, KIND_MODEL_FILE), _fit_calibrated(pages, PAGE_KIND_MODEL_FILE)
+    )
 
 
 def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:

@@ -48,7 +48,9 @@ def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
     model = ExtraTreesClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
-    return Model(fit_ensemble(model, _data(examples), TITLE_CANDIDATE_FEATURES, sites), TITLE_MODEL_FILE)
+    return Model(
+        fit_ensemble(model, _data(examples), TITLE_CANDIDATE_FEATURES, sites), TITLE_MODEL_FILE
+    )
 
 
 def _data(examples: Iterable[Example]) -> Data:

@@ -182,7 +182,7 @@ def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
         headline.TITLE_MODEL_FILE: models.default.title.ensemble,
-        choice.TITLE_MODEL_FILE: models.default.body.blocks.ensemble,
+        choice.FILE: models.default.body.blocks.ensemble,
         choice.CONTEXT_FILE: models.default.body.context.ensemble,
         kinds.whole.file: kinds.whole.ensemble,
         kinds.page.file: kinds.page.ensemble,
