@@ -1,4 +1,4 @@
-"""Clustering of a whole collection: in two passes, or as a replay of the stream."""
+"""Clustering of a whole collection in two passes."""
 
 from __future__ import annotations
 
@@ -24,23 +24,17 @@ if TYPE_CHECKING:
 class Clustering:
     """Clusters of a collection."""
 
-    #: last version of each URL, in the order of a replay
+    #: last version of each URL, in the order of a stream
     stories: list[Story]
     #: final verdict of each story, with the size of the whole cluster
     verdicts: list[Verdict]
-    #: URLs of the stories that a replay would cluster with other stories
+    #: URLs of the stories that a stream would cluster with other stories
     differing: tuple[str, ...]
 
 
 def in_order(stories: Iterable[Story]) -> list[Story]:
-    """Return the stories in the order of a replay: by time, then by URL."""
+    """Return the stories in the order of a stream: by time, then by URL."""
     return sorted(stories, key=lambda story: (story.timestamp, story.url))
-
-
-def replay(stories: Iterable[Story], options: Options | None = None) -> list[Verdict]:
-    """Return the verdicts of a stream of the stories, in the order of a replay."""
-    with Index(None, options) as index:
-        return index.add_many(in_order(stories))
 
 
 def two_pass(stories: Iterable[Story], options: Options | None = None) -> Clustering:
@@ -86,20 +80,20 @@ def verdicts(
 def _differing(
     arrived: Sequence[Story], last: Sequence[Story], cluster: Sequence[int], options: Options
 ) -> tuple[str, ...]:
-    """Return the URLs of the stories whose cluster has other members in a replay."""
+    """Return the URLs of the stories whose cluster has other members in a stream."""
     with Index(None, options) as index:
-        replayed = index.add_many(arrived)
+        streamed = index.add_many(arrived)
         final = {
             story.url: index.resolve(verdict.cluster)
-            for story, verdict in zip(arrived, replayed, strict=True)
+            for story, verdict in zip(arrived, streamed, strict=True)
         }
-    replay_members: dict[str, set[int]] = defaultdict(set)
+    stream_members: dict[str, set[int]] = defaultdict(set)
     members: dict[int, set[int]] = defaultdict(set)
     for position, story in enumerate(last):
-        replay_members[final[story.url]].add(position)
+        stream_members[final[story.url]].add(position)
         members[cluster[position]].add(position)
     return tuple(
         story.url
         for position, story in enumerate(last)
-        if replay_members[final[story.url]] != members[cluster[position]]
+        if stream_members[final[story.url]] != members[cluster[position]]
     )

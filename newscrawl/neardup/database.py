@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.neardup.sketch import Sketch
+from newscrawl.neardup.sketch import SKETCH_COLUMNS, Sketch
 from newscrawl.neardup.story import Verdict
 from newscrawl.sqlite import FileType, transaction
 
@@ -59,7 +60,7 @@ CREATE TABLE part (
 );
 """
 
-_COLUMNS = "id, url, at, site, lineage, cluster, scale, words, numbers, hashes, opening"
+_COLUMNS = ", ".join(("id", "url", "at", "site", "lineage", "cluster", *SKETCH_COLUMNS))
 
 
 class NearDuplicateIndexError(Exception):
@@ -123,16 +124,9 @@ class StoryRecord(NamedTuple):
     sketch: Sketch
 
 
-def _record(row: tuple[int, str, int, int, int, int, int, int, bytes, bytes, bytes]) -> StoryRecord:
-    number, url, at, site, lineage, cluster, scale, words, numbers, hashes, opening = row
-    sketch = Sketch(
-        np.frombuffer(hashes, "<u4"),
-        scale,
-        words,
-        np.frombuffer(numbers, "<u2"),
-        np.frombuffer(opening, "<u4"),
-    )
-    return StoryRecord(number, url, at, site, lineage, cluster, sketch)
+def _record(row: tuple[Any, ...]) -> StoryRecord:
+    number, url, at, site, lineage, cluster, *columns = row
+    return StoryRecord(number, url, at, site, lineage, cluster, Sketch.from_columns(*columns))
 
 
 class StoryTable:
@@ -256,7 +250,7 @@ class StoryTable:
 
     def insert(self, record: StoryRecord, key: bytes, texts: bytes, verdict: Verdict) -> None:
         """Insert a new story."""
-        sketch = record.sketch
+        verdict_json = json.dumps(astuple(verdict), ensure_ascii=False, separators=(",", ":"))
         self._execute(
             "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -268,12 +262,8 @@ class StoryTable:
                 record.site,
                 record.lineage,
                 record.cluster,
-                sketch.scale,
-                sketch.words,
-                sketch.numbers.astype("<u2").tobytes(),
-                sketch.hashes.astype("<u4").tobytes(),
-                sketch.opening.astype("<u4").tobytes(),
-                _serialize(verdict),
+                *record.sketch.to_columns(),
+                verdict_json,
             ),
         )
 
@@ -301,18 +291,3 @@ class StoryTable:
         row = self._execute("SELECT verdict FROM story WHERE id = ?", (story,)).fetchone()
         cluster, size, is_first, similarity, near, merged = json.loads(row[0])
         return Verdict(cluster, size, is_first, similarity, tuple(near), tuple(merged))
-
-
-def _serialize(verdict: Verdict) -> str:
-    return json.dumps(
-        (
-            verdict.cluster,
-            verdict.size,
-            verdict.is_first,
-            verdict.similarity,
-            verdict.near_duplicates,
-            verdict.merged,
-        ),
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )

@@ -46,6 +46,10 @@ ANCHORS: Final = 8
 """Number of anchors of a sketch; 99.6 % of pairs with a Jaccard of 0.5 share at least one."""
 
 
+SKETCH_COLUMNS: Final = ("scale", "words", "numbers", "hashes", "opening")
+"""Names of the columns of a stored sketch."""
+
+
 class Similarity(NamedTuple):
     """Similarity of two sketches."""
 
@@ -82,6 +86,29 @@ class Sketch:
             return self
         kept = _without(self.hashes, hashes)
         return Sketch(kept, self.scale, self.words, self.numbers, self.opening)
+
+    def to_columns(self) -> tuple[int, int, bytes, bytes, bytes]:
+        """Return the columns :data:`SKETCH_COLUMNS`, arrays as little-endian bytes."""
+        return (
+            self.scale,
+            self.words,
+            self.numbers.astype("<u2").tobytes(),
+            self.hashes.astype("<u4").tobytes(),
+            self.opening.astype("<u4").tobytes(),
+        )
+
+    @classmethod
+    def from_columns(
+        cls, scale: int, words: int, numbers: bytes, hashes: bytes, opening: bytes
+    ) -> Sketch:
+        """Return the sketch with these columns, with read-only arrays."""
+        return cls(
+            np.frombuffer(hashes, "<u4"),
+            scale,
+            words,
+            np.frombuffer(numbers, "<u2"),
+            np.frombuffer(opening, "<u4"),
+        )
 
 
 def sketch(text: str, options: Options) -> Sketch:

@@ -28,7 +28,7 @@ from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
 from newscrawl.neardup.clusters import agglomerate
 from newscrawl.neardup.pairs import Pair, StoryPage, are_comparable, learn, matching
-from newscrawl.neardup.sketch import Similarity, Sketch, sketch
+from newscrawl.neardup.sketch import SKETCH_COLUMNS, Similarity, Sketch, sketch
 from newscrawl.neardup.story import Story
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ BATCH_ROWS: Final = 1000
 FILE, BLOCK, LINE = "_newscrawl_file", "_newscrawl_block", "_newscrawl_line"
 """Additional columns of a feed: the file of a row, its block, and the line in JSON Lines."""
 
-_SKETCH = [
-    ("scale", pa.int32()), ("words", pa.int32()), ("numbers", pa.binary()), ("hashes", pa.binary()),
-    ("opening", pa.binary()),
-]  # fmt: skip
+_SKETCH = list(
+    zip(
+        SKETCH_COLUMNS, (pa.int32(), pa.int32(), pa.binary(), pa.binary(), pa.binary()), strict=True
+    )
+)
 _SIMILARITY = [
     ("shared", pa.int64()), ("containment", pa.float64()), ("jaccard", pa.float64()),
 ]  # fmt: skip
@@ -233,27 +234,12 @@ def cluster_rows(batches: Batches) -> Batches:
 
 
 def _page(row: Row) -> StoryPage:
-    return StoryPage(
-        row["at"],
-        row["site"],
-        Sketch(
-            hashes=np.frombuffer(row["hashes"], "<u4"),
-            scale=row["scale"],
-            words=row["words"],
-            numbers=np.frombuffer(row["numbers"], "<u2"),
-            opening=np.frombuffer(row["opening"], "<u4"),
-        ),
-    )
+    columns = (row[name] for name in SKETCH_COLUMNS)
+    return StoryPage(row["at"], row["site"], Sketch.from_columns(*columns))
 
 
 def _sketch_columns(made: Sketch) -> Row:
-    return {
-        "scale": made.scale,
-        "words": made.words,
-        "numbers": made.numbers.astype("<u2").tobytes(),
-        "hashes": made.hashes.astype("<u4").tobytes(),
-        "opening": made.opening.astype("<u4").tobytes(),
-    }
+    return dict(zip(SKETCH_COLUMNS, made.to_columns(), strict=True))
 
 
 def _rows(batches: Batches) -> Iterator[Row]:

@@ -75,8 +75,7 @@ def read_markup(
         if statement.tag == "meta":
             _read_meta(markup.meta, statement.attributes, names)
             continue
-        if reader := _READERS.get(statement.tag):
-            reader(markup, statement, document)
+        _read_element(markup, statement, document)
         if items < _MAX_ITEMS and (properties := statement.get("itemprop")):
             items += 1
             for name in properties.lower().split():
@@ -103,50 +102,20 @@ def _read_meta(
                     meta.setdefault(name, []).append(content)
 
 
-def _read_html(markup: Markup, html: Statement, document: Document) -> None:  # noqa: ARG001
-    if html.row == 0:
-        markup.lang = html.get("lang") or html.get("xml:lang")
-
-
-def _read_link(markup: Markup, link: Statement, document: Document) -> None:  # noqa: ARG001
-    if "canonical" in link.get("rel").lower() and (address := link.get("href")):
-        markup.canonical.append(address)
-
-
-def _read_script(markup: Markup, script: Statement, document: Document) -> None:  # noqa: ARG001
-    if "ld+json" in script.get("type").lower():
-        markup.json_ld.extend(parse_json_ld(script.script))
-
-
-def _read_time(markup: Markup, time: Statement, document: Document) -> None:  # noqa: ARG001
-    if time.get("datetime") and len(markup.times) < _MAX_ITEMS:
-        markup.times.append(time)
-
-
-def _read_anchor(markup: Markup, link: Statement, document: Document) -> None:  # noqa: ARG001
-    if "author" in link.get("rel") and len(markup.author_links) < _MAX_ITEMS:
-        markup.author_links.append(link)
-
-
-def _read_title(markup: Markup, title: Statement, document: Document) -> None:
-    # An svg element may have a title, too.
-    parent = document.parent[title.row]
-    if not markup.title and document.tag[parent] in {"head", "html", "body"}:
-        markup.title = text_of(document, title)
-
-
-def _read_base(markup: Markup, base: Statement, document: Document) -> None:  # noqa: ARG001
-    address = markup.absolute(base.get("href"))
-    if address:
-        markup.base = address
-
-
-_READERS = {
-    "html": _read_html,
-    "link": _read_link,
-    "script": _read_script,
-    "time": _read_time,
-    "a": _read_anchor,
-    "title": _read_title,
-    "base": _read_base,
-}
+def _read_element(markup: Markup, element: Statement, document: Document) -> None:
+    match element.tag:
+        case "html" if element.row == 0:
+            markup.lang = element.get("lang") or element.get("xml:lang")
+        case "link" if "canonical" in element.get("rel").lower() and element.get("href"):
+            markup.canonical.append(element.get("href"))
+        case "script" if "ld+json" in element.get("type").lower():
+            markup.json_ld.extend(parse_json_ld(element.script))
+        case "time" if element.get("datetime") and len(markup.times) < _MAX_ITEMS:
+            markup.times.append(element)
+        case "a" if "author" in element.get("rel") and len(markup.author_links) < _MAX_ITEMS:
+            markup.author_links.append(element)
+        # An svg element may have a title, too.
+        case "title" if document.tag[document.parent[element.row]] in {"head", "html", "body"}:
+            markup.title = markup.title or text_of(document, element)
+        case "base":
+            markup.base = markup.absolute(element.get("href")) or markup.base
