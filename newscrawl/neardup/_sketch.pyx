@@ -342,11 +342,11 @@ def overlap(left, right):
     return found.shared, _containment(found), _jaccard(found)
 
 
-def matches(one, others, options):
+def matches(query, others, options):
     """Return the similarities: see :func:`newscrawl.neardup.sketch.matches_in_python`."""
-    cdef const uint32_t[::1] hashes = one.hashes
-    cdef const uint16_t[::1] numbers = one.numbers
-    cdef Py_ssize_t scale = one.scale, words = one.words
+    cdef const uint32_t[::1] hashes = query.hashes
+    cdef const uint16_t[::1] numbers = query.numbers
+    cdef Py_ssize_t scale = query.scale, words = query.words
     cdef Py_ssize_t min_shared = options.min_shared, number_words = options.number_words
     cdef double containment = options.containment, jaccard = options.jaccard
     cdef double share = options.numbers

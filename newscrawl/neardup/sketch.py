@@ -180,23 +180,23 @@ def match(left: Sketch, right: Sketch, options: Options) -> Similarity | None:
     return match_all(left, (right,), options)[0]
 
 
-def match_all(one: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
+def match_all(query: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
     """Return :func:`match` of a sketch with each of *others*, faster than one by one."""
-    return [found and Similarity(*found) for found in _matches(one, others, options)]
+    return [found and Similarity(*found) for found in _matches(query, others, options)]
 
 
 def matches_in_python(
-    one: Sketch, others: Iterable[Sketch], options: Options
+    query: Sketch, others: Iterable[Sketch], options: Options
 ) -> list[SimilarityTuple | None]:
     """Python implementation of :func:`match_all`."""
     result: list[SimilarityTuple | None] = []
     for other in others:
-        shared, containment, jaccard = similarity = overlap_in_python(one, other)
+        shared, containment, jaccard = similarity = overlap_in_python(query, other)
         is_match = (
             shared >= options.min_shared
             and containment >= options.containment
             and jaccard >= options.jaccard
-            and numbers_agree(one, other, options)
+            and numbers_agree(query, other, options)
         )
         result.append(similarity if is_match else None)
     return result

@@ -51,10 +51,10 @@ def test_copy_joins_the_cluster_of_the_original():
 @pytest.mark.parametrize("length", [60, 400, 3000])
 def test_trimmed_copy_joins_in_either_order(length: int):
     text = words(length)
-    for one, other in ((text, text[: length // 2]), (text[: length // 2], text)):
+    for text_before, text_after in permutations((text, text[: length // 2])):
         with Index(None) as index:
-            first = index.add(story("https://a.test/1", one))
-            assert index.add(story("https://b.test/1", other)).cluster == first.cluster
+            first = index.add(story("https://a.test/1", text_before))
+            assert index.add(story("https://b.test/1", text_after)).cluster == first.cluster
 
 
 def test_compares_characters_in_scripts_without_spaces():
@@ -139,7 +139,7 @@ def two_pass_clusters(collection: list[Story]) -> dict[str, str]:
     """Return URL -> cluster of a two-pass clustering."""
     found = two_pass(collection)
     placed = zip(found.stories, found.verdicts, strict=True)
-    return {one.url: verdict.cluster for one, verdict in placed}
+    return {story.url: verdict.cluster for story, verdict in placed}
 
 
 PLAIN_PAGES = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in range(3)]
@@ -155,9 +155,9 @@ def test_shared_ending_joins_neither_pages_nor_copies(length: int):
     ]
     collection = [*PLAIN_PAGES, *pages, *copies]
     with Index(None) as index:
-        *_, one, other, first, second = index.add_many(collection)
+        *_, page, other, copy, second = index.add_many(collection)
     clusters = two_pass_clusters(collection)
-    assert one.cluster == first.cluster != other.cluster == second.cluster
+    assert page.cluster == copy.cluster != other.cluster == second.cluster
     assert [clusters[copy.url] for copy in copies] == [clusters[page.url] for page in pages]
     assert len({clusters[page.url] for page in pages}) == 2
 
@@ -176,9 +176,9 @@ def test_edited_story_on_the_same_site_joins(edit: str, is_reversed: bool):
     collection = [*PLAIN_PAGES, *(reversed(pages) if is_reversed else pages)]
     copy = story("https://b.test/", text)
     with Index(None) as index:
-        *_, one, other, last = index.add_many([*collection, copy])
+        *_, first, second, last = index.add_many([*collection, copy])
     clusters = two_pass_clusters([*collection, copy])
-    assert one.cluster == other.cluster == last.cluster
+    assert first.cluster == second.cluster == last.cluster
     assert len({clusters[page.url] for page in (*pages, copy)}) == 1
 
 
@@ -215,12 +215,12 @@ def test_update_replaces_the_text_and_keeps_the_cluster():
 def test_story_that_matches_two_clusters_merges_them():
     text = words(400)
     with Index(None) as index:
-        one = index.add(story("https://a.test/1", text[:200]))
-        other = index.add(story("https://b.test/1", text[200:]))
+        first = index.add(story("https://a.test/1", text[:200]))
+        second = index.add(story("https://b.test/1", text[200:]))
         whole = index.add(story("https://c.test/1", text))
-        assert one.cluster != other.cluster
-        assert whole.cluster == one.cluster == index.resolve(other.cluster)
-        assert whole.merged == (other.cluster,)
+        assert first.cluster != second.cluster
+        assert whole.cluster == first.cluster == index.resolve(second.cluster)
+        assert whole.merged == (second.cluster,)
         assert whole.size == 3
 
 
@@ -313,7 +313,7 @@ def test_moving_postings_to_the_file_changes_no_verdict(
     parts = []
     for start in range(0, 120, 29):
         with Index(path, OPTIONS) as index:
-            parts += [index.add(one) for one in everything[start : start + 29]]
+            parts += [index.add(story) for story in everything[start : start + 29]]
     assert parts == whole
 
 
@@ -322,7 +322,7 @@ def test_moving_postings_to_the_file_changes_no_verdict(
 def test_batches_change_no_verdict(seed: int, cuts: list[int]):
     everything = in_order(stories(60, seed))
     with Index(None, OPTIONS) as index:
-        single = [index.add(one) for one in everything]
+        single = [index.add(story) for story in everything]
     edges = [0, *sorted(cuts), 60]
     with Index(None, OPTIONS) as index:
         batches = [
@@ -339,7 +339,7 @@ def test_batches_change_no_verdict(seed: int, cuts: list[int]):
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), order=st.randoms(use_true_random=False))
 def test_two_pass_is_independent_of_the_order(seed: int, order: random.Random):
-    everything = list({one.url: one for one in stories(60, seed)}.values())
+    everything = list({story.url: story for story in stories(60, seed)}.values())
     found = two_pass(everything, OPTIONS)
     order.shuffle(everything)
     assert two_pass(everything, OPTIONS) == found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata
 
-CONFIDENCE = {"alike": 0.98, "related": 0.92, "alone": 0.8, "stated": 0.75, "method": 0.6}
+CONFIDENCE = {"similar": 0.98, "related": 0.92, "alone": 0.8, "stated": 0.75, "method": 0.6}
 """Accuracy of the title (fuzzy ratio of 95 or more) by source; the rare ones are set by hand."""
 
 MIN_SIMILARITY = 0.3
@@ -128,7 +128,7 @@ def _most_similar(
                 best, best_f1 = heading, f1
     if best is None or best_f1 < min_f1:
         return None
-    confidence = CONFIDENCE["alike" if best_f1 > _HIGH_SIMILARITY else "related"]
+    confidence = CONFIDENCE["similar" if best_f1 > _HIGH_SIMILARITY else "related"]
     text = _without_kicker(document, best, set(map(_normalized, stated)))
     return Headline(text, Evidence(document.tag[best.row], confidence), best.row)
 
