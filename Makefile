@@ -8,13 +8,17 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-lowest lint docs diagram bench results faults peers families clean
+.PHONY: demo test coverage test-lowest lint docs diagram bench results faults peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(ARGS)
+
+# Branch coverage of all tests, worker processes and crawls included: half an hour.
+coverage: $(VENV)/installed
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
 
 # With the oldest dependencies that pyproject.toml allows.
 test-lowest:

@@ -1,13 +1,13 @@
-"""Extraction by us and by other tools on the same pages: quality, cost, failures.
+"""Comparison of newscrawl with other extractors on the same pages: quality, cost, failures.
 
-Each page is read in a worker process with a deadline, so that a tool that hangs or crashes fails
-on that page only. Our learned methods are fitted to the corpora that may train
-(:mod:`newscrawl.evaluation.families`), to the folds that a page's site is not in.
+Each page is extracted in a worker process with a deadline, so that a tool that hangs or crashes
+fails only on that page. Learned methods of newscrawl are evaluated out of fold: they are fitted to
+training corpora (:mod:`newscrawl.evaluation.families`) without the site of the page.
 
     python -m benchmarks.peers [--corpora DIR] [--fields title,date,body] [--tools NAME,...]
         [--limit N] [--workers N] [--cache DIR] [--out FILE.md]
 
-The other tools are those of the extra ``peers``, in an environment of its own: ``make peers``.
+The other tools are in the extra ``peers``; ``make peers`` installs it in a separate environment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
 def main() -> None:
-    """Run the tools, print the tables, write the page."""
+    """Run the tools, print the tables and write the report."""
     options = _parser().parse_args()
     try:
         pages = load_pages(options.corpora)
@@ -46,16 +46,16 @@ def main() -> None:
         sys.exit(str(error))
     if options.limit:
         pages = pages[:: max(1, len(pages) // options.limit)][: options.limit]
-    names = _wanted(options.tools, options.fields)
+    names = _select_tools(options.tools, options.fields)
     results = measure(pages, names, options.workers, options.cache)
-    found = list(tables(results, options.fields))
-    print_tables(found, sys.stdout)
+    result_tables = list(tables(results, options.fields))
+    print_tables(result_tables, sys.stdout)
     if options.out:
-        write_document(results, options.fields, found, options.out)
+        write_document(results, options.fields, result_tables, options.out)
 
 
 def load_pages(folder: Path) -> list[LabelledPage]:
-    """Return the pages of the families and of the training corpora in *folder*, where present."""
+    """Return the pages of the evaluated and of the training corpora that are in *folder*."""
     names = [*FAMILY_OF, *sorted(MAY_TRAIN - FAMILY_OF.keys())]
     present = [folder / name for name in names if (folder / name).is_dir()]
     pages = [page for corpus in present for page in load_corpus(corpus).pages]
@@ -67,24 +67,30 @@ def load_pages(folder: Path) -> list[LabelledPage]:
 def measure(
     pages: Sequence[LabelledPage], names: Sequence[str], workers: int, cache: Path | None
 ) -> dict[str, list[Result]]:
-    """Return the results of the tools *names* on those of *pages* that are scored, in order."""
+    """Return the results of the tools *names* on the pages of evaluated corpora, in order.
+
+    Learned methods are fitted to the pages of training corpora among *pages*.
+    """
     scored = [page for page in pages if page.corpus in FAMILY_OF]
     learn_from = [page for page in pages if page.corpus in MAY_TRAIN]
     gold = gold_titles(scored, workers=workers)
     results = {}
     for name in names:
         sys.stderr.write(f"{name}\n")
-        found = answers(name, scored, learn_from=learn_from, workers=workers, cache_dir=cache)
-        results[name] = list(map(Result, scored, gold, found))
+        outputs = answers(name, scored, learn_from=learn_from, workers=workers, cache_dir=cache)
+        results[name] = list(map(Result, scored, gold, outputs))
     return results
 
 
-def _wanted(asked: Sequence[str] | None, fields: Sequence[Field]) -> list[str]:
-    """Return the tools *asked* for; without any, those installed that give one of *fields*."""
-    names = asked or [n for n, tool in TOOLS.items() if not set(tool.fields).isdisjoint(fields)]
+def _select_tools(requested: Sequence[str] | None, fields: Sequence[Field]) -> list[str]:
+    """Return the *requested* tools, by default all installed tools that extract one of *fields*.
+
+    Exits if a requested tool is not installed.
+    """
+    names = requested or [n for n, tool in TOOLS.items() if not set(tool.fields).isdisjoint(fields)]
     if missing := [name for name in names if TOOLS[name].version is None]:
         message = f"not installed: {', '.join(missing)}; try `make peers`"
-        if asked:
+        if requested:
             sys.exit(message)
         sys.stderr.write(f"{message}\n")
     return [name for name in names if name not in missing]
@@ -98,23 +104,31 @@ def _parser() -> argparse.ArgumentParser:
         "--corpora", type=Path, default=CORPORA, metavar="DIR", help="folder that holds the corpora"
     )
     parser.add_argument(
-        "--fields", type=partial(_names, FIELDS), default=FIELDS, help="(default: all)"
+        "--fields",
+        type=partial(_names, FIELDS),
+        default=FIELDS,
+        help="fields to compare (default: all)",
     )
     parser.add_argument(
-        "--tools", type=partial(_names, TOOLS), help=f"ours is {OURS!r} (default: all installed)"
+        "--tools",
+        type=partial(_names, TOOLS),
+        help=f"tools to run; newscrawl is {OURS!r} (default: all installed)",
     )
-    parser.add_argument("--limit", type=int, metavar="N", help="N pages, evenly spread")
+    parser.add_argument("--limit", type=int, metavar="N", help="use N pages, evenly spread")
     parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     parser.add_argument(
         "--cache",
         type=Path,
         default=default_cache_dir(),
         metavar="DIR",
-        help="keep answers of other tools there, by version; empty it when a call of theirs changes "
+        help="folder for the answers of other tools, by version; empty it if the call of a tool changes "
         "(default: %(default)s)",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE.md", help="write tables there, and a plot beside"
+        "--out",
+        type=Path,
+        metavar="FILE.md",
+        help="write the tables to this file, and a plot next to it",
     )
     return parser
 
@@ -122,7 +136,9 @@ def _parser() -> argparse.ArgumentParser:
 def _names(known: Collection[str], text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     if unknown := [name for name in names if name not in known]:
-        raise argparse.ArgumentTypeError(f"no {', '.join(unknown)}; there are: {', '.join(known)}")
+        raise argparse.ArgumentTypeError(
+            f"unknown: {', '.join(unknown)}; choose from {', '.join(known)}"
+        )
     return names
 
 

@@ -1,7 +1,6 @@
-"""Pages that go wrong, each on a host of its own between two pages that do not.
+"""Faulty pages (:data:`PAGES`) and faulty transfers (:data:`TRANSPORTS`), and sites with them.
 
-The cases are those of a survey of what breaks crawlers: what a page's bytes can do to a parser
-(:data:`PAGES`), and what a server can do to the bytes on their way (:data:`TRANSPORTS`).
+Each site has one faulty page, listed between two healthy ones.
 """
 
 from __future__ import annotations
@@ -28,48 +27,48 @@ from tests.servers.pages import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-#: ``article``: must be extracted; ``failure``: cannot be; ``either``: one of both, but one
+#: ``article``: must be extracted; ``failure``: cannot be extracted; ``either``: both are right
 Outcome = Literal["article", "failure", "either"]
 
 MIB = 1 << 20
-#: the number of the article that a faulty page carries
-FAULTY = 1
-FAULTY_PATH = f"/2026/03/14/lokales/wie-es-mit-der-bruecke-weitergeht-{FAULTY}.html"
+#: number of the article on the faulty page
+FAULTY_NUMBER = 1
+FAULTY_PATH = f"/2026/03/14/lokales/wie-es-mit-der-bruecke-weitergeht-{FAULTY_NUMBER}.html"
 
 
 @dataclass(frozen=True, slots=True)
 class PageFault:
-    """Bytes that are sent well and are hard to read."""
+    """Page whose bytes are faulty."""
 
     make: Callable[[], bytes]
     outcome: Outcome = "either"
-    #: charset of the Content-Type
+    #: charset in the Content-Type
     charset: str | None = None
-    #: what an extracted body must hold, without mojibake
+    #: paragraphs that an extracted body must contain, without mojibake
     text: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TransportFault:
-    """A way to send a page wrongly: takes the page and the connection, which it ends."""
+    """Faulty transfer of a good page; *send* takes the page and the connection."""
 
     send: Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
     outcome: Outcome = "failure"
     text: tuple[str, ...] = ()
 
 
-_FAULTY_HTML = article_page(FAULTY)
-_FAULTY_TEXT = tuple(paragraphs(FAULTY))
+_FAULTY_HTML = article_page(FAULTY_NUMBER)
+_FAULTY_TEXT = tuple(paragraphs(FAULTY_NUMBER))
 
 
-def _with(extra: str, before: str = "</body>") -> bytes:
-    """Return the article's page with *extra* put in."""
+def _insert(extra: str, before: str = "</body>") -> bytes:
+    """Return the article's page with *extra* inserted before the tag *before*."""
     return _FAULTY_HTML.replace(before, extra + before, 1).encode()
 
 
 def _attributes() -> bytes:
     names = "".join(f" data-a{number}=1" for number in range(300_000))
-    return _with(f"<div{names}>x</div>", "<main>")
+    return _insert(f"<div{names}>x</div>", "<main>")
 
 
 def _binary() -> bytes:
@@ -77,19 +76,19 @@ def _binary() -> bytes:
 
 
 def _mixed_charset() -> bytes:
-    """A page in UTF-8 with a reader comment from elsewhere, in cp1252."""
+    """Return a UTF-8 page with a reader comment in cp1252."""
     comment = "<div class=comments><p>Müßte längst gelöst sein – „schön“ wär’s!</p></div>"
     return _FAULTY_HTML.encode().replace(b"</main>", b"</main>" + comment.encode("cp1252"))
 
 
 def _nested_json_ld() -> bytes:
     script = '<script type="application/ld+json">{}</script>'
-    deep = '{"@graph":' * 100_000 + "1" + "}" * 100_000
-    wide = '{"@type": "NewsArticle", "keywords": [' + '"Wort",' * 400_000 + '"Ende"]}'
-    return _with(script.format(deep) + script.format(wide), "</head>")
+    nested = '{"@graph":' * 100_000 + "1" + "}" * 100_000
+    long = '{"@type": "NewsArticle", "keywords": [' + '"Wort",' * 400_000 + '"Ende"]}'
+    return _insert(script.format(nested) + script.format(long), "</head>")
 
 
-#: what a page's bytes can be
+#: faulty pages by the name of their case
 PAGES: dict[str, PageFault] = {
     "empty": PageFault(lambda: b"", "failure"),
     "spaces": PageFault(lambda: b" \n" * 5000, "failure"),
@@ -102,19 +101,19 @@ PAGES: dict[str, PageFault] = {
         text=_FAULTY_TEXT[2:3],
     ),
     "nested-around": PageFault(
-        lambda: _with("<div>" * 100_000, "<article>").replace(
+        lambda: _insert("<div>" * 100_000, "<article>").replace(
             b"</article>", b"</article>" + b"</div>" * 100_000
         )
     ),
-    "nested-after": PageFault(lambda: _with("<div>" * 100_000 + "x"), text=_FAULTY_TEXT),
-    "unclosed-tags": PageFault(lambda: _with("<section><b>x" * (5 * MIB // 13))),
+    "nested-after": PageFault(lambda: _insert("<div>" * 100_000 + "x"), text=_FAULTY_TEXT),
+    "unclosed-tags": PageFault(lambda: _insert("<section><b>x" * (5 * MIB // 13))),
     "attributes": PageFault(_attributes),
-    "long-href": PageFault(lambda: _with(f'<a href="/{"x" * 20 * MIB}">x</a>')),
+    "long-href": PageFault(lambda: _insert(f'<a href="/{"x" * 20 * MIB}">x</a>')),
     "many-links": PageFault(
-        lambda: _with("".join(f'<a href="/{n}/story-{n}.html">x {n}</a>' for n in range(100_000)))
+        lambda: _insert("".join(f'<a href="/{n}/story-{n}.html">x {n}</a>' for n in range(100_000)))
     ),
-    "long-text": PageFault(lambda: _with("<p>" + "wort " * 2_000_000 + "</p>", "<aside>")),
-    "big-page": PageFault(lambda: _with("<p>Noch ein Absatz, der keiner ist.</p>\n" * 750_000)),
+    "long-text": PageFault(lambda: _insert("<p>" + "wort " * 2_000_000 + "</p>", "<aside>")),
+    "big-page": PageFault(lambda: _insert("<p>Noch ein Absatz, der keiner ist.</p>\n" * 750_000)),
     "json-ld": PageFault(_nested_json_ld, "article", text=_FAULTY_TEXT),
     "malformed": PageFault(
         lambda: (
@@ -137,7 +136,7 @@ PAGES: dict[str, PageFault] = {
     "utf-8-as-latin-1": PageFault(_FAULTY_HTML.encode, "article", "iso-8859-1", _FAULTY_TEXT),
     "bogus-charset": PageFault(_FAULTY_HTML.encode, "article", "x-no-such-charset", _FAULTY_TEXT),
     "utf-16-no-bom": PageFault(
-        lambda: article_page(FAULTY, meta_charset=None).encode("utf-16-le"),
+        lambda: article_page(FAULTY_NUMBER, meta_charset=None).encode("utf-16-le"),
         "article",
         "utf-16",
         _FAULTY_TEXT,
@@ -152,10 +151,10 @@ PAGES: dict[str, PageFault] = {
 
 
 async def _gzip_bomb(page: bytes, writer: asyncio.StreamWriter) -> None:
-    """2 MB that grow to 2 GiB: one deflated block of zeros, sent again and again.
+    """Send 2 MB that decompress to 2 GiB: one deflated block of zeros, repeated.
 
-    A full flush makes the block independent of what came before. The checksum at
-    the end is wrong, since whoever gets there has lost already.
+    A full flush makes the block independent of those before it. The final checksum is wrong: a
+    client that gets there has decompressed everything.
     """
     deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     block = deflate.compress(bytes(16 * MIB)) + deflate.flush(zlib.Z_FULL_FLUSH)
@@ -180,7 +179,9 @@ async def _gzip_lie(page: bytes, writer: asyncio.StreamWriter) -> None:
 
 
 async def _infinite(page: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(response(chunked(page), headers={"Transfer-Encoding": "chunked"}, framed=False))
+    writer.write(
+        response(chunked(page), headers={"Transfer-Encoding": "chunked"}, content_length=False)
+    )
     endless = chunked(b"<p>und so weiter</p>" * 4000)
     while not writer.is_closing():
         writer.write(endless)
@@ -188,29 +189,31 @@ async def _infinite(page: bytes, writer: asyncio.StreamWriter) -> None:
 
 
 async def _short_body(page: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(response(page, headers={"Content-Length": str(len(page) + 5000)}, framed=False))
+    writer.write(
+        response(page, headers={"Content-Length": str(len(page) + 5000)}, content_length=False)
+    )
 
 
 async def _long_body(page: bytes, writer: asyncio.StreamWriter) -> None:
-    """Send more than ``Content-Length`` says: the client sees a page that stops in mid-article."""
+    """Send more bytes than ``Content-Length``: the client gets the first half of the article."""
     cut = page.index(b"Kritik kam")
-    writer.write(response(page, headers={"Content-Length": str(cut)}, framed=False))
+    writer.write(response(page, headers={"Content-Length": str(cut)}, content_length=False))
 
 
 async def _cut_chunk(page: bytes, writer: asyncio.StreamWriter) -> None:
     body = chunked(page)[:-300]
-    writer.write(response(body, headers={"Transfer-Encoding": "chunked"}, framed=False))
+    writer.write(response(body, headers={"Transfer-Encoding": "chunked"}, content_length=False))
 
 
 async def _close_delimited(page: bytes, writer: asyncio.StreamWriter) -> None:
-    writer.write(response(page, headers={"Connection": "close"}, framed=False))
+    writer.write(response(page, headers={"Connection": "close"}, content_length=False))
 
 
 async def _reset(page: bytes, writer: asyncio.StreamWriter) -> None:
     writer.write(response(page)[: len(page) // 2])
     await writer.drain()
-    raw: socket.socket = writer.get_extra_info("socket")
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection: socket.socket = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
@@ -225,7 +228,7 @@ async def _hang(page: bytes, writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(3600)
 
 
-#: what can happen to good bytes on their way
+#: faulty transfers by the name of their case
 TRANSPORTS: dict[str, TransportFault] = {
     "gzip-bomb": TransportFault(_gzip_bomb),
     "gzip-twice": TransportFault(_gzip_twice, "article", _FAULTY_TEXT),
@@ -244,22 +247,22 @@ TRANSPORTS: dict[str, TransportFault] = {
 
 @dataclass(frozen=True, slots=True)
 class FaultSite:
-    """A host with one faulty page and healthy ones before and after it."""
+    """Host with one faulty page, listed between two healthy ones."""
 
     name: str
-    #: distinguishes the healthy articles of all sites
+    #: number of the first healthy article, unique among all sites
     number: int
-    #: None where a proxy answers for the name
+    #: None behind a proxy
     port: int | None = None
 
     @property
     def host(self) -> str:
-        """Name of the site, as its URLs have it."""
+        """Host name and port in the URLs of the site."""
         return f"{self.name}.example" + (f":{self.port}" if self.port else "")
 
     @property
     def fault(self) -> PageFault | TransportFault:
-        """What goes wrong here."""
+        """Fault of the site."""
         return PAGES.get(self.name) or TRANSPORTS[self.name]
 
     @property
@@ -269,7 +272,7 @@ class FaultSite:
 
     @property
     def healthy(self) -> dict[str, int]:
-        """URL -> number of the article, for the pages around the faulty one."""
+        """URL -> article number of the healthy pages."""
         numbers = (self.number, self.number + 1)
         return {
             f"http://{self.host}/2026/03/14/lokales/was-aus-dem-umbau-wird-{n}.html": n
@@ -277,9 +280,9 @@ class FaultSite:
         }
 
     def news_sitemap(self) -> str:
-        """Return a news sitemap that names the faulty page between the healthy ones."""
+        """Return a news sitemap that lists the faulty page between the healthy ones."""
         first, second = self.healthy
-        urls = {first: self.number, self.faulty_url: FAULTY, second: self.number + 1}
+        urls = {first: self.number, self.faulty_url: FAULTY_NUMBER, second: self.number + 1}
         entries = "".join(
             f"<url><loc>{url}</loc><news:news><news:publication><news:name>Der Tagesbote</news:name>"
             "<news:language>de</news:language></news:publication>"
@@ -294,9 +297,9 @@ class FaultSite:
         )
 
     def documents(self, head: str = "", robots: str = "") -> dict[str, tuple[str, bytes]]:
-        """Return path -> content type and body of the pages that are well.
+        """Return path -> content type and body of all documents except the faulty page.
 
-        *head* is put into the front page, *robots* into the robots.txt.
+        *head* is added to the front page, *robots* to robots.txt.
         """
         front = (
             f"<html><head><title>Der Tagesbote</title></head>{head}"
@@ -315,17 +318,14 @@ class FaultSite:
         }
 
 
-#: one site for each case
+#: one site per page and transfer fault
 FAULT_SITES = [
     FaultSite(name, 100 + 2 * position) for position, name in enumerate((*PAGES, *TRANSPORTS))
 ]
 
 
 class FaultServer(LoopbackServer):
-    """Answers for all fault sites, to a client that has it as its ``http_proxy``.
-
-    With *fronts* the front pages are faulty, too.
-    """
+    """Proxy that serves :data:`FAULT_SITES`; with *fronts* their front pages are faulty, too."""
 
     def __init__(self, *, fronts: bool = False) -> None:
         super().__init__()
@@ -333,12 +333,12 @@ class FaultServer(LoopbackServer):
         self._sites = {site.host: site for site in FAULT_SITES}
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send a good document, or commit the site's fault and close."""
+        """Send a healthy document, or the faulty page and close."""
         site = self._sites.get(request.host)
         is_front = self._fronts and request.target == "/"
         if site and (is_front or f"http://{request.host}{request.target}" == site.faulty_url):
             self.record(request, 200)
-            await commit(site.fault, writer)
+            await send_fault(site.fault, writer)
             return False
         documents = site.documents() if site else {}
         kind, body = documents.get(request.target, ("text/html", b""))
@@ -348,8 +348,8 @@ class FaultServer(LoopbackServer):
         return True
 
 
-async def commit(fault: PageFault | TransportFault, writer: asyncio.StreamWriter) -> None:
-    """Send the faulty page, or the good page faultily."""
+async def send_fault(fault: PageFault | TransportFault, writer: asyncio.StreamWriter) -> None:
+    """Send a faulty page, or a good page by a faulty transfer."""
     if isinstance(fault, TransportFault):
         await fault.send(_FAULTY_HTML.encode(), writer)
         return

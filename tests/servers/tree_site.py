@@ -1,4 +1,4 @@
-"""A site of numbered pages, each of which links to the next few: nothing but links reaches them."""
+"""Site of numbered pages that can be discovered only by following links."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.servers import LoopbackServer, response
 if TYPE_CHECKING:
     from tests.servers import Request
 
-WIDTH = 5
-"""Links of a page to pages of its own; others lead to pages that are known."""
+LINKS_PER_PAGE = 5
+"""Links of a page to its children; further links lead back to earlier pages."""
 
 
 class TreeSite(LoopbackServer):
-    """Serves ``/0`` to ``/<pages - 1>``, each after some milliseconds.
+    """Serves ``/0`` to ``/<pages - 1>``, each after a random delay of *delay* seconds on average.
 
-    Page n links to the pages 5n+1 to 5n+5, and back to two others. Some numbers are special:
-    ``moved`` redirect once, ``loops`` redirect to themselves, ``gone`` are 404, and ``shaky`` fail
-    at the first request.
+    Page n links to the pages 5n+1 to 5n+5, and back to n/2 and n/3. Some pages are faulty:
+    ``moved`` redirect once, ``loops`` redirect to themselves, ``gone`` are 404, ``shaky`` answer
+    the first request with 503.
     """
 
     def __init__(self, pages: int, delay: float = 0.01) -> None:
@@ -33,19 +33,19 @@ class TreeSite(LoopbackServer):
         self.loops = {n for n in range(pages // 2, pages) if n % 100 == 9}
         self.gone = {n for n in range(pages // 2, pages) if n % 100 == 19}
         self.shaky = {n for n in range(1, pages) if n % 100 == 29}
-        #: when each page was served whole, in seconds of time.monotonic()
+        #: time.monotonic() and number of each page served with content
         self.served: list[tuple[float, int]] = []
         self._random = random.Random(1)
-        self._asked: Counter[int] = Counter()
+        self._requests: Counter[int] = Counter()
 
     @property
     def healthy(self) -> set[int]:
-        """Numbers of the pages that have content."""
+        """Numbers of the pages with content."""
         return set(range(self.pages)) - self.loops - self.gone
 
     def links(self, n: int) -> list[int]:
         """Return the numbers of the pages that page *n* links to."""
-        links = [WIDTH * n + k for k in range(1, WIDTH + 1)] + [n // 2, n // 3]
+        links = [LINKS_PER_PAGE * n + k for k in range(1, LINKS_PER_PAGE + 1)] + [n // 2, n // 3]
         return [link for link in links if link < self.pages]
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
@@ -55,14 +55,14 @@ class TreeSite(LoopbackServer):
             return self._send(request, writer, 404, b"")
         n = int(name)
         await asyncio.sleep(self._random.uniform(0, 2 * self.delay))
-        self._asked[n] += 1
+        self._requests[n] += 1
         if n in self.loops:
             return self._send(request, writer, 302, b"", {"Location": f"/{path}"})
         if n in self.moved and path == name:
             return self._send(request, writer, 301, b"", {"Location": f"/{n}.html"})
         if n in self.gone or n >= self.pages:
             return self._send(request, writer, 404, b"")
-        if n in self.shaky and self._asked[n] == 1:
+        if n in self.shaky and self._requests[n] == 1:
             return self._send(request, writer, 503, b"")
         self.served.append((time.monotonic(), n))
         return self._send(request, writer, 200, self._page(n))

@@ -1,4 +1,4 @@
-"""Cases of sitemaps, feeds, endless sites and style sheets (see :mod:`tests.servers.faultcases`)."""
+"""Fault cases of discovery: sitemaps, feeds, links to internal addresses, crawler traps."""
 
 from __future__ import annotations
 
@@ -7,57 +7,57 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.servers.faultcases import FAILED, HTML, Case, Visit, good_article
-from tests.servers.faults import MIB
-from tests.servers.styled import HANG, Answer, redirect
+from tests.servers.fault_web import FAILED, HTML, Case, Visit
+from tests.servers.faulty_pages import MIB
+from tests.servers.styled_web import Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 XML = {"Content-Type": "application/xml"}
-CSS = {"Content-Type": "text/css"}
-#: how a page, a list or a sheet may write a forbidden address
-INSIDE = (
+#: spellings of internal addresses
+INTERNAL_HOSTS = (
     "127.0.0.2", "2130706434", "0x7f.2", "0177.0.0.2", "127.2", "[::ffff:127.0.0.2]", "[::1]",
     "0.0.0.0", "10.1.2.3", "169.254.169.254", "[fe80::1]", "localhost", "inner.example",
     "metadata.google.internal", "user:secret@127.0.0.2",
 )  # fmt: skip
 
 
-def inside(visit: Visit, path: str) -> list[str]:
-    """Return URLs of forbidden addresses."""
-    port = visit.inside.rsplit(":", 1)[-1]
-    urls = [f"http://{host}:{port}{path}" for host in INSIDE]
+def internal_urls(visit: Visit, path: str) -> list[str]:
+    """Return URLs of internal addresses, files and data."""
+    port = visit.internal_url.rsplit(":", 1)[-1]
+    urls = [f"http://{host}:{port}{path}" for host in INTERNAL_HOSTS]
     return [*urls, f"ftp://127.0.0.2:{port}{path}", f"file:///etc{path}", "data:text/html,<p>x"]
 
 
 def refresh(url: str) -> Answer:
-    """Return a page that sends its readers to *url*."""
+    """Return a page with a meta refresh to *url*."""
     tag = f'<meta http-equiv="refresh" content="0;url={url}">'
     return Answer(f"<html><head>{tag}</head><p>Weiter</p></html>".encode(), headers=HTML)
 
 
-def feed(visit: Visit, extra: str, doctype: str = "", older: str = "") -> bytes:
+def feed(visit: Visit, before: str, doctype: str = "", after: str = "") -> bytes:
+    """Return an RSS feed of the healthy articles, with text *before* and *after* them."""
     items = "".join(
         f"<item><title>Teil {n}</title><link>{url}</link></item>"
         for url, n in visit.site.healthy.items()
     )
     return (
         f'<?xml version="1.0"?>{doctype}<rss version="2.0"><channel><title>t</title>'
-        f"{extra}{items}{older}</channel></rss>"
+        f"{before}{items}{after}</channel></rss>"
     ).encode()
 
 
 def _entities(first: str, levels: int) -> str:
-    """Return a DTD in which entity ``e<levels>`` is *first*, ten times for each level."""
+    """Return a DTD in which the entity ``e<levels>`` repeats *first* 10 ** *levels* times."""
     lines = [f'<!ENTITY e0 "{first}">']
     lines += [f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, levels + 1)]
     return f"<!DOCTYPE x [{''.join(lines)}]>"
 
 
 def _sitemap(entries: str, doctype: str = "", root: str = "urlset") -> bytes:
-    space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-    return f'<?xml version="1.0"?>{doctype}<{root} {space}>{entries}</{root}>'.encode()
+    namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    return f'<?xml version="1.0"?>{doctype}<{root} {namespace}>{entries}</{root}>'.encode()
 
 
 def _locs(urls: list[str], item: str = "url") -> str:
@@ -65,33 +65,33 @@ def _locs(urls: list[str], item: str = "url") -> str:
 
 
 @cache
-def _million(base: str) -> bytes:
+def _million_urls(base: str) -> bytes:
     lines = (f"<url><loc>{base}/meldungen/eine-{n}.html</loc></url>" for n in range(1_000_000))
     return gzip.compress(_sitemap("".join(lines)), 1)
 
 
 @cache
-def _bomb() -> bytes:
+def _gzip_bomb() -> bytes:
     return gzip.compress(bytes(512 * MIB), 1)
 
 
-def _sitemap_case(
-    what: str, make: Callable[[Visit], bytes], *ends: str, group: str = "sitemap"
-) -> Case:
+def _sitemap_case(description: str, make: Callable[[Visit], bytes], *outcomes: str) -> Case:
     def reply(visit: Visit) -> Answer | None:
         if not visit.target.startswith("/bad.xml"):
             return None
         return Answer(make(visit), headers=XML)
 
     return Case(
-        group, what, reply, ends or ("read", *FAILED), "/bad.xml", robots="Sitemap: BASE/bad.xml\n"
+        description,
+        reply,
+        outcomes or ("read", *FAILED),
+        "/bad.xml",
+        robots="Sitemap: BASE/bad.xml\n",
     )
 
 
 def _xxe(visit: Visit, entity: str) -> str:
-    return (
-        f'<!DOCTYPE x [<!ENTITY x SYSTEM "{entity}"><!ENTITY % y SYSTEM "{visit.inside}/d"> %y;]>'
-    )
+    return f'<!DOCTYPE x [<!ENTITY x SYSTEM "{entity}"><!ENTITY % y SYSTEM "{visit.internal_url}/d"> %y;]>'
 
 
 SITEMAPS: dict[str, Case] = {
@@ -109,7 +109,7 @@ SITEMAPS: dict[str, Case] = {
         "entities from a file and from loopback",
         lambda visit: _sitemap(_locs([f"{visit.base}/&x;"]), _xxe(visit, "file:///etc/hostname")),
     ),
-    "sitemap-bomb": _sitemap_case("0.5 MB, unpacked 512 MB", lambda _: _bomb()),
+    "sitemap-bomb": _sitemap_case("0.5 MB that decompress to 512 MB", lambda _: _gzip_bomb()),
     "sitemap-self": _sitemap_case(
         "an index of itself",
         lambda visit: _sitemap(
@@ -117,15 +117,17 @@ SITEMAPS: dict[str, Case] = {
         ),
     ),
     "sitemap-random": _sitemap_case(
-        "an index of ever new indexes",
+        "an endless chain of indexes",
         lambda visit: _sitemap(
             _locs([f"{visit.base}/bad.xml?{random.random()}" for _ in range(50)], "sitemap"),
             root="sitemapindex",
         ),
     ),
-    "sitemap-million": _sitemap_case("a million URLs, packed", lambda visit: _million(visit.base)),
+    "sitemap-million": _sitemap_case(
+        "a million URLs, compressed", lambda visit: _million_urls(visit.base)
+    ),
     "sitemap-bad-entry": _sitemap_case(
-        "URLs that are none",
+        "invalid URLs",
         lambda visit: _sitemap(
             _locs(
                 [
@@ -144,25 +146,27 @@ SITEMAPS: dict[str, Case] = {
     ),
     "sitemap-inside": _sitemap_case(
         "URLs of loopback and files",
-        lambda visit: _sitemap(_locs(inside(visit, "/2026/03/14/eine-meldung-von-innen.html"))),
+        lambda visit: _sitemap(
+            _locs(internal_urls(visit, "/2026/03/14/eine-meldung-von-innen.html"))
+        ),
         "read",
-        group="inside",
     ),
     "sitemap-index-inside": _sitemap_case(
         "an index of sitemaps on loopback",
-        lambda visit: _sitemap(_locs(inside(visit, "/map.xml"), "sitemap"), root="sitemapindex"),
+        lambda visit: _sitemap(
+            _locs(internal_urls(visit, "/map.xml"), "sitemap"), root="sitemapindex"
+        ),
         "read",
-        group="inside",
     ),
 }
 
 
-def _feed_case(what: str, make: Callable[[Visit], bytes], *ends: str, group: str = "feed") -> Case:
+def _feed_case(description: str, make: Callable[[Visit], bytes], *outcomes: str) -> Case:
     def reply(visit: Visit) -> Answer | None:
         return Answer(make(visit), headers=XML) if visit.target == "/feed.xml" else None
 
     link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return Case(group, what, reply, ends or ("read", *FAILED), "/feed.xml", front=link)
+    return Case(description, reply, outcomes or ("read", *FAILED), "/feed.xml", front=link)
 
 
 FEEDS: dict[str, Case] = {
@@ -181,7 +185,7 @@ FEEDS: dict[str, Case] = {
         lambda visit: feed(
             visit,
             "",
-            older="".join(
+            after="".join(
                 f"<item><title>x</title><link>{visit.base}/2026/03/14/{n}-x.html</link></item>"
                 for n in range(100_000)
             ),
@@ -192,28 +196,30 @@ FEEDS: dict[str, Case] = {
         "entries on loopback and in files",
         lambda visit: feed(
             visit,
-            "".join(f"<item><link>{url}</link></item>" for url in inside(visit, "/2026/x.html")),
+            "".join(
+                f"<item><link>{url}</link></item>" for url in internal_urls(visit, "/2026/x.html")
+            ),
         ),
         "read",
-        group="inside",
     ),
 }
 
 
 def links_page(urls: list[str]) -> Answer:
-    text = "".join(
+    """Return a page with a link to each of *urls*."""
+    links = "".join(
         f'<li><a href="{url}">Was in der Stadt am Fluss noch geschah, Folge {n}</a></li>'
         for n, url in enumerate(urls)
     )
-    return Answer(f"<html><title>x</title><ul>{text}</ul></html>".encode(), headers=HTML)
+    return Answer(f"<html><title>x</title><ul>{links}</ul></html>".encode(), headers=HTML)
 
 
-def _hops_inside(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer | None]:
-    """Return pages each of which leads to another forbidden address."""
+def _internal_hops(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer | None]:
+    """Return replies with a page of links to pages that each lead to an internal address."""
     start = "/2026/03/14/was-noch-geschah-"
 
     def hop(visit: Visit) -> Answer | None:
-        urls = inside(visit, "/x.html")
+        urls = internal_urls(visit, "/x.html")
         if visit.target == "/":
             return links_page([f"{start}{number}.html" for number in range(len(urls))])
         if visit.target.startswith(start):
@@ -225,10 +231,9 @@ def _hops_inside(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer | N
 
 LINKS: dict[str, Case] = {
     "links-inside": Case(
-        "inside",
         "links to loopback and files",
         lambda visit: (
-            links_page(inside(visit, "/2026/03/14/eine-lange-geschichte-von-innen.html"))
+            links_page(internal_urls(visit, "/2026/03/14/eine-lange-geschichte-von-innen.html"))
             if visit.target == "/"
             else None
         ),
@@ -236,20 +241,20 @@ LINKS: dict[str, Case] = {
         "/",
     ),
     "redirects-inside": Case(
-        "inside", "pages that redirect to loopback", _hops_inside(redirect), ("read",), "/"
+        "pages that redirect to loopback", _internal_hops(redirect), ("read",), "/"
     ),
     "refreshes-inside": Case(
-        "inside", "pages with meta refresh to loopback", _hops_inside(refresh), ("read",), "/"
+        "pages with meta refresh to loopback", _internal_hops(refresh), ("read",), "/"
     ),
 }
 
 
-def _trap_case(what: str, start: str, follow: Callable[[Visit], list[str] | None]) -> Case:
+def _trap_case(description: str, start: str, follow: Callable[[Visit], list[str] | None]) -> Case:
     def reply(visit: Visit) -> Answer | None:
         urls = follow(visit)
         return None if urls is None else links_page(urls)
 
-    return Case("trap", what, reply, ("read",), "/", front=f'<a href="{start}">Mehr davon</a>')
+    return Case(description, reply, ("read",), "/", front=f'<a href="{start}">Mehr davon</a>')
 
 
 def _calendar(visit: Visit) -> list[str] | None:
@@ -283,83 +288,8 @@ def _stories(visit: Visit) -> list[str] | None:
 
 
 TRAPS: dict[str, Case] = {
-    "trap-calendar": _trap_case("a calendar without end", "/kalender/2026/11/", _calendar),
+    "trap-calendar": _trap_case("an endless calendar", "/kalender/2026/11/", _calendar),
     "trap-sessions": _trap_case("a session in every link", "/thema/1.html", _sessions),
-    "trap-deep": _trap_case("relative links that add themselves", "/archiv/", _deep),
-    "trap-stories": _trap_case("links to ever new pages", "/geschichten/", _stories),
-}
-
-
-def _style_case(what: str, sheets: dict[str, Answer], *hrefs: str, group: str = "style") -> Case:
-    def reply(visit: Visit) -> Answer | None:
-        if visit.at_article:
-            links = "".join(f'<link rel="stylesheet" href="{href}">' for href in hrefs)
-            return good_article(links.replace("INSIDE", visit.inside))
-        if visit.target.startswith("/endless/"):
-            return Answer(
-                f'@import "/endless/{visit.turn}{visit.target[9:]}";'.encode(), headers=CSS
-            )
-        answer = sheets.get(visit.target)
-        if answer and visit.inside:
-            body = answer.body.replace(b"INSIDE", visit.inside.encode())
-            return Answer(body, answer.status, answer.headers, answer.after)
-        return answer
-
-    return Case(group, what, reply)
-
-
-def _css(text: str, status: int = 200) -> Answer:
-    return Answer(text.encode(), status, CSS)
-
-
-_RULES = "p.c{} {{ color: #{:06x}; font-size: {}px }}\n"
-STYLES: dict[str, Case] = {
-    "css-loop": _style_case(
-        "imports that lead back, and imports without end",
-        {
-            "/a.css": _css('@import "/b.css";'),
-            "/b.css": _css('@import "/a.css"; @import "/b.css";'),
-        },
-        "/a.css",
-        "/endless/x.css",
-    ),
-    "css-hang": _style_case("no answer", {"/hang.css": HANG}, "/hang.css"),
-    "css-404": _style_case("404", {"/none.css": _css("", 404)}, "/none.css"),
-    "css-10-mb": _style_case(
-        "10 MB of rules",
-        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(250_000)))},
-        "/big.css",
-    ),
-    "css-2-mb": _style_case(
-        "a sheet just within the limit",
-        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(45_000)))},
-        "/big.css",
-    ),
-    "css-tokens": _style_case(
-        "comments, escapes, quotes and blocks that never end",
-        {
-            "/comment.css": _css("/*" * 100_000),
-            "/escape.css": _css("\\" * 200_000),
-            "/quote.css": _css('"' + "x" * MIB),
-            "/nested.css": _css("a{" * 5_000 + "@media x{" * 5_000 + "(" * 5_000),
-        },
-        "/comment.css",
-        "/escape.css",
-        "/quote.css",
-        "/nested.css",
-    ),
-    "css-inside": _style_case(
-        "sheets, imports and redirects on loopback",
-        {
-            "/import.css": _css('@import "INSIDE/import.css";'),
-            "/redirect.css": Answer(b"", 302, CSS | {"Location": "http://127.0.0.2/x.css"}),
-        },
-        "INSIDE/sheet.css",
-        "http://inner.example/sheet.css",
-        "http://169.254.169.254/sheet.css",
-        "/import.css",
-        "/redirect.css",
-        "file:///etc/hostname",
-        group="inside",
-    ),
+    "trap-deep": _trap_case("relative links that make URLs longer and longer", "/archiv/", _deep),
+    "trap-stories": _trap_case("endless links to new pages", "/geschichten/", _stories),
 }

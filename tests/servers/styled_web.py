@@ -1,4 +1,4 @@
-"""Article pages with style sheets, on hosts that send these well or badly."""
+"""Server with a fixed answer for each URL: article pages, style sheets, faulty answers."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ NOT_FOUND = b"<html><title>Not found</title><p>Not found.</html>"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a URL gives."""
+    """Answer to the requests for a URL."""
 
     body: bytes = b"h1 { font-size: 40px }"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: CSS)
-    #: seconds before the answer
-    after: float = 0
-    #: close the connection instead
+    #: seconds before the answer is sent
+    delay: float = 0
+    #: close the connection without an answer
     drops: bool = False
 
 
-HANG = Answer(after=3600)
+HANG = Answer(delay=3600)
 
 
 def redirect(url: str) -> Answer:
-    """Return the answer that leads to *url*."""
+    """Return a redirect to *url*."""
     return Answer(b"", 302, {"Location": url})
 
 
 def bomb(megabytes: int) -> Answer:
-    """Return a style sheet that unpacks to that size."""
+    """Return a compressed style sheet that decompresses to *megabytes*."""
     return Answer(
         gzip.compress(b" " * (megabytes << 20)), headers=CSS | {"Content-Encoding": "gzip"}
     )
 
 
 def page(number: int, *head: str) -> Answer:
-    """Return an article page with *head* in its head."""
+    """Return an article page with the elements *head* added to its ``head``."""
     html = article_page(number).replace("</head>", "".join(head) + "</head>", 1)
     return Answer(html.encode(), headers={"Content-Type": "text/html; charset=utf-8"})
 
 
 def link(href: str, attributes: str = "") -> str:
-    """Return a ``link`` to a style sheet."""
+    """Return a ``link`` element for a style sheet."""
     return f'<link rel="stylesheet" href="{href}" {attributes}>'
 
 
 class StyledWeb(LoopbackServer):
-    """Answers by URL without scheme (``cdn.example/theme.css``) to a client that uses it as its proxy."""
+    """Proxy with an answer for each URL without scheme (``cdn.example/theme.css``), else 404."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         super().__init__()
@@ -67,17 +67,17 @@ class StyledWeb(LoopbackServer):
         self.requests: dict[str, Request] = {}
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send what there is for the URL."""
+        """Send the answer for the URL."""
         url = f"{request.host}{request.target}"
         answer = self._answers.get(url, Answer(NOT_FOUND, 404, {"Content-Type": "text/html"}))
         self.record(request, answer.status)
         self.requests[url] = request
-        await asyncio.sleep(answer.after)
+        await asyncio.sleep(answer.delay)
         if answer.drops:
             return False
         writer.write(response(answer.body, answer.status, answer.headers))
         return True
 
-    def times(self) -> Counter[str]:
+    def request_counts(self) -> Counter[str]:
         """Return the number of requests for each URL."""
-        return Counter(f"{line.host}{line.target}" for line in self.log)
+        return Counter(f"{request.host}{request.target}" for request in self.log)
