@@ -36,7 +36,7 @@ def crawl(url: str, settings: dict[str, object]) -> dict[str, Any]:
     extensions = json.dumps({"benchmarks.crawlload.Meter": 0})
     given = {"EXTENSIONS": extensions, "NEWSCRAWL_SEGMENTS": "", "LOG_LEVEL": "ERROR", **settings}
     options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
-    spider = REPOSITORY / "tests" / "tree_spider.py"
+    spider = REPOSITORY / "tests" / "spiders" / "tree_spider.py"
     with TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, "-m", "scrapy", "runspider", spider, "-a", f"url={url}", *options],

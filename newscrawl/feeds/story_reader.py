@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
-from newscrawl.crawl.discovery.urls import absolute_url, owner, site_key
+from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key
 from newscrawl.items import Article, parse_iso
 from newscrawl.neardup import Story
 
@@ -47,7 +47,9 @@ class StoryReader:
         if url is None:
             return None
         when = instant(value("date")) or instant(value("fetched_at")) or now
-        return Story(_identity(url, value("canonical_url")), text, when, owner(site_key(url)))
+        return Story(
+            _identity(url, value("canonical_url")), text, when, registered_domain(site_key(url))
+        )
 
 
 def _identity(url: str, canonical: Any) -> str:
@@ -60,7 +62,9 @@ def _identity(url: str, canonical: Any) -> str:
     stated = absolute_url(canonical, url)
     if not stated or urlsplit(stated).path in ("", "/"):
         return url
-    return stated if owner(site_key(stated)) == owner(site_key(url)) else url
+    return (
+        stated if registered_domain(site_key(stated)) == registered_domain(site_key(url)) else url
+    )
 
 
 def instant(moment: Any) -> datetime | None:

@@ -9,7 +9,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import owner
+from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
@@ -66,7 +66,7 @@ class NearDuplicatePipeline:
     async def open_spider(self) -> None:
         """Open the index. Raises ``NearDuplicateIndexError`` for a file that is none of ours."""
         await self._index.open()
-        await run_in_thread(owner, "example.com")  # reads the public suffix list
+        await run_in_thread(registered_domain, "example.com")  # reads the public suffix list
 
     async def close_spider(self) -> None:
         """Close the index."""

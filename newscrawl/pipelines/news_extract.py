@@ -141,7 +141,7 @@ class NewsExtractPipeline:
         except WorkerError as error:
             self._record_failure(page, error)
             if state := CrawlState.of(self._crawler):
-                state.pages.not_extracted(page.url, f"worker_{error.reason}")
+                state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
             return self._finish(item, page, None, ExtractionFailed(page, error))
         dropped = verdict(article, self._options) or await self._not_new(article, page, text)
         return self._finish(item, page, article, dropped)

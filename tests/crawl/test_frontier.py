@@ -1,8 +1,7 @@
-"""Requests as rows, their keys, the queue in memory and file, and how requests end."""
+"""Frontier: request serialization, request queue, leases, item keys and outcomes."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 from collections import Counter
@@ -21,10 +20,11 @@ from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.frontier.lease import Lease
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import item_key, outbox_row
-from newscrawl.crawl.frontier.request_queue import Entry, PendingRequests, Slot
-from newscrawl.crawl.frontier.serialization import NotPlainError, dump_request, load_request
+from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry, SlotQueue
+from newscrawl.crawl.frontier.serialization import SerializationError, dump_request, load_request
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
+from tests.helpers.crawl_history import in_loop
 from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class Callbacks(Spider):
     name = "callbacks"
 
-    def one(self, response: Any) -> None: ...
+    def callback(self, response: Any) -> None: ...
 
-    def two(self, failure: Any) -> None: ...
+    def errback(self, failure: Any) -> None: ...
 
 
 SPIDER = Callbacks()
@@ -63,16 +63,15 @@ JSON = st.recursive(
             ),
             "flags": st.lists(st.text()),
             "cookies": st.dictionaries(st.text(), st.text()),
-            "callback": st.just(SPIDER.one),
-            "errback": st.just(SPIDER.two),
+            "callback": st.just(SPIDER.callback),
+            "errback": st.just(SPIDER.errback),
         },
     )
 )
-def test_a_request_comes_back_from_its_row(options: dict[str, Any]):
-    """Whatever JSON can hold is the same afterwards."""
+def test_serialization_round_trip(options: dict[str, Any]):
     request = Request("https://a.example/ü?q=1", **options)
-    back = load_request(dump_request(request, SPIDER), SPIDER)
-    assert back.to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
+    loaded = load_request(dump_request(request, SPIDER), SPIDER)
+    assert loaded.to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
 
 
 @pytest.mark.parametrize(
@@ -82,11 +81,10 @@ def test_a_request_comes_back_from_its_row(options: dict[str, Any]):
         JsonRequest("https://a.example/", data={"a": [1, 2]}),
     ],
 )
-def test_classes_of_requests(request_: Request):
-    """A subclass comes back as such, its body as it was made."""
-    back = load_request(dump_request(request_, SPIDER), SPIDER)
-    assert type(back) is type(request_)
-    assert (back.method, back.body, back.headers) == (
+def test_serialization_keeps_request_subclasses(request_: Request):
+    loaded = load_request(dump_request(request_, SPIDER), SPIDER)
+    assert type(loaded) is type(request_)
+    assert (loaded.method, loaded.body, loaded.headers) == (
         request_.method,
         request_.body,
         request_.headers,
@@ -97,27 +95,24 @@ def test_classes_of_requests(request_: Request):
     "request_",
     [
         Request("https://a.example/", lambda response: None),
-        Request("https://a.example/", Callbacks().one),
+        Request("https://a.example/", Callbacks().callback),
         Request("https://a.example/", meta={"a": {1, 2}}),
         Request("https://a.example/", cb_kwargs={"a": object()}),
     ],
 )
-def test_what_json_cannot_hold(request_: Request):
-    """Functions, another spider's methods and objects are refused, not pickled."""
-    with pytest.raises(NotPlainError):
+def test_rejects_unserializable_requests(request_: Request):
+    with pytest.raises(SerializationError):
         dump_request(request_, SPIDER)
 
 
-def test_a_callback_that_is_gone():
-    """A row of another version of the spider says what is missing."""
-    text = dump_request(Request("https://a.example/", SPIDER.one), SPIDER)
-    with pytest.raises(NotPlainError, match="has no method 'one'"):
+def test_load_names_a_missing_callback():
+    text = dump_request(Request("https://a.example/", SPIDER.callback), SPIDER)
+    with pytest.raises(SerializationError, match="has no method 'callback'"):
         load_request(text, Spider("other"))
 
 
-def test_rows_name_no_other_classes():
-    """A row cannot have something else called."""
-    with pytest.raises(NotPlainError, match="subprocess"):
+def test_load_rejects_classes_other_than_requests():
+    with pytest.raises(SerializationError, match="subprocess"):
         load_request('{"url": "https://a.example/", "class": "subprocess.Popen"}', SPIDER)
 
 
@@ -125,17 +120,16 @@ STEPS = [*["push", "yield"] * 3, "write", "pop", "end", "read", "finish_reads"]
 
 
 class File:
-    """The pending requests of a Pending in a file, of which reading takes a while."""
+    """A file of pending requests with delayed writes and reads."""
 
     def __init__(self, memory: int) -> None:
         self.rows: dict[int, tuple[str, int]] = {}
-        #: those that the file gets later
         self.unwritten: set[int] = set()
-        self.under_way: set[int] = set()
-        self.asked: list[Slot] = []
-        self.reads: list[tuple[Slot, list[Entry], frozenset[int], bool]] = []
+        self.leased: set[int] = set()
+        self.to_load: list[SlotQueue] = []
+        self.reads: list[tuple[SlotQueue, list[QueueEntry], frozenset[int], bool]] = []
         self.pending = PendingRequests(
-            memory, self.asked.append, lambda e: e.id not in self.unwritten
+            memory, self.to_load.append, lambda e: e.id not in self.unwritten
         )
         self.pushed = 0
         self.popped: list[int] = []
@@ -145,7 +139,7 @@ class File:
         self.rows[self.pushed] = (name, rank)
         if not written:
             self.unwritten.add(self.pushed)
-        self.pending.push(name, Entry(rank, self.pushed, self.pushed, ""))
+        self.pending.push(name, QueueEntry(rank, self.pushed, self.pushed, ""))
 
     def pop(self) -> bool:
         found = self.pending.pop()
@@ -153,42 +147,42 @@ class File:
             name, entry = found
             assert self.rows[entry.id] == (name, entry.rank)
             self.popped.append(entry.id)
-            self.under_way.add(entry.id)
+            self.leased.add(entry.id)
         return found is not None
 
     def end(self) -> None:
-        if self.under_way:
-            number = min(self.under_way)
-            self.under_way.remove(number)
+        if self.leased:
+            number = min(self.leased)
+            self.leased.remove(number)
             self.unwritten.discard(number)
-            self.pending.land(self.rows.pop(number)[0])
+            self.pending.release(self.rows.pop(number)[0])
 
     def write(self) -> None:
         self.unwritten.clear()
 
     def read(self) -> None:
-        for slot in self.asked:
+        for slot in self.to_load:
             assert slot.horizon is not None
-            limit = self.pending.share + len(self.under_way) + len(slot.held)
+            limit = self.pending.slot_memory + len(self.leased) + len(slot.kept)
             entries = sorted(
-                Entry(rank, number, number, "")
+                QueueEntry(rank, number, number, "")
                 for number, (name, rank) in self.rows.items()
                 if name == slot.name
                 and (rank, number) >= slot.horizon
                 and number not in self.unwritten
             )
-            known = frozenset(self.under_way)
-            self.reads.append((slot, entries[:limit], known, len(entries) < limit))
-        self.asked.clear()
+            leased = frozenset(self.leased)
+            self.reads.append((slot, entries[:limit], leased, len(entries) < limit))
+        self.to_load.clear()
 
     def finish_reads(self) -> None:
         reads, self.reads = self.reads, []
-        for slot, entries, known, complete in reads:
-            self.pending.loaded(slot, entries, known=known, complete=complete)
+        for slot, entries, leased, complete in reads:
+            self.pending.loaded(slot, entries, leased=leased, complete=complete)
 
 
-def play(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
-    """Do *steps* with a File, hand out the rest, and check that each came once."""
+def run_steps(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
+    """Execute *steps* on a File, pop the rest, and check that each request was popped once."""
     file = File(memory)
     for step, name, rank in steps:
         if step in ("push", "yield"):
@@ -211,57 +205,50 @@ def play(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
         st.tuples(st.sampled_from(STEPS), st.sampled_from("ab"), st.integers(-2, 2)), max_size=200
     ),
 )
-def test_every_request_is_handed_out_once(memory: int, steps: list[tuple[str, str, int]]):
-    """However pushing, popping, ending and reading mix, none is lost, and none comes twice."""
-    play(memory, steps)
+def test_pops_every_request_once(memory: int, steps: list[tuple[str, str, int]]):
+    run_steps(memory, steps)
 
 
-def test_every_request_is_handed_out_once_in_the_long_run():
-    """The same over histories in which memory is full most of the time."""
+def test_pops_every_request_once_with_full_memory():
     for seed in range(600):
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         steps = [
-            (chance.choice(STEPS), chance.choice("ab"), chance.randint(-2, 2))
-            for _ in range(chance.randint(50, 200))
+            (rng.choice(STEPS), rng.choice("ab"), rng.randint(-2, 2))
+            for _ in range(rng.randint(50, 200))
         ]
-        play(chance.randint(1, 12), steps)
+        run_steps(rng.randint(1, 12), steps)
 
 
-def test_a_request_is_in_the_file_once_one_that_led_to_it_is_done():
-    """Not before; a request that is done before them is written as done."""
+@in_loop
+async def test_writes_a_request_when_a_parent_ends():
+    crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
+    book = LeaseBook.for_crawler(crawler)
+    await book.finished_requests()  # opens the file
+    first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
+    for lease in (first, second):
+        book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
+        book.add(lease)
+    book.add_request((early.id, early.key, "a", 0, "{}"), first)
+    book.add_request((4, 4, "a", 0, "{}"), first)
+    book.add(early)
+    for lease in (first, second):
+        book.add_duplicate(4, lease)
 
-    async def test() -> None:
-        crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
-        book = LeaseBook.for_crawler(crawler)
-        await book.ended()  # opens the file
-        first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
-        for lease in (first, second):
-            book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
-            book.add(lease)
-        book.add_request((early.id, early.key, "a", 0, "{}"), first)
-        book.add_request((4, 4, "a", 0, "{}"), first)
-        book.add(early)
-        for lease in (first, second):
-            book.share(4, lease)
+    async def rows_after(done: Lease | None) -> dict[int, bool]:
+        if done:
+            book.fail(done, "gone")
+            book.end_finished()
+        found = await book.store.read("SELECT key, request IS NOT NULL FROM request")
+        return {key: bool(pending) for key, pending in found}
 
-        async def rows_after(done: Lease | None) -> dict[int, bool]:
-            if done:
-                book.give_up(done, "gone")
-                book.settle()
-            found = await book.store.read("SELECT key, request IS NOT NULL FROM request")
-            return {key: bool(pending) for key, pending in found}
-
-        assert await rows_after(None) == {1: True, 2: True}
-        assert await rows_after(early) == {1: True, 2: True, 3: False}
-        assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
-        assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
-        await book.store.close()
-
-    asyncio.run(test())
+    assert await rows_after(None) == {1: True, 2: True}
+    assert await rows_after(early) == {1: True, 2: True, 3: False}
+    assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
+    assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
+    await book.store.close()
 
 
-def test_slots_take_turns_and_priorities_count():
-    """The slot with the fewest requests under way goes first; in it, the highest priority."""
+def test_orders_by_slot_load_then_priority():
     file = File(100)
     for name, rank in [("a", 0), ("a", -5), ("b", 0), ("b", 0)]:
         file.push(name, rank)
@@ -269,8 +256,7 @@ def test_slots_take_turns_and_priorities_count():
     assert file.popped == [2, 3, 1, 4]
 
 
-def test_little_is_in_memory():
-    """Of many requests, memory holds what was asked for."""
+def test_limits_requests_in_memory():
     file = File(50)
     for _ in range(10_000):
         file.push("a", 0)
@@ -279,8 +265,7 @@ def test_little_is_in_memory():
     assert len(file.pending) == 10_000
 
 
-def test_keys_of_items():
-    """An article is told by canonical URL and body, any other item by all but its time."""
+def test_item_keys():
     first, again, other = (
         Article(url=url, canonical_url="https://a.example/1", body=body)
         for url, body in [("https://a.example/1?x", "A"), ("https://a.example/1", "A"), ("", "B")]
@@ -291,27 +276,26 @@ def test_keys_of_items():
     assert item_key({"a": 1}) != item_key({"a": 2})
 
 
-def test_the_addon_switches_it_on():
-    """By choice only, and a scheduler that the project names stays."""
+def test_addon_enables_the_scheduler_on_request():
     addons = {"ADDONS": {"newscrawl.Addon": 500}}
-    chosen = {**addons, "NEWSCRAWL_FRONTIER_ENABLED": True}
-    theirs = {**chosen, "SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    enabled = {**addons, "NEWSCRAWL_FRONTIER_ENABLED": True}
+    custom = {**enabled, "SCHEDULER": "scrapy.core.scheduler.Scheduler"}
     schedulers = [
         load_object(get_crawler(settings_dict=settings).settings["SCHEDULER"])
-        for settings in (addons, chosen, theirs)
+        for settings in (addons, enabled, custom)
     ]
     assert schedulers == [Scheduler, LeaseScheduler, Scheduler]
-    assert LeaseMiddleware in get_crawler(settings_dict=chosen).settings["SPIDER_MIDDLEWARES"]
+    assert LeaseMiddleware in get_crawler(settings_dict=enabled).settings["SPIDER_MIDDLEWARES"]
 
 
-# What an extension or an idle spider asks for may come twice after a crash: nothing tells it apart.
-UNTOLD = {("35", "article"), ("36", "article")}
+# Requests of an extension or an idle spider may be repeated after a crash: they have random keys.
+REPEATABLE = {("35", "article"), ("36", "article")}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [[], [4, 9, 15]])
-def test_how_requests_end(tmp_path: Path, kills: list[int]):
-    """Whatever a spider does with its requests, each of them has one outcome, kill -9 or not."""
+def test_outcomes(tmp_path: Path, kills: list[int]):
+    """Each request has one outcome, also after kill -9."""
     with TreeSite(100) as site:
         site.loops, site.gone = {9}, {19}
         crawl = TreeCrawl(tmp_path, site, spider="odd_spider.py")
@@ -323,7 +307,7 @@ def test_how_requests_end(tmp_path: Path, kills: list[int]):
         items = {json.loads(item)["url"] for (item,) in crawl.rows("SELECT item FROM outbox")}
     found = Counter((url.removeprefix(f"{site.url}/"), outcome) for url, outcome in rows)
     articles = [1, 1, 4, 4, 4, 5, 7, 8, 31, 32, 32, 32, 33, 34, 41]
-    assert {end: count for end, count in found.items() if end not in UNTOLD} == {
+    assert {end: count for end, count in found.items() if end not in REPEATABLE} == {
         **{(str(n), "article"): articles.count(n) for n in articles},
         ("57.html", "article"): 1,
         ("57", "dropped/duplicate"): 1,
@@ -337,6 +321,6 @@ def test_how_requests_end(tmp_path: Path, kills: list[int]):
         ("http://127.0.0.1:1/", "failed/connection"): 1,
         ("40", "failed/lost"): 1,
     }
-    assert found.keys() >= UNTOLD
+    assert found.keys() >= REPEATABLE
     pages = {*(str(n) for n in (*articles, 35, 36) if n != 7), "7.html", "57.html"}
     assert items == {"start", "errback", *(f"{site.url}/{page}" for page in pages)}

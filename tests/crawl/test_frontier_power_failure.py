@@ -1,4 +1,4 @@
-"""The file of a crawl as a power failure leaves it: at each of its commits, and torn in between."""
+"""Crash consistency: the state file as after a power failure, at each commit and in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass(frozen=True)
 class Disk:
-    """The files of a killed crawl: the database and its write-ahead log."""
+    """Database and write-ahead log of a killed crawl."""
 
     database: bytes
     log: bytes
@@ -47,7 +47,7 @@ class Disk:
                 yield start + frame
 
     def put(self, folder: Path, length: int) -> Path:
-        """Write the files as they are where all of the log beyond *length* bytes is lost."""
+        """Write the files with the log truncated to *length* bytes."""
         file = folder / ".scrapy" / "state.sqlite"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(self.database)
@@ -57,7 +57,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Pages:
-    """What a file knows, by the numbers of pages."""
+    """Page numbers by state, read from a state file."""
 
     pending: set[int]
     ended: set[int]
@@ -86,7 +86,7 @@ def number(url: str) -> int:
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Iterator[TreeCrawl]:
-    """Return a crawl of 300 pages that was killed at the 150th."""
+    """Return a crawl of 300 pages, killed at page 150."""
     with TreeSite(300) as site:
         crawl = TreeCrawl(tmp_path / "killed", site, options={"NEWSCRAWL_CHECKPOINT": 0.001})
         crawl.folder.mkdir()
@@ -94,16 +94,16 @@ def crawl(tmp_path: Path) -> Iterator[TreeCrawl]:
         yield crawl
 
 
-def test_each_commit_is_whole(crawl: TreeCrawl, tmp_path: Path):
-    """A page is done with its item and its links, and a link is there with a page that is done."""
+def test_commits_are_consistent(crawl: TreeCrawl, tmp_path: Path):
+    """A finished page has its item and its links, and a link has a finished parent."""
     disk = Disk.of(crawl)
     ends = list(disk.commits())
     assert len(ends) > 10
-    chance = random.Random(1)
+    rng = random.Random(1)
     for end, following in pairwise(ends):
-        torn = chance.randrange(end, following)
+        torn = rng.randrange(end, following)
         found = Pages.of(disk.put(tmp_path / "copy", torn))
-        assert found == Pages.of(disk.put(tmp_path / "copy", end)), "a torn commit is none"
+        assert found == Pages.of(disk.put(tmp_path / "copy", end)), "a torn commit is ignored"
         assert sorted(found.items) == sorted(n for n in found.read if n % 100 != 3)
         links = {link for n in found.read for link in crawl.site.links(n)}
         assert links <= found.pending | found.ended
@@ -112,11 +112,10 @@ def test_each_commit_is_whole(crawl: TreeCrawl, tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_resumed_after_a_power_failure(crawl: TreeCrawl, tmp_path: Path, seed: int):
-    """From wherever the log breaks off, the crawl finds every page, and has its item once."""
-    disk, chance = Disk.of(crawl), random.Random(seed)
+def test_resumes_after_a_power_failure(crawl: TreeCrawl, tmp_path: Path, seed: int):
+    disk, rng = Disk.of(crawl), random.Random(seed)
     first = next(disk.commits())
     resumed = TreeCrawl(tmp_path / "resumed", crawl.site)
-    disk.put(resumed.folder, chance.randrange(first, len(disk.log)))
+    disk.put(resumed.folder, rng.randrange(first, len(disk.log)))
     resumed.finish()
     resumed.assert_complete()

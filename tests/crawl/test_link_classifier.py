@@ -1,4 +1,4 @@
-"""The gates: which links lead to articles, and which pages are articles."""
+"""Link classifier and page classifier."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ STORY = f"<h1>Council does not decide about the bridge</h1>{DATED}" + "".join(
     ],
 )
 def test_article_links(url: str, text: str):
-    """Dates, long slugs, numbers and headlines speak for an article, in any language."""
     assert link_kind(url, text) == "article"
 
 
@@ -63,7 +62,6 @@ def test_article_links(url: str, text: str):
     ],
 )
 def test_section_links(url: str):
-    """Short paths of words are sections."""
     assert link_kind(url, "News") == "section"
 
 
@@ -82,7 +80,6 @@ def test_section_links(url: str):
     ],
 )
 def test_other_links(url: str):
-    """Lists that software makes, and what is no page at all."""
     assert link_kind(url) != "article"
 
 
@@ -102,13 +99,11 @@ def test_other_links(url: str):
     ],
 )
 def test_date_in_url(path: str, date: str | None):
-    """Days and months, where they are written as such."""
     assert date_in_url(f"https://a.example{path}") == date
 
 
 @given(st.text(), st.text())
-def test_any_link(path: str, text: str):
-    """No URL raises."""
+def test_accepts_any_url(path: str, text: str):
     assert link_kind(f"https://a.example/{path}", text) in {"article", "section", "other"}
     assert isinstance(url_points(f"https://a.example/?{path}"), int)
 
@@ -117,34 +112,31 @@ def page(body: str, head: str = "") -> str:
     return f"<html><head><title>t</title>{head}</head><body>{body}</body></html>"
 
 
-def gate(html: str) -> str:
-    """Return the kind of a page before extraction."""
+def classify(html: str) -> str:
+    """Return the kind of a page, as before extraction."""
     document = parse_document(html)
     return page_kind(document, kind_features(document), threshold=PAGE_KIND_THRESHOLD)[0]
 
 
 @pytest.mark.parametrize("paragraph", [PARAGRAPH, CJK_PARAGRAPH])
-def test_article_page(paragraph: str):
-    """One run of text is an article, also with teasers around it."""
+def test_article_with_teasers_is_an_article(paragraph: str):
     teasers = "".join(map(TEASER.format, range(12)))
     story = "".join(paragraph.format(number) for number in range(4, 12))
     html = page(
         f"<main><h1>No decision about the bridge</h1>{DATED}{story}</main><ul>{teasers}</ul>"
     )
-    assert gate(html) == extract(html).kind == "article"
+    assert classify(html) == extract(html).kind == "article"
 
 
-def test_text_without_paragraphs():
-    """Text that only <br> divides is a run, too."""
+def test_text_with_line_breaks_is_an_article():
     lines = [f"The council met for the {number}th time and did not decide." for number in range(15)]
     html = page(f"<h1>Council does not decide</h1>{DATED}<div>{'<br><br>'.join(lines)}</div>")
-    assert gate(html) == extract(html).kind == "article"
+    assert classify(html) == extract(html).kind == "article"
 
 
-def test_index_page():
-    """Many headlines with teasers are an index."""
+def test_headlines_with_teasers_are_an_index():
     html = page(f"<ul>{''.join(map(TEASER.format, range(40)))}</ul>")
-    assert gate(html) == extract(html).kind == "index"
+    assert classify(html) == extract(html).kind == "index"
 
 
 @pytest.mark.parametrize(
@@ -156,15 +148,14 @@ def test_index_page():
     ],
 )
 def test_structured_data_names_the_kind(data: str, kind: str):
-    """JSON-LD tells articles from live pages and galleries; on an index it does not suffice."""
+    """On an index page it does not suffice."""
     head = f'<script type="application/ld+json">{data}</script>'
     assert extract(page(STORY, head)).kind == kind
     teasers = "".join(map(TEASER.format, range(40)))
     assert extract(page(f"<ul>{teasers}</ul>", head)).kind == "index"
 
 
-def test_empty_page():
-    """A page without text is no article."""
+def test_empty_page_is_not_an_article():
     article = extract(page(""))
     assert article.kind not in {"article", "live", "gallery"}
 
@@ -172,10 +163,10 @@ def test_empty_page():
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["news212", "fundus"])
-def test_real_articles_pass(corpus_dir: Path, name: str):
-    """Both gates let at least 96 % of real articles of the sites not fitted on through."""
+def test_accepts_96_percent_of_real_articles(corpus_dir: Path, name: str):
+    """Of the sites that no classifier was fitted on."""
     pages = [page for page in load_corpus(corpus_dir / name).pages if page.half == "test"]
     by_url = sum(link_kind(page.url, page.title or "") == "article" for page in pages)
-    by_shape = sum(gate(page.html().decode(errors="replace")) != "index" for page in pages)
+    by_shape = sum(classify(page.html().decode(errors="replace")) != "index" for page in pages)
     assert by_url >= 0.96 * len(pages)
     assert by_shape >= 0.96 * len(pages)

@@ -1,4 +1,4 @@
-"""Links of a page, and what makes two URLs the same page."""
+"""Links of a page, and normalisation of URLs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery import urls as urls_module
 from newscrawl.crawl.discovery.page_links import read_page
-from newscrawl.crawl.discovery.urls import absolute_url, owner, page_key, site_key
+from newscrawl.crawl.discovery.urls import absolute_url, page_key, registered_domain, site_key
 from newscrawl.document.document import DocumentError
 
 URL = "https://www.news.example/world/"
@@ -20,15 +20,14 @@ STORY = "/2026/11/20/council-decides"
 
 def read(body: str, head: str = "", **plain: Any) -> dict[str, Any]:
     html = f"<html><head>{head}</head><body>{body}</body></html>"
-    return read_page(html.encode(), url=URL, owners=["news.example"], **plain)
+    return read_page(html.encode(), url=URL, domains=["news.example"], **plain)
 
 
 def urls(entries: list[dict[str, Any]]) -> list[str]:
     return [entry["url"] for entry in entries]
 
 
-def test_articles_and_sections():
-    """In the page's order, each once, dated where the URL tells; the rest is neither."""
+def test_returns_articles_and_sections_in_page_order():
     found = read(
         f"<nav><a href='/sport/'>Sport</a><a href='/login'>Log in</a><a href='#top'>Up</a></nav>"
         f"<a href='{STORY}'><img></a><a href='{STORY}'>Council decides</a>"
@@ -41,11 +40,10 @@ def test_articles_and_sections():
         "https://www.news.example/world/a-long-slug-about-the-old-bridge-in-town",
     ]
     assert urls(found["sections"]) == ["https://www.news.example/sport/"]
-    assert found["articles"][0]["when"] is not None
+    assert found["articles"][0]["timestamp"] is not None
 
 
-def test_own_site_only():
-    """Subdomains belong to the site, other domains are counted and left."""
+def test_skips_links_to_other_sites():
     found = read(
         f"<a href='https://blog.news.example{STORY}'>x</a><a href='https://other.example{STORY}'>y</a>"
     )
@@ -53,8 +51,7 @@ def test_own_site_only():
     assert found["left_out"] == {"other_site": 1}
 
 
-def test_base_and_feeds():
-    """<base> counts for links and feeds; feeds of every type are found, comments' URLs are not."""
+def test_resolves_base_and_finds_feeds():
     head = (
         "<base href='https://www.news.example/en/'>"
         "<link rel='alternate' type='application/rss+xml' href='feed.xml'>"
@@ -71,28 +68,25 @@ def test_base_and_feeds():
     ]
 
 
-def test_bounded():
-    """Of many links the first are taken, however long they are."""
+def test_limits_the_number_of_links():
     many = "".join(f"<a href='{STORY}-{number}'>x</a>" for number in range(3000))
     found = read(many + f"<a href='/{'x' * 2_000_000}'>x</a>", limit=100)
     assert len(found["articles"]) == 100
 
 
-def test_no_page():
-    """What is no page raises as everywhere."""
+def test_rejects_data_that_is_not_html():
     with pytest.raises(DocumentError):
-        read_page(b"%PDF-1.7", url=URL, owners=["news.example"])
+        read_page(b"%PDF-1.7", url=URL, domains=["news.example"])
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["C"]), max_size=30), max_size=5))
-def test_any_href(hrefs: list[str]):
-    """No href raises."""
+def test_accepts_any_href(hrefs: list[str]):
     body = "".join(f'<a href="{href}">x</a>' for href in hrefs)
     assert isinstance(read(body)["articles"], list)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("http://news.example/a", "https://www.news.example/a/"),
         ("https://news.example/a?b=1&c=2", "https://news.example/a?c=2&b=1#top"),
@@ -101,17 +95,15 @@ def test_any_href(hrefs: list[str]):
         ("https://News.example:443", "http://news.example:80/"),
     ],
 )
-def test_same_page(one: str, other: str):
-    """Ways to write one page's URL."""
-    assert page_key(one) == page_key(other)
+def test_page_key_of_equivalent_urls(first: str, second: str):
+    assert page_key(first) == page_key(second)
 
 
 @pytest.mark.parametrize(
     "other",
     ["https://news.example/a?id=2", "https://news.example/A", "https://news.example:8080/a?id=1"],
 )
-def test_other_page(other: str):
-    """Parameters, the path's case and the port do count."""
+def test_page_key_of_different_pages(other: str):
     assert page_key("https://news.example/a?id=1") != page_key(other)
 
 
@@ -119,8 +111,7 @@ def test_other_page(other: str):
 @example("http://xn--a.example/", "")
 @example("http://1.2.3.4:443/a", "")
 @example("http://www.news.example:80/a.b-c_d~/e/", URL)
-def test_plain_urls(url: str, base: str):
-    """What is told at a look is what a closer look tells."""
+def test_fast_path_gives_the_same_result(url: str, base: str):
     with pytest.MonkeyPatch.context() as patch:
         found = absolute_url(url, base), page_key.__wrapped__(url)
         patch.setattr(urls_module, "_PLAIN", re.compile(r"(?!)"))
@@ -128,8 +119,7 @@ def test_plain_urls(url: str, base: str):
 
 
 @given(st.text())
-def test_keys_of_any_url(text: str):
-    """Whatever is a URL has a key, which does not change when the URL is made absolute again."""
+def test_page_key_of_any_url(text: str):
     url = absolute_url(text, URL)
     if url is not None:
         assert url.startswith(("http://", "https://"))
@@ -147,6 +137,5 @@ def test_keys_of_any_url(text: str):
         ("example.com:8080", "example.com"),
     ],
 )
-def test_owner(host: str, registered: str):
-    """A registered domain owns its hosts; an address owns itself."""
-    assert owner(host) == registered
+def test_registered_domain(host: str, registered: str):
+    assert registered_domain(host) == registered

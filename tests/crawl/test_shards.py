@@ -1,4 +1,4 @@
-"""Shards of a site list: which sites, in which files, and two of them at once."""
+"""Shards of a site list: assignment of sites, files, concurrent crawls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ DOMAINS = [f"https://www.site{number}.example/" for number in range(4000)]
 
 
 def test_every_site_is_in_one_shard():
-    """Whatever the number of shards; of about the same size."""
     for of in (1, 2, 7, 16):
         shards = [Shard(number, of) for number in range(1, of + 1)]
         held = [[shard.holds(url) for shard in shards] for url in DOMAINS]
@@ -40,8 +39,7 @@ def test_every_site_is_in_one_shard():
         assert min(sizes) > 0.7 * len(DOMAINS) / of
 
 
-def test_same_everywhere():
-    """What other machines and later versions must find as well."""
+def test_assignment_is_stable():
     found = [
         next(number for number in range(1, 17) if Shard(number, 16).holds(f"https://{host}/"))
         for host in ("example.com", "example.co.uk", "bücher.example", "127.0.0.1:8000")
@@ -58,21 +56,19 @@ def test_same_everywhere():
     ],
 )
 def test_one_domain_is_in_one_shard(first: str, second: str):
-    """Hosts of one registered domain, however they are written, share a process."""
     shards = [Shard(number, 64) for number in range(1, 65)]
     assert [shard.holds(first) for shard in shards] == [shard.holds(second) for shard in shards]
 
 
-def test_twice_the_shards():
-    """The sites of 3/16 are those of 3/32 and 19/32: a state can be copied to both."""
+def test_doubling_the_shards_splits_each_shard():
+    """The state of 3/16 can be copied to 3/32 and 19/32."""
     for url in DOMAINS[:500]:
         both = Shard(3, 32).holds(url) or Shard(19, 32).holds(url)
         assert Shard(3, 16).holds(url) == both
 
 
 @pytest.mark.parametrize("text", ["3/16", " 3 / 16 ", "03/16"])
-def test_written(text: str):
-    """A number, a slash, a number."""
+def test_parses_a_shard(text: str):
     assert Shard.parse(text) == Shard(3, 16)
 
 
@@ -90,24 +86,21 @@ def test_written(text: str):
         ("1/65537", "there can be 1 to 65536 shards"),
     ],
 )
-def test_refused(text: str, message: str):
-    """With what is wrong."""
+def test_rejects_an_invalid_shard(text: str, message: str):
     with pytest.raises(ValueError, match=re.escape(message)):
         Shard.parse(text)
 
 
 @given(st.text())
 def test_any_text_is_a_shard_or_a_value_error(text: str):
-    """Nothing else is raised, and a shard reads back from what it is."""
     try:
         shard = Shard.parse(text)
     except ValueError:
         return
-    assert Shard.parse(f"{shard.number}/{shard.of}") == shard
+    assert Shard.parse(f"{shard.number}/{shard.count}") == shard
 
 
-def test_files():
-    """Each shard has files of its own; a list in one piece, and foreign spiders, have theirs."""
+def test_shard_path():
     crawler = get_crawler()
     assert shard_path(crawler, "a/index.sqlite") == Path("a/index.sqlite")
     crawler.spider = crawler._create_spider("any")
@@ -126,13 +119,13 @@ def test_files():
 
 @pytest.fixture(scope="module")
 def urls() -> Iterator[list[str]]:
-    """Serve the sample sites, each of which is an owner of its own; return their front pages."""
+    """Serve the sample sites, one domain each; return their home pages."""
     with SampleSites() as sites:
         yield list(sites.urls.values())
 
 
 def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
-    """Begin the crawl of a shard, with its files in *folder*."""
+    """Start the crawl of a shard with its files in *folder*."""
     (folder / "sites.txt").write_text("\n".join(urls))
     settings = {
         "DOWNLOAD_DELAY": 0,
@@ -160,8 +153,8 @@ def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_shards_at_once(tmp_path: Path, urls: list[str]):
-    """Two processes with the same settings: no file in common but the segments' folder."""
+def test_concurrent_shards_share_no_files(tmp_path: Path, urls: list[str]):
+    """Except for the folder of segments."""
     runs = [start(tmp_path, urls, f"{number}/2") for number in (1, 2)]
     logs = [run.communicate(timeout=200)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], logs
@@ -177,8 +170,7 @@ def test_shards_at_once(tmp_path: Path, urls: list[str]):
 
 
 @pytest.mark.slow
-def test_shard_without_sites(tmp_path: Path, urls: list[str]):
-    """Is no error: the next list may have some."""
+def test_accepts_a_shard_without_sites(tmp_path: Path, urls: list[str]):
     url = urls[0]
     empty = next(number for number in (1, 2) if not Shard(number, 2).holds(url))
     run = start(tmp_path, [url], f"{empty}/2")
@@ -189,8 +181,8 @@ def test_shard_without_sites(tmp_path: Path, urls: list[str]):
 
 
 @pytest.mark.slow
-def test_twice_as_many_shards(tmp_path: Path, urls: list[str]):
-    """With copies of a state, as docs/guide/scaling.md says, no article comes twice."""
+def test_doubling_the_shards_repeats_no_article(tmp_path: Path, urls: list[str]):
+    """With copies of the state, as in docs/guide/scaling.md."""
     number = next(number for number in (1, 2) if Shard(number, 2).holds(urls[0]))
     run = start(tmp_path, urls, f"{number}/2")
     _, log = run.communicate(timeout=200)

@@ -1,4 +1,4 @@
-"""The site list: what is read, and what is said about a list that cannot be."""
+"""Site list: formats and error messages."""
 
 from __future__ import annotations
 
@@ -55,12 +55,11 @@ def csv_of(entries: list[dict[str, object]]) -> str:
         ("wrapped.yml", yaml.safe_dump({"sites": ENTRIES})),
     ],
 )
-def test_every_format_holds_the_same_sites(tmp_path: Path, name: str, text: str):
-    """CSV, JSON, JSON Lines and YAML give the same list."""
+def test_all_formats_give_the_same_sites(tmp_path: Path, name: str, text: str):
     assert load_sites(write(tmp_path, name, text)) == SITES
 
 
-def test_plain_lines(tmp_path: Path):
+def test_reads_plain_lines(tmp_path: Path):
     """Comments, blank lines, a byte order mark and bare host names."""
     text = "\ufeff# mine\nnews.example  # daily\n\nhttp://localhost:8000/a#b\n"
     urls = [site.url for site in load_sites(write(tmp_path, "sites.txt", text))]
@@ -76,7 +75,7 @@ def test_plain_lines(tmp_path: Path):
         ("a.txt", "https://a.example/\nnot a url\n", "a.txt:2: not an http(s) URL: 'not a url'"),
         ("a.txt", "ftp://a.example/\n", "a.txt:1: not an http(s) URL"),
         ("a.txt", "http://a.example/\n\nhttp://A.example/news\n", "a.txt:3: a.example is listed"),
-        ("a.txt", "# nothing\n", "a.txt: no sites in it"),
+        ("a.txt", "# nothing\n", "a.txt: the list has no sites"),
         ("a.csv", "site,limit\na.example,3\n", "a.csv:1: url is missing"),
         ("a.csv", "url,limit\na.example,3\nb.example,none\n", "a.csv:3: limit must be"),
         ("a.csv", "url\na.example,3\n", "a.csv:2: unknown option 'extra columns'"),
@@ -97,14 +96,12 @@ def test_plain_lines(tmp_path: Path):
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, name: str, text: str, message: str):
-    """What is wrong, and where."""
     with pytest.raises(SitesError) as error:
         load_sites(write(tmp_path, name, text))
     assert str(error.value).startswith(f"{tmp_path}/{message}")
 
 
-def test_unreadable_files(tmp_path: Path):
-    """A missing file, a folder, and a file in another encoding."""
+def test_rejects_unreadable_files(tmp_path: Path):
     with pytest.raises(SitesError, match="No such file"):
         load_sites(tmp_path / "none.txt")
     with pytest.raises(SitesError, match="directory"):
@@ -123,14 +120,12 @@ def test_unreadable_files(tmp_path: Path):
         ("http://[::1]:8000/", "::1:8000"),
     ],
 )
-def test_key(url: str, key: str):
-    """A site's name in stats is its host, with the port where it is not the default."""
+def test_site_key(url: str, key: str):
     assert make_site(url).key == key
 
 
 @given(st.text() | st.integers() | st.none())
 def test_any_value_is_a_url_or_a_value_error(value: object):
-    """No input raises anything but ValueError, and what comes out is http(s)."""
     try:
         url = http_url(value)
     except ValueError:
@@ -140,7 +135,6 @@ def test_any_value_is_a_url_or_a_value_error(value: object):
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
 def test_any_entry_is_a_site_or_a_value_error(value: object):
-    """Entries of the wrong shape are refused in words."""
     for entry in (
         value,
         {"url": "a.example", "feeds": value},

@@ -1,4 +1,4 @@
-"""Sitemaps and robots.txt, well made and not."""
+"""Sitemaps and the sitemap lines of robots.txt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMESPACES = (
 
 def read(text: str | bytes, **plain: Any) -> dict[str, Any]:
     data = text.encode() if isinstance(text, str) else text
-    return read_sitemap(data, url=URL, owners=["news.example"], **plain)
+    return read_sitemap(data, url=URL, domains=["news.example"], **plain)
 
 
 def urlset(*entries: str) -> str:
@@ -40,8 +40,7 @@ def paths(found: dict[str, Any]) -> list[str]:
     return [entry["url"].removeprefix("https://news.example") for entry in found["entries"]]
 
 
-def test_news_fields():
-    """Publication date, title and language of the news extension come along as hints."""
+def test_reads_news_fields_as_hints():
     news = (
         "<news:news><news:publication><news:name>News</news:name>"
         "<news:language>pt</news:language></news:publication>"
@@ -54,15 +53,14 @@ def test_news_fields():
     assert found["entries"][0] == {
         "url": "https://news.example/a",
         "key": "news.example/a",
-        "when": datetime(2026, 11, 20, 7, 30, tzinfo=UTC).timestamp(),
+        "timestamp": datetime(2026, 11, 20, 7, 30, tzinfo=UTC).timestamp(),
         "changed": datetime(2026, 11, 21, tzinfo=UTC).timestamp(),
         "hints": {"title": "Chuva & vento", "date": "2026-11-20T08:30:00+01:00", "language": "pt"},
     }
     assert found["entries"][1]["hints"] == {}, "the last change is no publication date"
 
 
-def test_newest_first():
-    """By last change, or by the date in the URL; undated entries follow as they come."""
+def test_orders_entries_by_date():
     entries = (
         ("/old", "2020-01-01"),
         ("/x", ""),
@@ -74,8 +72,7 @@ def test_newest_first():
     assert paths(found) == ["/2026/11/20/new", "/mid", "/old", "/x", "/y"]
 
 
-def test_index():
-    """An index names sitemaps: other hosts are theirs to keep them on, old ones are left."""
+def test_index_accepts_other_hosts_and_skips_old_sitemaps():
     text = (
         f"<sitemapindex {NAMESPACES}>"
         "<sitemap><loc>https://news.example/2019.xml</loc><lastmod>2019-12-31</lastmod></sitemap>"
@@ -91,8 +88,7 @@ def test_index():
     assert found["left_out"] == {"too_old": 1}
 
 
-def test_bad_entries_lose_nobody_else():
-    """What cannot be taken is counted by its reason, the rest is read."""
+def test_skips_and_counts_bad_entries():
     bad = [
         "<loc>javascript:alert(1)</loc>",
         "<loc>file:///etc/passwd</loc>",
@@ -107,8 +103,7 @@ def test_bad_entries_lose_nobody_else():
     assert found["left_out"] == {"bad": 5, "trap": 1, "other_site": 1}
 
 
-def test_same_page_twice():
-    """Scheme, www, tracking and a slash do not make another page."""
+def test_returns_each_page_once():
     twice = (
         loc("/story/"),
         "<loc>http://www.news.example/story?utm_source=map#top</loc>",
@@ -118,22 +113,19 @@ def test_same_page_twice():
 
 
 def test_limit_keeps_the_newest():
-    """Results are bounded; what is cut off is counted."""
     days = [loc(f"/{day}", f"2026-11-{day:02}") for day in range(1, 29)]
     found = read(urlset(*days), limit=3)
     assert paths(found) == ["/28", "/27", "/26"]
     assert found["left_out"] == {"over_limit": 25}
 
 
-def test_without_namespace_and_cut_off():
-    """A missing namespace, and a download that ended too early."""
+def test_reads_sitemaps_that_are_truncated_or_have_no_namespace():
     text = urlset(loc("/a"), loc("/b"), loc("/c")).replace(NAMESPACES, "")
     assert paths(read(text)) == ["/a", "/b", "/c"]
     assert paths(read(text[: text.index("/c") - 5])) == ["/a", "/b"]
 
 
-def test_gzip(monkeypatch: pytest.MonkeyPatch):
-    """Compressed sitemaps, whole and damaged; a bomb is cut at the protocol's size."""
+def test_reads_gzip_damaged_or_too_large(monkeypatch: pytest.MonkeyPatch):
     many = urlset(*(loc(f"/{number}") for number in range(5000)))
     packed = gzip.compress(many.encode())
     assert len(read(packed, limit=9000)["entries"]) == 5000
@@ -147,8 +139,7 @@ def test_gzip(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_too_many_entries(monkeypatch: pytest.MonkeyPatch, lines: bool):
-    """The first are read, and the sitemap is counted; the protocol's number is none too many."""
+def test_limits_the_number_of_entries(monkeypatch: pytest.MonkeyPatch, lines: bool):
     monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 20)
     for number, left_out in ((20, {}), (21, {"over_size": 1})):
         listed = [f"https://news.example/{n}" for n in range(number)]
@@ -158,8 +149,7 @@ def test_too_many_entries(monkeypatch: pytest.MonkeyPatch, lines: bool):
         assert found["left_out"] == left_out
 
 
-def test_entities_stay_closed():
-    """Neither a billion laughs nor a file gets into an entry."""
+def test_does_not_expand_entities():
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     head = f'<!DOCTYPE urlset [<!ENTITY l0 "ha">{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     body = urlset(loc("/a&l11;"), loc("/b&x;"), loc("/c")).split("\n", 1)[1]
@@ -168,8 +158,7 @@ def test_entities_stay_closed():
     assert all(len(path) < 10 for path in paths(found))
 
 
-def test_text_and_feeds():
-    """The protocol allows lines of URLs, and feeds, for sitemaps."""
+def test_reads_text_and_feeds():
     assert paths(read("https://news.example/a\n\nhttps://news.example/b\nnonsense\n")) == [
         "/a",
         "/b",
@@ -182,19 +171,16 @@ def test_text_and_feeds():
 @pytest.mark.parametrize(
     "data", [b"", b"<html><p>Not found</html>", b"\x1f\x8b", b"\xff\xfe\0\0", b"<"]
 )
-def test_no_sitemap(data: bytes):
-    """Whatever a server sends instead of a sitemap is unknown, and empty."""
+def test_other_data_is_unknown(data: bytes):
     assert read(data) == {"kind": "unknown", "entries": [], "left_out": {}}
 
 
 @given(st.binary() | st.text().map(lambda text: urlset(loc("/a"), text).encode(errors="replace")))
-def test_any_bytes(data: bytes):
-    """No bytes raise."""
+def test_accepts_any_bytes(data: bytes):
     assert set(read(data)) == {"kind", "entries", "left_out"}
 
 
-def test_robots():
-    """Sitemap lines in any case, absolute and relative, once each; rules are not our business."""
+def test_reads_sitemaps_of_robots_txt():
     data = (
         b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /\r\nSitemap: https://news.example/a.xml\r\n"
         b"sitemap:/b.xml # old\nSITEMAP : https://cdn.example/c.xml.gz\nSitemap: /b.xml\n"
@@ -207,8 +193,7 @@ def test_robots():
     ]
 
 
-def test_huge_robots():
-    """Only the first 512 KiB are read, and only so many sitemaps taken."""
+def test_limits_the_size_of_robots_txt():
     line = b"Sitemap: https://news.example/%d.xml\n"
     data = b"".join(line % number for number in range(100_000))
     assert len(read_robots(data, url="https://news.example/robots.txt")["sitemaps"]) == 100

@@ -1,4 +1,4 @@
-"""URLs that go on without end, and URLs of articles that look a little like them."""
+"""Crawler traps, and article URLs that look similar."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.crawl.discovery.link_classifier import link_kind
-from newscrawl.crawl.discovery.page_links import links_of, read_page
+from newscrawl.crawl.discovery.page_links import extract_links, read_page
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
-from newscrawl.crawl.discovery.traps import trap
+from newscrawl.crawl.discovery.traps import trap_kind
 from newscrawl.crawl.discovery.urls import absolute_url, page_key
 from newscrawl.document.document import parse_document
 
@@ -42,9 +42,8 @@ SITE = "https://paper.example"
         ("/login?next=%2Flogin%3Fnext%3D%252Flogin%253Fnext%253D%25252F", "query"),
     ],
 )
-def test_trap(path: str, reason: str):
-    """Each kind is told by its reason."""
-    assert trap(SITE + path) == reason
+def test_detects_traps(path: str, reason: str):
+    assert trap_kind(SITE + path) == reason
 
 
 @pytest.mark.parametrize(
@@ -62,9 +61,8 @@ def test_trap(path: str, reason: str):
         "/search?q=%25",
     ],
 )
-def test_no_trap(path: str):
-    """Articles, archives and lists are not refused for their looks."""
-    assert trap(SITE + path) is None
+def test_accepts_articles_archives_and_lists(path: str):
+    assert trap_kind(SITE + path) is None
 
 
 @pytest.mark.parametrize(
@@ -77,18 +75,16 @@ def test_no_trap(path: str):
         ("/a(S)/b;x=1", "/a(S)/b;x=1"),
     ],
 )
-def test_sessions_are_taken_out(url: str, clean: str):
-    """Two visits of a page have one address."""
+def test_removes_session_ids(url: str, clean: str):
     assert absolute_url(url, SITE) == SITE + clean
     assert page_key(SITE + url) == page_key(SITE + clean)
 
 
-def test_listed_traps():
-    """They are counted and left out, unless they are asked for."""
+def test_skips_traps_in_listings_unless_disabled():
     paths = ("/2026/11/20/a-story-of-the-day-with-a-name.html", "/sport/sport/sport/1-story.html")
     urls = "".join(f"<url><loc>{SITE}{path}</loc></url>" for path in paths)
     sitemap = f"<urlset>{urls}</urlset>".encode()
-    plain = {"url": f"{SITE}/map.xml", "owners": ["paper.example"]}
+    plain = {"url": f"{SITE}/map.xml", "domains": ["paper.example"]}
     assert read_sitemap(sitemap, **plain)["left_out"] == {"trap": 1}
     assert len(read_sitemap(sitemap, **plain, traps=False)["entries"]) == 2
     page = "".join(f'<a href="{path}">A story of the day with a headline</a>' for path in paths)
@@ -97,38 +93,34 @@ def test_listed_traps():
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
-def test_any_url(path: str, query: str):
-    """Whatever a page links, there is an answer."""
+def test_accepts_any_url(path: str, query: str):
     url = absolute_url(f"{SITE}/{path}?{query}")
-    assert url is None or trap(url) in {None, "depth", "repeats", "calendar", "query"}
+    assert url is None or trap_kind(url) in {None, "depth", "repeats", "calendar", "query"}
 
 
-def test_hostile_urls_are_told_in_no_time():
-    """Time is bounded by the length of a URL, not by what is in it."""
+def test_time_is_linear_in_the_length():
     for piece in ("/calendar", "/events/2031-05", "-w1", "%25", "&year=1", "a=1&"):
         for start in ("/", "/?", "/calendar/", "/events/2031"):
-            trap(SITE + start + piece * (2000 // len(piece)))
+            trap_kind(SITE + start + piece * (2000 // len(piece)))
 
 
 @pytest.mark.corpus
 def test_no_article_of_the_corpora_is_a_trap(corpus_dir: Path):
-    """Of all labelled articles' URLs none is refused."""
     urls = {
         json.loads(line)["url"]
         for name in ("news212", "fundus", "css-sites", "near-duplicates")
         for line in (corpus_dir / name / "truth.jsonl").read_text("utf-8").splitlines()
     }
     assert len(urls) > 1600
-    assert [url for url in urls if trap(url)] == []
+    assert [url for url in urls if trap_kind(url)] == []
 
 
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_no_linked_article_is_a_trap(corpus_dir: Path):
-    """Of all links on their pages that look like articles' none is refused."""
     articles = set()
     for page in load_corpus(corpus_dir / "fundus").pages:
-        links = links_of(parse_document(page.html()), page.url)
+        links = extract_links(parse_document(page.html()), page.url)
         articles |= {url for url, text in links if link_kind(url, text) == "article"}
     assert len(articles) > 1000
-    assert [url for url in articles if trap(url)] == []
+    assert [url for url in articles if trap_kind(url)] == []

@@ -174,7 +174,7 @@ def test_sigterm_keeps_pending_requests(crawl: TreeCrawl):
     assert crawl.end_at(100, lambda process: process.send_signal(signal.SIGTERM))
     assert crawl.stats["finish_reason"] == "shutdown"
     assert crawl.rows("SELECT count(*) FROM request WHERE request IS NOT NULL") > [(0,)]
-    assert "left to the next crawl" in crawl.output
+    assert "the next run resumes them" in crawl.output
     assert crawl.finish()["newscrawl/frontier/resumed_count"] > 0
     crawl.assert_complete()
     assert crawl.repeated() == 0
@@ -251,7 +251,7 @@ def test_full_disk(crawl: TreeCrawl):
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
     assert process.wait(timeout=60) == 1
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
-    assert "The crawl ends, its state cannot be written: " in crawl.output
+    assert "Could not write the crawl's state, closing the spider: " in crawl.output
     assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]
     assert "Traceback" not in crawl.output
     crawl.finish()

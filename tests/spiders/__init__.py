@@ -1,1 +1,1 @@
-"""Spiders and settings of projects that the tests crawl with."""
+"""Spiders and settings of test crawls."""

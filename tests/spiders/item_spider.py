@@ -1,4 +1,4 @@
-"""Yields made-up articles and quotes, some of them twice: ``scrapy runspider tests/spiders/item_spider.py``."""
+"""Spider that yields generated articles and quotes, some articles twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ItemSpider(scrapy.Spider):
-    """Arguments: ``pages``, each with two articles; ``quotes=1`` for other items, too."""
+    """Arguments: ``pages``, with two articles each; ``quotes=1`` for other items."""
 
     name = "items"
     pages = "10"
@@ -38,8 +38,8 @@ class ItemSpider(scrapy.Spider):
         number = int(response.body)
         for half in ("a", "b"):
             url = f"https://site.test/{number}{half}"
-            # The first of each page is on the page before, too.
             yield Article(url=url, title=f"Straße {number}", body=f"Story {number}{half}. " * 50)
+        # Also the first article of the next page.
         yield Article(url=f"https://site.test/{number + 1}a", body=f"Story {number + 1}a. " * 50)
         if self.quotes:
             yield {"quote": number}

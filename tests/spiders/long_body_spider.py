@@ -1,7 +1,4 @@
-"""Yields articles with bodies of 1 MB.
-
-``scrapy runspider tests/spiders/long_body_spider.py``.
-"""
+"""Spider that yields articles with bodies of 1 MB."""
 
 from __future__ import annotations
 
@@ -16,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 BODY = 2**20
-"""Characters of a body."""
+"""Length of a body, in characters."""
 
 WORDS = ("mañana", "Straße", "house", "l\u2019été", "über", "港口", "ports")
 
 
 class LongBodySpider(scrapy.Spider):
-    """Twenty articles; every second one is a copy of the one before."""
+    """Yields 20 articles; every second article is a copy of the previous one."""
 
     name = "long-bodies"
     custom_settings: ClassVar[dict[str, Any]] = {
@@ -31,9 +28,9 @@ class LongBodySpider(scrapy.Spider):
     }
 
     async def start(self) -> AsyncIterator[Article]:
-        """Yield articles, and ask for no page."""
+        """Yield articles without requests."""
         for number in range(20):
-            frame = (f"{word}{number // 2} {place}" for place, word in enumerate(WORDS * 999))
-            text = " ".join(frame)
+            words = (f"{word}{number // 2} {index}" for index, word in enumerate(WORDS * 999))
+            text = " ".join(words)
             body = f"{text} " * (1 + BODY // len(text))
             yield Article(url=f"https://site{number}.test/", body=body[:BODY])

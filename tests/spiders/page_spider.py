@@ -1,4 +1,4 @@
-"""A spider of somebody else: ``scrapy runspider tests/spiders/page_spider.py -a urls=URL,URL``."""
+"""Spider of another project: yields the pages of the argument ``urls``."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The settings of a small project of somebody else that takes our scheduler."""
+"""Settings of another project that uses the scheduler."""
 
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 SPIDER_MIDDLEWARES = {"newscrawl.crawl.frontier.LeaseMiddleware": 1}
 STATS_CLASS = "tests.helpers.crawls.FileStatsCollector"
 STATS_FILE = "stats.json"
 NEWSCRAWL_STATE = "state.sqlite"
-# There is nobody here to empty the outbox, in which the test looks for the items.
+# Without a segment writer: the tests read the items from the outbox.
 NEWSCRAWL_SEGMENTS = "segments"
 
 CONCURRENT_REQUESTS = 16

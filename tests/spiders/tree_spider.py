@@ -1,4 +1,4 @@
-"""A spider of somebody else, over a TreeSite: ``scrapy runspider tests/spiders/tree_spider.py -a url=URL``."""
+"""Spider of another project: crawls a TreeSite."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class SlowPipeline:
-    """Takes its time, as extraction does, and drops every hundredth page."""
+    """Delays items, as extraction does, and drops every hundredth item."""
 
     async def process_item(self, item: Any) -> Any:
         await asyncio.sleep(0.01)
         if item["n"] % 100 == 3:
-            raise DropItem("a hundredth", log_level="DEBUG")
+            raise DropItem("every hundredth item", log_level="DEBUG")
         return item
 
 
 class TreeSpider(scrapy.Spider):
-    """Follows every link. With *stop*, it wants to end at the page of that number."""
+    """Follows all links; closes at the page with the number *stop*, if given."""
 
     name = "tree"
     custom_settings: ClassVar = {"ITEM_PIPELINES": {SlowPipeline: 300}}

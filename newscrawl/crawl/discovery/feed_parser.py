@@ -1,8 +1,7 @@
-"""Feeds: RSS, Atom and JSON Feed, as a list of entries.
+"""Parser of RSS, Atom and JSON Feed.
 
-A pure function of bytes, made for a worker process. feedparser reads RSS and Atom; entity
-declarations never reach its parser. It may take a second for a megabyte, three for a broken one, so
-that of a very large feed it gets the beginning: feeds have their newest entries first.
+A pure function of bytes, run in a worker process. RSS and Atom are read by feedparser, which takes
+seconds per megabyte: large feeds are truncated, since their newest entries come first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import feedparser
 from w3lib.html import remove_tags
 
-from newscrawl.crawl.discovery.feed_entries import Entries
+from newscrawl.crawl.discovery.listing_entries import EntryCollector
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -27,38 +26,38 @@ if TYPE_CHECKING:
     from time import struct_time
 
 MAX_SIZE: Final = 2 * 1024 * 1024
-"""Bytes of RSS or Atom that are read."""
+"""Maximum size of RSS or Atom, in bytes; longer feeds are truncated."""
 MAX_ENTRIES: Final = 2000
-"""Entries of a feed that are read."""
+"""Maximum number of entries of a feed."""
 
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]+:)?(?:item|entry)\s*>", re.IGNORECASE)
 _ROOT: Final = re.compile(rb"<((?:[\w.-]+:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
 
 
 def read_feed(
-    data: bytes, *, url: str, owners: Sequence[str], limit: int = 1000, traps: bool = True
+    data: bytes, *, url: str, domains: Sequence[str], limit: int = 1000, traps: bool = True
 ) -> dict[str, Any]:
-    """Return what the feed *data* lists, newest first, at most *limit* entries.
+    """Return the *limit* newest entries of the feed *data*.
 
-    ``kind`` is ``feed`` or ``unknown``; the rest as
-    :meth:`newscrawl.crawl.discovery.feed_entries.Entries.result` gives it.
+    ``kind`` is ``feed`` or ``unknown``; the other keys are those of
+    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`.
     """
-    entries = Entries(url, owners, limit=limit, traps=traps)
+    entries = EntryCollector(url, domains, limit=limit, traps=traps)
     if data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return _read_json(data, entries)
-    beginning = _beginning(data)
-    if beginning is not data:
-        entries.leave_out("over_size")
-    parsed = feedparser.parse(BytesIO(beginning), sanitize_html=False, resolve_relative_uris=False)
+    truncated = _truncate(data)
+    if truncated is not data:
+        entries.skip("over_size")
+    parsed = feedparser.parse(BytesIO(truncated), sanitize_html=False, resolve_relative_uris=False)
     language = parsed.feed.get("language")
     for entry in parsed.entries[:MAX_ENTRIES]:
         _add(entries, entry, language)
     return entries.result("feed" if parsed.get("version") or parsed.entries else "unknown")
 
 
-def _beginning(data: bytes) -> bytes:
-    """Return *data*, or as many whole entries of it as the bounds allow, and what closes the feed."""
-    ends = [found.end() for found in islice(_ENTRY_END.finditer(data), MAX_ENTRIES + 1)]
+def _truncate(data: bytes) -> bytes:
+    """Return *data* itself if it is within the limits, else a feed of its first whole entries."""
+    ends = [match.end() for match in islice(_ENTRY_END.finditer(data), MAX_ENTRIES + 1)]
     if len(data) <= MAX_SIZE and len(ends) <= MAX_ENTRIES:
         return data
     end = max((end for end in ends[:MAX_ENTRIES] if end <= MAX_SIZE), default=MAX_SIZE)
@@ -68,11 +67,11 @@ def _beginning(data: bytes) -> bytes:
     return data[:end] + closing
 
 
-def _add(entries: Entries, entry: dict[str, Any], language: str | None) -> None:
-    # dict.get: feedparser's own get() answers one date with the other.
+def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:
+    # dict.get: feedparser's own get() returns one date for the other.
     link = entry.get("link")
     if not isinstance(link, str):
-        entries.leave_out("bad")
+        entries.skip("bad")
         return
     entries.add(
         link,
@@ -84,7 +83,7 @@ def _add(entries: Entries, entry: dict[str, Any], language: str | None) -> None:
 
 
 def _title(entry: dict[str, Any]) -> str:
-    # An RSS title may be markup, escaped once more; feedparser tells by its look.
+    # An RSS title may be escaped markup; feedparser detects it by its content.
     title = entry.get("title", "")
     if entry.get("title_detail", {}).get("type") == "text/html":
         title = unescape(remove_tags(title))
@@ -98,7 +97,7 @@ def _iso(parsed: struct_time | None) -> str | None:
         return None
 
 
-def _read_json(data: bytes, entries: Entries) -> dict[str, Any]:
+def _read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     """Read a JSON Feed (https://www.jsonfeed.org/version/1.1/)."""
     try:
         parsed = json.loads(data)
@@ -108,19 +107,19 @@ def _read_json(data: bytes, entries: Entries) -> dict[str, Any]:
     if not isinstance(items, list):
         return entries.result("unknown")
     if len(items) > MAX_ENTRIES:
-        entries.leave_out("over_size")
+        entries.skip("over_size")
     for item in items[:MAX_ENTRIES]:
         _add_json(entries, item if isinstance(item, dict) else {}, parsed.get("language"))
     return entries.result("feed")
 
 
-def _add_json(entries: Entries, item: dict[str, Any], feed_language: Any) -> None:
+def _add_json(entries: EntryCollector, item: dict[str, Any], feed_language: Any) -> None:
     values = {
         name: item[name] if isinstance(item.get(name), str) else None
         for name in ("url", "date_published", "date_modified", "title", "language")
     }
     if values["url"] is None:
-        entries.leave_out("bad")
+        entries.skip("bad")
         return
     entries.add(
         values["url"],

@@ -1,8 +1,7 @@
-"""The URL gate: tells links to articles from links to section pages and to neither.
+"""Link classifier: article, section or other, by URL shape and length of the link text.
 
-Only the shape of the URL and the length of the link's text count, so that it holds in any
-language. The weights are points, fitted on half the sites of two labelled corpora; figures in
-``docs/results/kinds.md``, command ``benchmarks/gate.py``.
+It uses no words of a language. The points were fitted on half of the sites of two labelled
+corpora with ``benchmarks/gate.py``.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ from newscrawl.text import weighted_length
 
 LinkKind = Literal["article", "section", "other"]
 
-ARTICLE_POINTS = 3
-"""Points from which a link counts as leading to an article."""
+MIN_ARTICLE_POINTS = 3
+"""Minimum points of a link to an article."""
 
 _DATE = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<sep>[/._-]?)(?P<month>0?[1-9]|1[0-2])"
     r"(?:(?P=sep)(?P<day>0?[1-9]|[12]\d|3[01]))?)(?!\d)"
 )
-_NUMBER = re.compile(r"\d{5,}|(?<![a-z])[0-9a-f]{8,}(?![a-z])|^(?!(?:19|20)\d\d$)\d{3,}$")
-_NOT_PAGE = re.compile(
+_ARTICLE_ID = re.compile(r"\d{5,}|(?<![a-z])[0-9a-f]{8,}(?![a-z])|^(?!(?:19|20)\d\d$)\d{3,}$")
+_FILE_EXTENSION = re.compile(
     r"\.(?:jpe?g|png|gif|svg|webp|avif|ico|pdf|docx?|xlsx?|pptx?|zip|gz|mp[34]|m4[av]|webm|mov"
     r"|avi|ogg|wav|css|js|json|xml|rss|atom|txt|csv|epub|apk|exe|dmg|ics|woff2?)$",
     re.IGNORECASE,
 )
 _HTML = re.compile(r"\.(?:s?html?|php|aspx?|jsp|cms|ece)$", re.IGNORECASE)
-# What software names its own list and account pages: names of programs, not words of a language.
-_MACHINE = frozenset(
+# Path segments that content management systems use for list and account pages.
+_NON_ARTICLE_SEGMENTS = frozenset(
     {
         "tag", "tags", "category", "categories", "author", "authors", "topic", "topics", "search",
         "login", "signin", "register", "account", "subscribe", "newsletter", "newsletters", "rss",
@@ -39,37 +38,37 @@ _MACHINE = frozenset(
         "print", "comments", "sitemap", "faq", "help", "cookies", "imprint", "jobs",
     }
 )  # fmt: skip
-_LABEL_LENGTH = 20
-_HEADLINE_LENGTH = 30
+_MAX_LABEL_LENGTH = 20
+_MIN_HEADLINE_LENGTH = 30
 _ID_PARAMETERS = re.compile(r"(?:.*_)?(?:id|p|aid|nid|news|article|story|no|idx\w*)", re.IGNORECASE)
 
 
 def link_kind(url: str, text: str = "") -> LinkKind:
-    """Return what a link to *url* with the link text *text* leads to, as far as that shows."""
+    """Classify the link to *url* with the link text *text*."""
     parts = urlsplit(url)
-    if _NOT_PAGE.search(parts.path):
+    if _FILE_EXTENSION.search(parts.path):
         return "other"
     points = url_points(url) + _text_points(text, dated=_find_date(parts.path) is not None)
-    if points >= ARTICLE_POINTS:
+    if points >= MIN_ARTICLE_POINTS:
         return "article"
     return "section" if _may_be_section(parts.path, parts.query) else "other"
 
 
 def url_points(url: str) -> int:
-    """Return how much the shape of *url* speaks for an article; negative speaks against."""
+    """Return the points of *url* for an article; negative points are against it."""
     parts = urlsplit(url)
     segments = [segment.lower() for segment in unquote(parts.path).split("/") if segment]
     if not segments:
         return _query_points(parts.query) or -2
     slug = _HTML.sub("", segments[-1])
     points = _slug_points(slug) + _query_points(parts.query)
-    points += 2 * any(map(_NUMBER.search, (*segments[-2:-1], slug)))
+    points += 2 * any(map(_ARTICLE_ID.search, (*segments[-2:-1], slug)))
     if date := _find_date(parts.path):
         ends_path = not parts.path[date.end() :].strip("/")
         points += -1 if ends_path else 3
     points += len(segments) > 2
     points += slug != segments[-1]
-    return points - 3 * any(segment in _MACHINE for segment in segments)
+    return points - 3 * any(segment in _NON_ARTICLE_SEGMENTS for segment in segments)
 
 
 def _slug_points(slug: str) -> int:
@@ -85,9 +84,9 @@ def _query_points(query: str) -> int:
 
 def _text_points(text: str, *, dated: bool) -> int:
     length = weighted_length(text)
-    if 0 < length < _LABEL_LENGTH:
-        return 0 if dated else -2  # "Read more" leads to articles, "Mobile" to a list of them
-    return (length >= _HEADLINE_LENGTH) + (length >= 1.5 * _HEADLINE_LENGTH)
+    if 0 < length < _MAX_LABEL_LENGTH:
+        return 0 if dated else -2  # "Read more" links to an article, "Mobile" to a section
+    return (length >= _MIN_HEADLINE_LENGTH) + (length >= 1.5 * _MIN_HEADLINE_LENGTH)
 
 
 def _may_be_section(path: str, query: str) -> bool:
@@ -95,25 +94,25 @@ def _may_be_section(path: str, query: str) -> bool:
     return (
         1 <= len(segments) <= 3
         and not query
-        and not any(segment.lower() in _MACHINE for segment in segments)
+        and not any(segment.lower() in _NON_ARTICLE_SEGMENTS for segment in segments)
     )
 
 
 def date_in_url(url: str) -> str | None:
-    """Return the day, or the month, that the path of *url* names, as ISO 8601; None without one.
+    """Return the day or month in the path of *url* as ISO 8601; None if it has none.
 
-    ``/2024/05/17/``, ``/2024-05-17-``, ``20240517`` and ``/2024/05/`` are such.
+    Examples: ``/2024/05/17/``, ``/2024-05-17-``, ``20240517``, ``/2024/05/``.
     """
-    found = _find_date(urlsplit(url).path)
-    if not found:
+    date = _find_date(urlsplit(url).path)
+    if not date:
         return None
-    month = f"{found['year']}-{found['month']:0>2}"
-    return f"{month}-{found['day']:0>2}" if found["day"] else month
+    month = f"{date['year']}-{date['month']:0>2}"
+    return f"{month}-{date['day']:0>2}" if date["day"] else month
 
 
 def _find_date(path: str) -> re.Match[str] | None:
-    for found in _DATE.finditer(path):
-        # Digits in a row are a date only if it is complete.
-        if found["month"] and (found["sep"] or len(found[0]) == len("20261120")):
-            return found
+    for date in _DATE.finditer(path):
+        # Without separators only a complete date is accepted.
+        if date["month"] and (date["sep"] or len(date[0]) == len("20261120")):
+            return date
     return None

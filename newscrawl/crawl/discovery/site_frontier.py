@@ -1,6 +1,6 @@
-"""What one site has left to fetch: candidates newest first, and the budgets that bound them.
+"""Frontier of one site: the requests it still needs, newest articles first, within its budgets.
 
-No network and no Scrapy in here: the spider asks what to fetch next and tells what came back.
+Without network access and Scrapy: the spider requests the next targets and reports the results.
 """
 
 from __future__ import annotations
@@ -12,31 +12,40 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from newscrawl.crawl.discovery.feed_entries import order_date
 from newscrawl.crawl.discovery.link_classifier import date_in_url
-from newscrawl.crawl.discovery.newest_queue import Queue
-from newscrawl.crawl.discovery.target import Budgets, KnownSource, Role, Target
-from newscrawl.crawl.discovery.urls import owner, page_key, site_key
+from newscrawl.crawl.discovery.listing_entries import date_timestamp
+from newscrawl.crawl.discovery.target import Budgets, KnownSource, Role, Target, TargetQueue
+from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.items import LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from newscrawl.crawl.discovery.site_list import Site
-    from newscrawl.crawl.frontier.lease import Ended
+    from newscrawl.crawl.frontier.lease import FinishedRequest
+
+
+#: the protocol has no indexes of indexes, but some sites have
+MAX_SITEMAP_DEPTH = 3
 
 
 class SiteFrontier:
-    """The requests of one site.
+    """The fetch targets of one site.
 
-    What the site list gives comes first, with robots.txt; its feeds and sitemaps once the pages are
-    back, which may have moved to another domain. Of the sitemaps and section pages found, one at a
-    time is read, and only as far as the site's limit asks: the next sitemap while it may hold
-    something newer than what is known, the next section while candidates are short. Article pages
-    wait until discovery pauses, so that the newest come first; pages that were put out before come
-    last. No URL is handed out twice, but for a section page that a listing then names as an article.
+    Their order:
 
-    *known*: sources of former crawls by role and page key; those that are not due rest.
+    1. robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
+       accepted, too;
+    2. feeds and sitemaps of the site list, and feeds that pages link to;
+    3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
+    4. articles, newest first;
+    5. discovered section pages, one at a time, if there are too few articles;
+    6. revisits, newest first.
+
+    Steps 3 to 6 wait until no source is in flight, so that the newest articles are fetched first.
+    Each URL is returned once, except a section page that a feed then lists as an article.
+
+    *known*: sources of previous crawls by role and page key; those that are not due are skipped.
     """
 
     def __init__(
@@ -47,114 +56,118 @@ class SiteFrontier:
     ) -> None:
         self.site = site
         self.budgets = budgets
-        #: registered domains that count as this site
-        self.owners = {owner(site.key)}
-        #: requests in flight
-        self.open: dict[int, Target] = {}
-        #: of these, those that are no articles, and those that were not put out before
-        self._sources_open = self._new_open = 0
-        #: article pages handed on, those not counted that were put out before
-        self.taken = 0
-        #: sources that are not due, by role
-        self.resting: Counter[Role] = Counter()
-        #: sources that no former crawl knows, until somebody writes them down
-        self.found: list[Target] = []
-        #: requests made beside the targets: retries, redirects, robots.txt, style sheets
-        self.extra = 0
+        #: registered domains of the site
+        self.domains = {registered_domain(site.key)}
+        #: requests in flight by ticket, the number of the request
+        self.in_flight: dict[int, Target] = {}
+        self._sources_in_flight = self._new_in_flight = 0
+        #: new article pages passed to the pipelines (without revisits)
+        self.accepted = 0
+        #: number of known sources that are not due, by role
+        self.not_due: Counter[Role] = Counter()
+        #: sources that no previous crawl has found, to be stored
+        self.new_sources: list[Target] = []
+        #: requests not made for a target: retries, redirects, robots.txt, style sheets
+        self.extra_requests = 0
         self._tickets = count(1)
         self._requests = 0
-        self._spent: dict[Role, int] = {}
+        self._requests_by_role: Counter[Role] = Counter()
         self._seen: set[tuple[bool, str]] = set()
-        #: of ``_seen`` pages those that are articles, as far as is known
-        self._as_articles: set[str] = set()
-        self._given_pages = {page_key(url) for url in (site.url, *site.sections)}
-        self._arrived: set[str] = set()
-        self._given: deque[Target] = deque()
-        self._sitemaps, self._sections, self._articles = Queue(), Queue(), Queue()
-        self._revisits = Queue()
+        self._article_keys: set[str] = set()
+        self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
+        self._final_keys: set[str] = set()
+        self._listed: deque[Target] = deque()  # and discovered feeds
+        self._sitemaps, self._sections = TargetQueue(), TargetQueue()
+        self._articles, self._revisits = TargetQueue(), TargetQueue()
         self._revisited = 0
         self._known = known
         self._known_pages: set[str] = set()
-        self._named = 0
-        self._give("robots", urljoin(site.url, "/robots.txt"))
-        for role, urls in (
-            ("section", (site.url, *site.sections)),
-            ("feed", site.feeds),
-            ("sitemap", site.sitemaps),
-        ):
-            for url in urls:
-                self._give(role, url)  # type: ignore[arg-type]
+        self._known_count = 0
+        self._add_listed("robots", urljoin(site.url, "/robots.txt"))
+        for url in (site.url, *site.sections):
+            self._add_listed("section", url)
+        for url in site.feeds:
+            self._add_listed("feed", url)
+        for url in site.sitemaps:
+            self._add_listed("sitemap", url)
 
-    def move(self, url: str) -> None:
-        """Take the domain of *url*, where a listed page was, as the site's own, too."""
-        domain = owner(site_key(url))
-        if domain not in self.owners:
-            self.owners.add(domain)
-            self._give("robots", urljoin(url, "/robots.txt"))
+    @property
+    def candidate_count(self) -> int:
+        """Number of articles that have not been fetched."""
+        return len(self._articles) + len(self._revisits)
 
-    def _give(self, role: Role, url: str) -> None:
-        if target := self._source(Target(role, url, given=True)):
-            self._given.append(target)
+    @property
+    def skip_reason(self) -> str:
+        """Reason for skipping the remaining candidates: ``over_limit`` or ``over_budget``."""
+        return "over_limit" if self.accepted >= self.budgets.articles else "over_budget"
 
-    def _source(self, target: Target) -> Target | None:
-        """Return *target*, with its past; None where it was handed out, or rests."""
-        if not self._is_new(target.role, target.key):
+    def add_domain(self, url: str) -> None:
+        """Accept the domain of *url*, the final URL of a listed page."""
+        domain = registered_domain(site_key(url))
+        if domain not in self.domains:
+            self.domains.add(domain)
+            self._add_listed("robots", urljoin(url, "/robots.txt"))
+
+    def is_own_url(self, url: str) -> bool:
+        """Return True if *url* belongs to this site."""
+        return registered_domain(site_key(url)) in self.domains
+
+    def _add_listed(self, role: Role, url: str) -> None:
+        if target := self._new_source(Target(role, url, from_site_list=True)):
+            self._listed.append(target)
+
+    def _new_source(self, target: Target) -> Target | None:
+        """Return *target* with its history; None if it was seen before or is not due."""
+        if not self._mark_seen(target.role, target.key):
             return None
         known = self._known.get((target.role, target.key))
         if known is None:
-            self.found.append(target)
+            self.new_sources.append(target)
             return target
-        if known.is_due(target.when):
-            return replace(target, past=known.past)
-        self.resting[target.role] += 1
-        self.add_named(known.past)
+        if known.is_due(target.timestamp):
+            return replace(target, history=known.history)
+        self.not_due[target.role] += 1
+        self.count_known(known.history)
         return None
 
-    def add_named(self, past: Mapping[str, Any]) -> None:
-        """Count the pages that a source named which is not read again, by its *past*."""
-        self._named += past.get("listed", 0)
+    def count_known(self, history: Mapping[str, Any]) -> None:
+        """Count the articles of a source that is not read again, by its *history*."""
+        self._known_count += history.get("listed", 0)
 
-    def _is_new(self, role: Role, key: str) -> bool:
-        # A page is fetched once, as section or as article; a feed may share its address.
+    def _mark_seen(self, role: Role, key: str) -> bool:
+        """Return True the first time; a feed may have the URL of a page."""
         mark = (role in ("section", "article"), key)
         new = mark not in self._seen
         self._seen.add(mark)
         return new
 
-    @property
-    def waiting(self) -> int:
-        """Candidates that were not fetched (yet)."""
-        return len(self._articles) + len(self._revisits)
-
-    @property
-    def end(self) -> str:
-        """Why candidates were left: ``over_limit`` of articles or ``over_budget`` of requests."""
-        return "over_limit" if self.taken >= self.budgets.articles else "over_budget"
-
     def add_feed(self, url: str) -> None:
-        """Add a feed that a page links."""
-        if target := self._source(Target("feed", url)):
-            self._given.append(target)
+        """Add a feed that a page links to."""
+        if target := self._new_source(Target("feed", url)):
+            self._listed.append(target)
 
-    def add_sitemap(self, url: str, *, depth: int = 0, when: float | None = None) -> None:
-        """Add a sitemap that robots.txt or an index names; its name may tell its month."""
-        dated = when if when is not None else order_date(date_in_url(url))
-        if target := self._source(Target("sitemap", url, depth, dated)):
+    def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
+        """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
+        if depth > MAX_SITEMAP_DEPTH:
+            return
+        if timestamp is None:
+            timestamp = date_timestamp(date_in_url(url))
+        if target := self._new_source(Target("sitemap", url, depth, timestamp)):
             self._sitemaps.push(target)
 
-    def add_source(self, role: Role, url: str, *, depth: int, when: float | None) -> None:
-        """Add a source that a former crawl has found."""
+    def add_source(self, role: Role, url: str, *, depth: int, timestamp: float | None) -> None:
+        """Add a source that a previous crawl found."""
         if role == "robots":
-            self.move(url)
+            self.add_domain(url)
         elif role == "feed":
             self.add_feed(url)
         elif role == "sitemap":
-            self.add_sitemap(url, depth=depth, when=when)
+            self.add_sitemap(url, depth=depth, timestamp=timestamp)
         elif role == "section":
             self.add_section({"url": url, "key": page_key(url)}, depth)
 
-    def guess_sitemap(self, robots: str) -> None:
-        """Add the ``/sitemap.xml`` beside the URL *robots*, of a site that names no sitemap there."""
+    def add_default_sitemap(self, robots: str) -> None:
+        """Add ``/sitemap.xml`` next to the URL *robots*, unless the site list has sitemaps."""
         if not self.site.sitemaps:
             self.add_sitemap(urljoin(robots, "/sitemap.xml"))
 
@@ -162,13 +175,13 @@ class SiteFrontier:
         """Add a section page that a page links to."""
         if depth > self.budgets.depth:
             return
-        if target := self._source(Target("section", entry["url"], depth, key=entry["key"])):
+        if target := self._new_source(Target("section", entry["url"], depth, key=entry["key"])):
             self._sections.push(target)
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
-        """Add a candidate, with its ``past`` where it has one; return False where it was added."""
-        past = entry.get("past", {})
-        if not self._is_candidate(entry["key"], known_as_article=certain or "hash" in past):
+        """Add an article with its ``history``, if any; return False if it was known."""
+        history = entry.get("history", {})
+        if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
             return False
         hints = dict(entry["hints"])
         if self.site.language:
@@ -179,126 +192,123 @@ class SiteFrontier:
             "article",
             entry["url"],
             depth,
-            entry["when"],
+            entry["timestamp"],
             certain=certain,
             hints=hints,
-            past=past,
+            history=history,
             key=entry["key"],
         )
         (self._revisits if target.is_revisit else self._articles).push(target)
         return True
 
-    def claim(self, key: str) -> bool:
-        """Note that a section page is an article; return False where that was known before."""
-        new = key not in self._as_articles
-        self._as_articles.add(key)
+    def mark_article(self, key: str) -> bool:
+        """Mark a section page as an article; return False if it is marked already."""
+        new = key not in self._article_keys
+        self._article_keys.add(key)
         return new
 
-    def _is_candidate(self, key: str, *, known_as_article: bool) -> bool:
-        """Return True for the first time that a page is named as an article.
+    def _is_new_article(self, key: str, *, confirmed: bool) -> bool:
+        """Return True the first time that a page is added as an article.
 
-        A section page is not, unless a source that lists nothing but articles says so: the URLs and
-        short links of some articles look like a section's.
+        A page that was added as a section must be *confirmed* by a source that lists only articles.
         """
-        if key in self._as_articles or key in self._given_pages:
+        if key in self._article_keys or key in self._listed_pages:
             return False
-        if not self._is_new("article", key):
-            if not known_as_article:
+        if not self._mark_seen("article", key):
+            if not confirmed:
                 return False
-            self._arrived.discard(key)
-        self._as_articles.add(key)
+            self._final_keys.discard(key)
+        self._article_keys.add(key)
         return True
 
-    def add_known(self, keys: Iterable[str]) -> int:
-        """Note pages that are listed and not to be fetched; return how many former crawls know.
-
-        Those that this crawl fetched itself are listed again, too, and do not count.
-        """
+    def add_known_pages(self, keys: Iterable[str]) -> int:
+        """Count listed pages that are not due; return how many of them this crawl has not seen."""
         new = set(keys) - self._known_pages
         self._known_pages |= new
-        self._named += len(new)
+        self._known_count += len(new)
         return sum((True, key) not in self._seen for key in new)
 
-    def resume(self, ended: Iterable[Ended]) -> None:
-        """Take up a crawl that was interrupted, in which requests have *ended*.
+    def resume(self, finished: Iterable[FinishedRequest]) -> None:
+        """Restore the budgets after an interruption, from the *finished* requests of the crawl.
 
-        Their articles are not fetched again, and the site's budgets are what is left of them.
-        What else there is to do, the tables of pages and sources tell.
+        Their articles are not fetched again. Pending sources and pages come from the crawl's state.
         """
         site = self.site
         listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
-        for role, url, final_url, outcome in ended:
+        for role, url, final_url, outcome in finished:
             self._requests += 1
             key = page_key(url)
             if role == "article":
                 self._seen.add((True, key))
-                self._as_articles.add(key)
-                self._arrived.add(page_key(final_url))
-                self.taken += outcome.startswith(("article", "dropped"))
+                self._article_keys.add(key)
+                self._final_keys.add(page_key(final_url))
+                self.accepted += outcome.startswith(("article", "dropped"))
             elif key not in listed:
-                self._spent[role] = self._spent.get(role, 0) + 1
+                self._requests_by_role[role] += 1
             elif role == "section":
-                self.move(final_url)
+                self.add_domain(final_url)
 
-    def owns(self, url: str) -> bool:
-        """Return True for a URL of this site."""
-        return owner(site_key(url)) in self.owners
-
-    def arrived(self, target: Target, url: str) -> bool:
-        """Note the final *url* of *target*; return False where a page came from there before."""
+    def add_final_url(self, target: Target, url: str) -> bool:
+        """Record the final *url* of *target*; return False if another target had the same."""
         key = target.key_of(url)
-        new = key not in self._arrived
-        self._arrived.add(key)
+        new = key not in self._final_keys
+        self._final_keys.add(key)
         return new
 
     def close(self, ticket: int) -> Target | None:
-        """Settle a request and return its target; None where it is settled already."""
-        target = self.open.pop(ticket, None)
+        """Remove a request that is done and return its target; None if it was removed before."""
+        target = self.in_flight.pop(ticket, None)
         if target is not None:
-            self._count_open(target, -1)
+            self._count_in_flight(target, -1)
         return target
 
-    def _count_open(self, target: Target, change: int) -> None:
-        self._sources_open += change * (target.role != "article")
-        self._new_open += change * (not target.is_revisit)
+    def _count_in_flight(self, target: Target, change: int) -> None:
+        self._sources_in_flight += change * (target.role != "article")
+        self._new_in_flight += change * (not target.is_revisit)
 
     def next_targets(self) -> Iterator[tuple[int, Target]]:
-        """Yield (ticket, target) of what should be fetched now; each must be closed later."""
-        while (target := self._next()) is not None:
+        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done."""
+        while (target := self._next_target()) is not None:
             self._requests += 1
-            if not target.given:
-                self._spent[target.role] = self._spent.get(target.role, 0) + 1
+            if not target.from_site_list:
+                self._requests_by_role[target.role] += 1
             ticket = next(self._tickets)
-            self.open[ticket] = target
-            self._count_open(target, 1)
+            self.in_flight[ticket] = target
+            self._count_in_flight(target, 1)
             yield ticket, target
 
-    def _next(self) -> Target | None:
-        if self._requests + self.extra >= self.budgets.requests:
+    def _next_target(self) -> Target | None:
+        if self._requests + self.extra_requests >= self.budgets.requests:
             return None
-        while self._given and not self._awaits_pages(self._given[0]):
-            target = self._given.popleft()
-            if target.given or self._affords(target.role):
+        while self._listed and not self._waits_for_pages(self._listed[0]):
+            target = self._listed.popleft()
+            if target.from_site_list or self._within_budget(target.role):
                 return target
-        if self._sources_open:
+        if self._sources_in_flight:
             return None
-        return self._sitemaps.pop() if self._wants_sitemap() else self._next_page()
+        return self._sitemaps.pop() if self._needs_sitemap() else self._next_page()
 
-    def _awaits_pages(self, target: Target) -> bool:
-        # What these list may be on the domain that the listed page has moved to.
-        is_list = target.given and target.role in ("feed", "sitemap")
-        return is_list and any(one.given and one.role == "section" for one in self.open.values())
+    def _waits_for_pages(self, target: Target) -> bool:
+        """Return True while listed pages are in flight, whose domain a listed feed may use."""
+        is_listing = target.from_site_list and target.role in ("feed", "sitemap")
+        return is_listing and any(
+            other.from_site_list and other.role == "section" for other in self.in_flight.values()
+        )
 
     def _next_page(self) -> Target | None:
-        if len(self.open) >= self.budgets.window:
+        if len(self.in_flight) >= self.budgets.max_in_flight:
             return None
         if self._missing > 0:
             if self._articles:
                 return self._articles.pop()
-            # Known articles count: a section is read where listings name few, not few new ones.
-            while self._sections and self._affords("section") and self._missing > self._named:
+            # Known articles count: a section is read if listings are short, not if news are few.
+            while (
+                self._sections
+                and self._within_budget("section")
+                and self._missing > self._known_count
+            ):
                 section = self._sections.pop()
-                if section.key not in self._as_articles:
+                if section.key not in self._article_keys:
                     return section
         if self._revisits and self._revisited < self.budgets.articles:
             self._revisited += 1
@@ -307,18 +317,19 @@ class SiteFrontier:
 
     @property
     def _missing(self) -> int:
-        """Article pages that the site's limit asks for beside those in flight."""
-        return self.budgets.articles - self.taken - self._new_open
+        """Number of articles below the limit, without those in flight."""
+        return self.budgets.articles - self.accepted - self._new_in_flight
 
-    def _affords(self, role: Role) -> bool:
-        return self._spent.get(role, 0) < self.budgets.of(role)
+    def _within_budget(self, role: Role) -> bool:
+        return self._requests_by_role[role] < self.budgets.requests_for(role)
 
-    def _wants_sitemap(self) -> bool:
-        # Only articles can be in flight here: the spider waits for everything else.
+    def _needs_sitemap(self) -> bool:
+        """Return True if the next sitemap may list newer articles than the candidates."""
         missing = self._missing
-        if not self._sitemaps or not self._affords("sitemap") or missing <= 0:
+        if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
             return False
         if len(self._articles) < missing:
             return True
-        newest, needed = self._sitemaps.first().when, self._articles.date_of(missing)
-        return needed is None or (newest is not None and newest > needed)
+        newest = self._sitemaps.peek().timestamp
+        oldest_needed = self._articles.timestamp_at(missing)
+        return oldest_needed is None or (newest is not None and newest > oldest_needed)

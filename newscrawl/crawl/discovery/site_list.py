@@ -1,7 +1,7 @@
-"""The site list: which sites to crawl, with options for each.
+"""Site list: the sites to crawl, with options for each.
 
-Plain lines (one URL a line, ``#`` starts a comment), CSV (a header with ``url``), JSON, JSON
-Lines and YAML are read; the file's suffix tells which.
+The file extension selects the format: CSV (with a ``url`` column), JSON, JSON Lines or YAML, else
+plain lines (one URL per line, ``#`` starts a comment).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from newscrawl.crawl.discovery.urls import site_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    #: entries of a site list with the line that each begins on
-    Numbered = Iterator[tuple[int, object]]
+    #: (line number, entry) pairs of a site list
+    NumberedEntries = Iterator[tuple[int, object]]
 
 _LISTS = ("sections", "feeds", "sitemaps")
 _OPTIONS = ("url", *_LISTS, "limit", "language")
@@ -32,26 +32,26 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 class SitesError(ValueError):
-    """A site list that cannot be used; the message names file and line."""
+    """Invalid site list; the message names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """One site of the list."""
 
-    #: the page to begin with
+    #: start page
     url: str
-    #: section pages to read besides the ones found
+    #: section pages, in addition to those found
     sections: tuple[str, ...] = ()
-    #: RSS, Atom or JSON feeds to read besides the ones found
+    #: RSS, Atom or JSON feeds, in addition to those found
     feeds: tuple[str, ...] = ()
-    #: sitemaps to read besides the ones found
+    #: sitemaps, in addition to those found
     sitemaps: tuple[str, ...] = ()
-    #: article pages to take; None leaves it to ``NEWSCRAWL_SITE_LIMIT``
+    #: maximum number of article pages; None for ``NEWSCRAWL_SITE_LIMIT``
     limit: int | None = None
-    #: BCP 47 tag of pages that do not name their language
+    #: BCP 47 tag of pages that do not declare their language
     language: str | None = None
-    #: name in stats: the host, with the port where it is not the default
+    #: name in stats: the host, with the port unless it is the default
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,24 +61,24 @@ class Site:
 def make_site(entry: object) -> Site:
     """Return the site of *entry*: a URL, or a mapping with ``url`` and options.
 
-    Raises ``ValueError`` saying what is wrong with it.
+    Raises ``ValueError`` if the entry is invalid.
     """
     if isinstance(entry, str):
         entry = {"url": entry}
     if not isinstance(entry, dict):
         raise ValueError(f"expected a URL or a mapping: {entry!r}")  # noqa: TRY004
-    given = {name: value for name, value in entry.items() if value not in (None, "")}
-    for name in given:
+    options = {name: value for name, value in entry.items() if value not in (None, "")}
+    for name in options:
         if name not in _OPTIONS:
             raise ValueError(f"unknown option {name!r} (known: {', '.join(_OPTIONS)})")
-    if "url" not in given:
+    if "url" not in options:
         raise ValueError("url is missing")
-    url = http_url(given["url"])
+    url = http_url(options["url"])
     return Site(
         url=url,
-        limit=_limit(given.get("limit")),
-        language=_language(given.get("language")),
-        **{name: _urls(name, given.get(name), url) for name in _LISTS},
+        limit=parse_limit(options.get("limit")),
+        language=_language(options.get("language")),
+        **{name: _urls(name, options.get(name), url) for name in _LISTS},
     )
 
 
@@ -109,24 +109,24 @@ def load_sites(path: str | Path) -> list[Site]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else _undecodable(path)
+        reason = error.strerror if isinstance(error, OSError) else _decoding_error(path)
         raise SitesError(f"{path}: {reason}") from None
-    read = _READERS.get(path.suffix.lower(), _plain)
+    parse = _PARSERS.get(path.suffix.lower(), _parse_lines)
     sites: dict[str, tuple[int, Site]] = {}
-    for line, site in _numbered_sites(path, read(text)):
+    for line, site in _numbered_sites(path, parse(text)):
         if site.key in sites:
             first = sites[site.key][0]
             raise SitesError(
                 f"{path}:{line}: {site.key} is listed already (line {first}); "
-                "give further pages of a site as its sections"
+                "list other pages of a site as its sections"
             )
         sites[site.key] = line, site
     if not sites:
-        raise SitesError(f"{path}: no sites in it")
+        raise SitesError(f"{path}: the list has no sites")
     return [site for _, site in sites.values()]
 
 
-def _numbered_sites(path: Path, entries: Numbered) -> Iterator[tuple[int, Site]]:
+def _numbered_sites(path: Path, entries: NumberedEntries) -> Iterator[tuple[int, Site]]:
     try:
         for line, entry in entries:
             try:
@@ -142,7 +142,7 @@ def _numbered_sites(path: Path, entries: Numbered) -> Iterator[tuple[int, Site]]
         raise SitesError(f"{path}: {error}") from None
 
 
-def _undecodable(path: Path) -> str:
+def _decoding_error(path: Path) -> str:
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             line.decode()
@@ -151,7 +151,11 @@ def _undecodable(path: Path) -> str:
     return "not UTF-8 text"
 
 
-def _limit(value: object) -> int | None:
+def parse_limit(value: object) -> int | None:
+    """Return *value*, a number of article pages, as an integer; None if it is None.
+
+    Raises ``ValueError`` if it is not a whole number of at least 1.
+    """
     if value is None:
         return None
     try:
@@ -174,24 +178,24 @@ def _language(value: object) -> str | None:
 def _urls(name: str, value: object, base: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    given: Iterable[Any] = value.split() if isinstance(value, str) else [value]
+    urls: Iterable[Any] = value.split() if isinstance(value, str) else [value]
     if isinstance(value, list):
-        given = value
-    if not all(isinstance(url, str) for url in given):
+        urls = value
+    if not all(isinstance(url, str) for url in urls):
         raise ValueError(f"{name} must be URLs, not {value!r}")
     try:
-        return tuple(http_url(urljoin(base, url)) for url in given)
+        return tuple(http_url(urljoin(base, url)) for url in urls)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _plain(text: str) -> Numbered:
+def _parse_lines(text: str) -> NumberedEntries:
     for number, line in enumerate(text.splitlines(), 1):
         if entry := re.sub(r"(^|\s)#.*", "", line).strip():
             yield number, entry
 
 
-def _csv(text: str) -> Numbered:
+def _parse_csv(text: str) -> NumberedEntries:
     reader = csv.DictReader(StringIO(text, newline=""), restkey="extra columns")
     if "url" not in (reader.fieldnames or ()):
         yield 1, {}
@@ -199,7 +203,7 @@ def _csv(text: str) -> Numbered:
         yield reader.line_num, row
 
 
-def _json_lines(text: str) -> Numbered:
+def _parse_json_lines(text: str) -> NumberedEntries:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
@@ -209,21 +213,22 @@ def _json_lines(text: str) -> Numbered:
                 raise
 
 
-def _json(text: str) -> Numbered:
+def _parse_json(text: str) -> NumberedEntries:
     parsed = json.loads(text)
     entries = parsed.get("sites") if isinstance(parsed, dict) else parsed
     start = re.search(r"\A\s*\[" if entries is parsed else r'"sites"\s*:\s*\[', text)
     if not isinstance(entries, list) or start is None:
         yield 1, parsed
         return
-    decoder, at = json.JSONDecoder(), start.end()
+    # Decode each entry once more for its position.
+    decoder, position = json.JSONDecoder(), start.end()
     for entry in entries:
-        at += len(text[at:]) - len(text[at:].lstrip(", \t\r\n"))
-        yield text.count("\n", 0, at) + 1, entry
-        at = decoder.raw_decode(text, at)[1]
+        position += len(text[position:]) - len(text[position:].lstrip(", \t\r\n"))
+        yield text.count("\n", 0, position) + 1, entry
+        position = decoder.raw_decode(text, position)[1]
 
 
-def _yaml(text: str) -> Numbered:
+def _parse_yaml(text: str) -> NumberedEntries:
     loader = yaml.SafeLoader(text)
     try:
         root = loader.get_single_node()
@@ -243,10 +248,10 @@ def _yaml_entries(root: yaml.Node | None) -> list[Any]:
     return list(root.value) if isinstance(root, yaml.SequenceNode) else [root]
 
 
-_READERS: dict[str, Callable[[str], Numbered]] = {
-    ".csv": _csv,
-    ".json": _json,
-    ".jsonl": _json_lines,
-    ".yaml": _yaml,
-    ".yml": _yaml,
+_PARSERS: dict[str, Callable[[str], NumberedEntries]] = {
+    ".csv": _parse_csv,
+    ".json": _parse_json,
+    ".jsonl": _parse_json_lines,
+    ".yaml": _parse_yaml,
+    ".yml": _parse_yaml,
 }

@@ -1,8 +1,8 @@
-"""Sitemaps and robots.txt: where a site lists its pages.
+"""Parsers of sitemaps and of the sitemap lines in robots.txt.
 
-Pure functions of bytes, made for a worker process. Sources: the sitemap protocol
-(https://www.sitemaps.org/protocol.html) and Google's news extension of it. Real sitemaps break
-both; one bad entry never loses the rest.
+Pure functions of bytes, run in a worker process. They implement the sitemap protocol
+(https://www.sitemaps.org/protocol.html) and Google's news extension. An invalid entry is skipped
+and counted.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from newscrawl.crawl.discovery.feed_entries import Entries
 from newscrawl.crawl.discovery.feed_parser import read_feed
+from newscrawl.crawl.discovery.listing_entries import EntryCollector
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.text import squeeze
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MAX_SIZE = 50 * 1024 * 1024
-"""Bytes of a sitemap after decompression, as the protocol bounds them; the rest is cut off."""
+"""Maximum size of a decompressed sitemap in bytes (protocol limit); the rest is ignored."""
 MAX_ENTRIES = 50_000
-"""Entries of a sitemap, as the protocol bounds them."""
-ROBOTS_SIZE = 512 * 1024
-"""Bytes of robots.txt that are read (RFC 9309 asks for at least 500 KiB)."""
+"""Maximum number of entries of a sitemap (protocol limit)."""
+MAX_ROBOTS_SIZE = 512 * 1024
+"""Maximum size of robots.txt in bytes (RFC 9309 requires at least 500 KiB)."""
 
-# A sitemap needs no document type; its entities are an attack or an accident.
+# Removed before parsing: a sitemap needs no document type, and entities can be an attack.
 _DOCTYPE = re.compile(
     rb"(\s*(?:<\?xml[^>]*>)?\s*)<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
 )
@@ -40,37 +40,38 @@ _MAX_ROBOTS_SITEMAPS = 100
 
 
 def read_robots(data: bytes, *, url: str) -> dict[str, Any]:
-    """Return the ``sitemaps`` that the robots.txt *data* names, in its order."""
-    lines = _SITEMAP_LINE.findall(data[:ROBOTS_SIZE])[:_MAX_ROBOTS_SITEMAPS]
-    found = (absolute_url(line.decode("utf-8", "replace"), url) for line in lines)
-    return {"sitemaps": list(dict.fromkeys(filter(None, found)))}
+    """Return the ``sitemaps`` of the robots.txt *data*, in its order."""
+    lines = _SITEMAP_LINE.findall(data[:MAX_ROBOTS_SIZE])[:_MAX_ROBOTS_SITEMAPS]
+    urls = (absolute_url(line.decode("utf-8", "replace"), url) for line in lines)
+    return {"sitemaps": list(dict.fromkeys(filter(None, urls)))}
 
 
 def read_sitemap(
     data: bytes,
     *,
     url: str,
-    owners: Sequence[str],
+    domains: Sequence[str],
     since: str | None = None,
     limit: int = 1000,
     traps: bool = True,
 ) -> dict[str, Any]:
-    """Return what the sitemap *data* lists, newest first, at most *limit* entries.
+    """Return the *limit* newest entries of the sitemap *data*.
 
     ``kind`` is ``index`` (the entries are sitemaps), ``urlset``, ``news``, ``feed``, ``text`` or
-    ``unknown``; ``entries`` are those of :class:`~newscrawl.crawl.discovery.feed_entries.Entries`. Entries of
-    other owners than *owners* and entries older than *since* (ISO 8601) are left out and counted.
+    ``unknown``; the other keys are those of
+    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`. Entries outside of
+    *domains* and entries older than *since* (ISO 8601) are skipped and counted.
     """
-    entries = Entries(url, owners, since=since, limit=limit, traps=traps)
-    data = _inflate(data)
+    entries = EntryCollector(url, domains, since=since, limit=limit, traps=traps)
+    data = _decompress(data)
     if len(data) > MAX_SIZE:
-        entries.leave_out("over_size")
+        entries.skip("over_size")
     data = _without_doctype(data[:MAX_SIZE].removeprefix(BOM_UTF8))
     head = data[:2048].lstrip()
     if re.search(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)\b", head):
         return _read_xml(data, entries)
     if re.search(rb"<(?:rss|feed|rdf:RDF)\b", head) or head.startswith(b"{"):
-        return read_feed(data, url=url, owners=owners, limit=limit, traps=traps)
+        return read_feed(data, url=url, domains=domains, limit=limit, traps=traps)
     if re.match(rb"https?://", head):
         return _read_text(data, entries)
     if head.startswith(b"<"):
@@ -78,66 +79,62 @@ def read_sitemap(
     return {"kind": "unknown", "entries": [], "left_out": {}}
 
 
-def _inflate(data: bytes) -> bytes:
-    """Return *data* unpacked, and no more than a byte over the bound of what was packed."""
+def _decompress(data: bytes) -> bytes:
+    """Return *data*, decompressed to at most ``MAX_SIZE`` + 1 bytes if it is gzip."""
     if not data.startswith(b"\x1f\x8b"):
         return data
-    inflater = zlib.decompressobj(wbits=31)
     try:
-        return inflater.decompress(data, MAX_SIZE + 1)
+        return zlib.decompressobj(wbits=31).decompress(data, MAX_SIZE + 1)
     except zlib.error:
-        return _inflate_piecewise(data)
+        return _decompress_damaged(data)
 
 
-def _inflate_piecewise(data: bytes) -> bytes:
-    """Return what comes out of a damaged gzip stream before the damage."""
-    pieces: list[bytes] = []
+def _decompress_damaged(data: bytes) -> bytes:
+    """Return the content of a damaged gzip stream up to the damage."""
+    chunks: list[bytes] = []
     with gzip.GzipFile(fileobj=BytesIO(data)) as file:
         try:
-            while (piece := file.read1(65536)) and 65536 * len(pieces) <= MAX_SIZE:
-                pieces.append(piece)
+            while (chunk := file.read1(65536)) and 65536 * len(chunks) <= MAX_SIZE:
+                chunks.append(chunk)
         except (OSError, EOFError, zlib.error):
             pass
-    return b"".join(pieces)
+    return b"".join(chunks)
 
 
 def _without_doctype(data: bytes) -> bytes:
-    found = _DOCTYPE.match(data)
-    return found[1] + data[found.end() :] if found else data
+    doctype = _DOCTYPE.match(data)
+    return doctype[1] + data[doctype.end() :] if doctype else data
 
 
-def _read_xml(data: bytes, entries: Entries) -> dict[str, Any]:
+def _read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     kind = "unknown"
     for number, element in enumerate(_parsed_entries(data)):
         if number == MAX_ENTRIES:
-            entries.leave_out("over_size")
+            entries.skip("over_size")
             break
-        is_sitemap = _local(element) == "sitemap"
+        is_sitemap = _local_name(element) == "sitemap"
         fields = _fields(element)
         if "loc" in fields:
-            kind = _kind(kind, is_sitemap=is_sitemap, is_news="news" in fields)
+            if is_sitemap:
+                kind = "index"
+            else:
+                kind = "news" if kind == "news" or "news" in fields else "urlset"
             entries.add(
                 fields["loc"],
                 date=fields.get("publication_date"),
                 changed=fields.get("lastmod"),
                 title=fields.get("title"),
                 language=fields.get("language"),
-                any_owner=is_sitemap,
+                any_domain=is_sitemap,
             )
         elif fields:
-            entries.leave_out("bad")
+            entries.skip("bad")
         element.clear()
     return entries.result(kind)
 
 
-def _kind(kind: str, *, is_sitemap: bool, is_news: bool) -> str:
-    if is_sitemap:
-        return "index"
-    return "news" if is_news or kind == "news" else "urlset"
-
-
 def _parsed_entries(data: bytes) -> Iterator[etree._Element]:
-    # Entities stay unexpanded and nothing is loaded; huge_tree because the size is bounded here.
+    # Entities are not expanded and nothing is loaded; huge_tree, since the size is limited above.
     events = etree.iterparse(
         BytesIO(data),
         events=("end",),
@@ -157,7 +154,7 @@ def _parsed_entries(data: bytes) -> Iterator[etree._Element]:
         return
 
 
-def _local(element: etree._Element) -> str:
+def _local_name(element: etree._Element) -> str:
     return etree.QName(element).localname.lower()
 
 
@@ -168,23 +165,23 @@ def _text(element: etree._Element) -> str:
 def _fields(element: etree._Element) -> dict[str, str]:
     fields: dict[str, str] = {}
     for child in element:
-        name = _local(child)
+        name = _local_name(child)
         if name == "news":
             fields["news"] = "yes"
             for part in child.iter("{*}publication_date", "{*}title", "{*}language"):
-                fields.setdefault(_local(part), _text(part))
+                fields.setdefault(_local_name(part), _text(part))
         elif name in {"loc", "lastmod"}:
             fields.setdefault(name, _text(child))
     return {name: text for name, text in fields.items() if text}
 
 
-def _read_text(data: bytes, entries: Entries) -> dict[str, Any]:
+def _read_text(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     lines = re.split(rb"[\r\n]+", data, maxsplit=MAX_ENTRIES)
     if len(lines) > MAX_ENTRIES:
-        entries.leave_out("over_size")
+        entries.skip("over_size")
     for line in (raw.decode("utf-8", "replace") for raw in lines[:MAX_ENTRIES]):
         if line.startswith(("http://", "https://")):
             entries.add(line)
         elif line.strip():
-            entries.leave_out("bad")
+            entries.skip("bad")
     return entries.result("text")

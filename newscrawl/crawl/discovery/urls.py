@@ -1,4 +1,4 @@
-"""URLs of a crawl: whose they are, when two are the same page, which are not worth a request."""
+"""URLs of a crawl: site, registered domain, normalisation and page key."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 import tldextract
 from w3lib.url import canonicalize_url, safe_url_string
 
-# The snapshot of the public suffix list that ships with tldextract: a crawl makes no hidden
-# requests. Private suffixes (blogspot.com, github.io) divide owners, so they count.
-_registered = tldextract.TLDExtract(
+# The public suffix list that ships with tldextract, so that it makes no requests of its own.
+# Private suffixes (blogspot.com, github.io) separate the sites of different owners.
+_split_host = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Parameters that say where the visitor came from, never which page is meant.
+# Parameters that identify the visitor or the referrer, not the page.
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|igshid|mc_[ce]id|_ga|ns_\w+|at_\w+|cmpid|wt_mc"
     r"|ref_?(src|url)?|(php|j|asp)?sess(ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|sid"
     r"|smid|ocid|xtor",
     re.IGNORECASE,
 )
-# A session in the path, as Java and ASP.NET write it for visitors without cookies.
+# Session ID in the path, as in Java and ASP.NET for clients without cookies.
 _SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\((?:[A-Z]\([\w-]{20,}\))+\)(?=/|$)", re.IGNORECASE
 )
-# What most articles have: an absolute URL with nothing in it to escape, to strip or to sort.
+# Fast path: an absolute URL without anything to escape, remove or sort.
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PLAIN = re.compile(
     rf"https?://({_LABEL}(?:\.{_LABEL}){{0,8}}(?::[1-5]?[1-9]\d{{0,3}})?)"
@@ -36,7 +36,7 @@ _PLAIN = re.compile(
 
 
 def site_key(url: str) -> str:
-    """Return the host of *url* in lower case, with the port where it is not the default."""
+    """Return the host of *url* in lower case, with the port unless it is the default."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port
@@ -44,24 +44,24 @@ def site_key(url: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def owner(host: str) -> str:
+def registered_domain(host: str) -> str:
     """Return the registered domain of *host* (see :func:`site_key`).
 
-    An address or a name without dot owns itself, each port on its own.
+    An IP address or a name without a dot is returned unchanged, with its port.
     """
-    found = _registered(host)
-    if found.suffix:
-        return found.top_domain_under_public_suffix or host
-    if found.ipv4 or found.ipv6 or not found.subdomain:
+    parts = _split_host(host)
+    if parts.suffix:
+        return parts.top_domain_under_public_suffix or host
+    if parts.ipv4 or parts.ipv6 or not parts.subdomain:
         return host
     # The public suffix list's default rule: an unknown top-level domain is a suffix.
-    return f"{found.subdomain.split('.')[-1]}.{found.domain}"
+    return f"{parts.subdomain.split('.')[-1]}.{parts.domain}"
 
 
 def absolute_url(url: str, base: str = "") -> str | None:
-    """Return *url* made absolute, escaped and without fragment, tracking parameters and sessions.
+    """Return *url* made absolute, escaped, without fragment, tracking parameters and session IDs.
 
-    None for what is no http(s) URL.
+    None if it is not an http(s) URL.
     """
     if _PLAIN.fullmatch(url):
         return url
@@ -85,12 +85,12 @@ def _without_tracking(query: str) -> str:
     return query if len(kept) == len(pairs) else urlencode(kept)
 
 
-@lru_cache(4096)  # a page is asked for, taken and put out under one URL
+@lru_cache(4096)
 def page_key(url: str) -> str:
-    """Return what two URLs of the same page have in common.
+    """Return a normalised form of *url*, the same for all URLs of a page.
 
-    Scheme, a leading ``www.``, a trailing slash, the order of parameters, tracking parameters
-    and the fragment do not count.
+    It ignores the scheme, a leading ``www.``, a trailing slash, the order of parameters, tracking
+    parameters and the fragment.
     """
     if plain := _PLAIN.fullmatch(url):
         host = site_key(url) if ":" in plain[1] else plain[1]

@@ -1,4 +1,4 @@
-"""The frontier: requests that outlive a crash, and what became of each."""
+"""Frontier: a scheduler whose requests survive a crash."""
 
 from newscrawl.crawl.frontier.lease_middleware import LeaseMiddleware
 from newscrawl.crawl.frontier.scheduler import LeaseScheduler

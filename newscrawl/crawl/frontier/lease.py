@@ -1,4 +1,4 @@
-"""Leases of requests: what a crawl keeps of a request in flight."""
+"""Leases: the state of requests in progress."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 OUTCOME: Final = "newscrawl_outcome"
-"""Meta in which a spider may say how a request ended, where it knows better."""
+"""Meta key with which a spider overrides the outcome of a request."""
+NO_KEY: Final = 0
+"""The key of a planned request."""
 
 
-class Ended(NamedTuple):
-    """How a request ended."""
+class FinishedRequest(NamedTuple):
+    """A finished request and its outcome."""
 
-    #: what the spider made it for (meta ``newscrawl_role``)
+    #: purpose of the request (meta ``newscrawl_role``)
     role: Any
     url: str
     final_url: str
@@ -22,65 +24,61 @@ class Ended(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Lease:
-    """A request that was handed out, until everything that it led to is settled."""
+    """A request returned by the scheduler, until all its results are processed."""
 
     id: int
-    #: the same for the same request after a crash
+    #: key of the request, the same after a crash
     key: int
     url: str
-    #: download slot that it counts in while it is in flight
+    #: download slot of the request in flight
     slot: str
-    #: False for a request that is in memory alone
+    #: False for a request that is only in memory
     durable: bool = True
-    #: the lease that must not end before this one
+    #: lease that must not end before this one
     parent: Lease | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     final_url: str = ""
-    #: handed out, and no response yet
-    flying: bool = True
-    #: its response is in the hands of spider middlewares, which see what comes of it
+    #: no response or failure yet
+    in_flight: bool = True
+    #: spider middlewares process the response, or the output of its callback
     in_spider: bool = False
-    #: its callback or errback is not exhausted
+    #: its callback or errback has not finished
     running: bool = False
-    #: items in the pipelines
+    #: number of items in the pipelines
     items: int = 0
-    #: requests on their way to the scheduler
+    #: number of requests on their way to the scheduler
     requests: int = 0
-    #: requests in memory that end before it does
+    #: number of in-memory requests that must end before this lease
     children: int = 0
-    #: a request that replaces it, a redirect or a retry, was announced
-    announced: bool = False
-    #: its end is on the way
-    settling: bool = False
-    delivered: bool = False
+    #: a redirect or retry of the request was announced, but has not reached the scheduler
+    replacement_announced: bool = False
+    #: queued to be ended
+    ending: bool = False
+    scraped: bool = False
     dropped: str | None = None
     failed: str | None = None
     unchanged: bool = False
     #: keys of the URLs that it was redirected to
     redirects: set[int] = field(default_factory=set)
-    #: how often a fingerprint was among its children
-    twins: Counter[bytes] = field(default_factory=Counter)
-    #: keys of the requests that it led to and that the file does not have yet
-    offspring: list[int] = field(default_factory=list)
-    #: written with its end
+    #: number of unfiltered child requests by fingerprint
+    fingerprint_counts: Counter[bytes] = field(default_factory=Counter)
+    #: keys of child requests that are not in the file yet
+    unwritten_keys: list[int] = field(default_factory=list)
+    #: statements to write at the end
     writes: list[tuple[str, list[tuple[Any, ...]]]] = field(default_factory=list)
 
     @property
     def outcome(self) -> str:
-        """How the request ended."""
-        if given := self.meta.get(OUTCOME):
-            return str(given)
-        if self.delivered:
+        """``article``, ``dropped/<reason>``, ``failed/<reason>``, ``unchanged`` or ``read``."""
+        if override := self.meta.get(OUTCOME):
+            return str(override)
+        if self.scraped:
             return "article"
         if self.dropped or self.failed:
             return self.dropped or f"failed/{self.failed}"
         return "unchanged" if self.unchanged else "read"
 
     @property
-    def is_over(self) -> bool:
-        """True when nothing can come of the request any more."""
-        return not (self.flying or self.running or self.items or self.requests or self.children)
-
-
-NO_KEY: Final = 0
-"""The key of a planned request."""
+    def is_finished(self) -> bool:
+        """True if no more results can follow."""
+        return not (self.in_flight or self.running or self.items or self.requests or self.children)

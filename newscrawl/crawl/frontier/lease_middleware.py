@@ -1,4 +1,4 @@
-"""What comes of a request: the callbacks and errbacks of leases are watched here."""
+"""Spider middleware that records the results of each leased request."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.lease import Lease
 
 START: Final = 0
-"""Stands for start() as the parent of a request."""
+"""Parent ID of requests from ``start()``."""
 
 
 class LeaseMiddleware:
-    """Tells leases what their callbacks yield. Its place is next to the engine, before all others.
+    """Counts the items and requests that callbacks yield, for their leases.
 
-    :class:`~newscrawl.crawl.frontier.LeaseScheduler` needs it.
+    :class:`~newscrawl.crawl.frontier.LeaseScheduler` requires it. It must be the first spider
+    middleware (closest to the engine).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -42,18 +43,18 @@ class LeaseMiddleware:
         return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Mark first requests: a crawl that is resumed yields them again."""
+        """Mark start requests: a resumed crawl yields them again."""
         async for output in start:
             if isinstance(output, Request):
                 output.meta[PARENT] = START
             yield output
 
     def process_spider_input(self, response: Response) -> None:
-        """Note that a response has come."""
+        """Record the response."""
         request = response.request
         lease = self._book.find(request)
         if lease is not None and request is not None:
-            self._book.land(lease, request)
+            self._book.response_received(lease, request)
             lease.final_url = response.url
             lease.unchanged = response.status == HTTPStatus.NOT_MODIFIED
             lease.in_spider = lease.running = True
@@ -61,33 +62,32 @@ class LeaseMiddleware:
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Count the items of a lease and mark its requests, until there are no more."""
+        """Count the output of a callback until it finishes."""
         lease = self._book.find(response.request)
         if lease is None:
             async for output in result:
                 yield output
             return
-        # What recovers from an exception comes this way a second time.
+        # Output that replaces an exception passes here a second time.
         lease.running = True
         try:
             async for output in result:
-                yield _counted(output, lease, response.request)
+                yield _count_output(output, lease, response.request)
         except Exception as error:
-            _fail(self._book, lease, error)
+            _callback_failed(self._book, lease, error)
             raise
-        self._book.exhaust(lease)
+        self._book.callback_finished(lease)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """End the output of a callback that raised."""
+        """Record the exception of a callback."""
         if lease := self._book.find(response.request):
-            _fail(self._book, lease, exception)
+            _callback_failed(self._book, lease, exception)
 
 
-class WatchedErrback:
-    """The errback of a request under a lease, its own or none.
+class LeaseErrback:
+    """Errback of a leased request; calls the spider's errback, if any.
 
-    Scrapy hands it what no spider middleware sees: that a download failed, and what the spider
-    makes of it.
+    Needed since spider middlewares do not see download failures and the output of errbacks.
     """
 
     def __init__(
@@ -95,25 +95,25 @@ class WatchedErrback:
     ) -> None:
         self._book = book
         self._lease = lease
-        #: the spider's own
+        #: errback of the spider
         self.errback = errback
 
     def __call__(self, failure: Failure) -> Any:
-        """Do what the spider's errback does; without one, raise the failure."""
+        """Call the spider's errback; without one, raise the failure."""
         lease = self._lease
-        self._book.land(lease, failure.request)  # type: ignore[attr-defined]
+        self._book.response_received(lease, failure.request)  # type: ignore[attr-defined]
         lease.failed = failure_reason(failure.value)
-        if lease.in_spider:  # the middleware sees the output
+        if lease.in_spider:  # the middleware counts the output
             return self._call(failure)
         lease.running = True
         try:
             output = self._call(failure)
         except Exception as error:
             if error is not failure.value:
-                _fail(self._book, lease, error)
-            self._book.exhaust(lease)
+                _callback_failed(self._book, lease, error)
+            self._book.callback_finished(lease)
             raise
-        return self._watched(output, failure)
+        return self._counted_output(output, failure)
 
     def _call(self, failure: Failure) -> Any:
         if self.errback is None:
@@ -123,20 +123,20 @@ class WatchedErrback:
             output.raiseException()
         return output
 
-    async def _watched(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
+    async def _counted_output(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
         request = failure.request  # type: ignore[attr-defined]
         try:
             result = await ensure_awaitable(iterate_spider_output(output))
-            async for each in as_async_generator(result):
-                yield _counted(each, self._lease, request)
+            async for element in as_async_generator(result):
+                yield _count_output(element, self._lease, request)
         except Exception as error:
-            _fail(self._book, self._lease, error)
+            _callback_failed(self._book, self._lease, error)
             raise
-        self._book.exhaust(self._lease)
+        self._book.callback_finished(self._lease)
 
 
-def _counted(output: Any, lease: Lease, request: Request | None) -> Any:
-    """Return *output* of a callback, which the lease now waits for."""
+def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:
+    """Count *output* of the callback of *request* and return it."""
     if isinstance(output, Request):
         if output is request or PARENT in output.meta:  # yielded a second time
             output = output.copy()
@@ -148,7 +148,7 @@ def _counted(output: Any, lease: Lease, request: Request | None) -> Any:
     return output
 
 
-def _fail(book: LeaseBook, lease: Lease, error: Exception) -> None:
+def _callback_failed(book: LeaseBook, lease: Lease, error: Exception) -> None:
     if not isinstance(error, CloseSpider):
         lease.failed = failure_reason(error)
-    book.exhaust(lease)
+    book.callback_finished(lease)

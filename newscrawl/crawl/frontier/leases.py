@@ -1,4 +1,4 @@
-"""Leases: what a request led to, and its end in one transaction."""
+"""``LeaseBook``: the leases of a crawl, each ended in one transaction with its results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scrapy import signals
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier import outbox
-from newscrawl.crawl.frontier.frontier_store import CrawlStore
-from newscrawl.crawl.frontier.lease import NO_KEY, Ended, Lease
+from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.lease import NO_KEY, FinishedRequest, Lease
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LEASE: Final = "newscrawl_lease"
-"""Meta of a request that is under way: the number of its lease."""
+"""Meta key of a request in progress: the number of its lease."""
 PARENT: Final = "newscrawl_parent"
-"""Meta of a new request until it is scheduled: the number of the lease that it comes from."""
+"""Meta key of a new request until it is scheduled: the number of its parent's lease."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS request (
@@ -56,28 +56,27 @@ CREATE TABLE IF NOT EXISTS spent (
     requests INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-"""A request is pending until *request* is NULL; then its key tells that it was there. ``spent``:
-requests on the network, of sites that have a budget."""
+"""A request is pending until *request* is NULL; the row then marks its *key* as seen. ``spent``:
+number of network requests to sites with a budget."""
 
-_ENDED: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?)"
-_DONE: Final = "UPDATE request SET request = NULL WHERE id = ?"
-_SPEND: Final = """
+_FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
+_INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
+_COUNT_REQUEST: Final = """
 INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 1
 """
-_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-
-#: of the table ``request``
-Row = tuple[int, int, str, int, str | None]
+#: a row of the table ``request``
+RequestRow = tuple[int, int, str, int, str | None]
 
 
 class LeaseBook:
-    """The leases of a crawl, and what ends them.
+    """The leases of a crawl.
 
-    A lease ends when the output of its callback is exhausted and all items in it are through the
-    pipelines. One transaction then has its items, its requests, how it ended, and that it is done.
-    Its requests need not wait for that: one that ends before it is written with its own end.
+    A lease ends when its callback has finished and all its items have left the pipelines. One
+    transaction then writes the items, the child requests, the outcome and the end of the request.
+    A child that ends before its parent is written with its own end.
     """
 
     _books: ClassVar[WeakKeyDictionary[Crawler, LeaseBook]] = WeakKeyDictionary()
@@ -85,22 +84,22 @@ class LeaseBook:
     def __init__(self, crawler: Crawler) -> None:
         self.store = CrawlStore.for_crawler(crawler)
         self._leases: dict[int, Lease] = {}
-        self._over: deque[Lease] = deque()
-        #: by key, the requests that the file gets with the end of a lease
-        self._unwritten: dict[int, Row] = {}
+        self._finished: deque[Lease] = deque()
+        #: child requests that are not in the file yet, by key
+        self._unwritten: dict[int, RequestRow] = {}
         self._stats = crawler.stats
-        #: False where another scheduler does not tell one crawl from the next
-        self.tells_crawls = False
-        self._delivers = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
-        #: called with the download slot of each request that has come back
-        self.on_landing: Callable[[str], None] = _ignore
+        #: set by a scheduler that clears the tables when a new crawl starts
+        self.counts_requests = False
+        self._uses_outbox = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
+        #: called with the download slot when a request is no longer in flight
+        self.on_release: Callable[[str], None] | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
         crawler.signals.connect(self._item_error, signals.item_error)
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> LeaseBook:
-        """Return the one book of *crawler*."""
+        """Return the lease book of *crawler*."""
         if crawler not in cls._books:
             cls._books[crawler] = cls(crawler)
         return cls._books[crawler]
@@ -109,156 +108,159 @@ class LeaseBook:
         return len(self._leases)
 
     @property
-    def numbers(self) -> frozenset[int]:
-        """The requests that are under way."""
+    def ids(self) -> frozenset[int]:
+        """IDs of all leases."""
         return frozenset(self._leases)
 
     def add(self, lease: Lease) -> None:
-        """Begin a lease."""
+        """Add a lease."""
         self._leases[lease.id] = lease
 
     def find(self, request: Request | None) -> Lease | None:
-        """Return the lease that *request* is made under."""
+        """Return the lease of *request*."""
         return None if request is None else self._leases.get(request.meta.get(LEASE, 0))
 
-    def get(self, number: int | None) -> Lease | None:
-        """Return a lease by its number."""
-        return None if number is None else self._leases.get(number)
+    def get(self, lease_id: int | None) -> Lease | None:
+        """Return the lease with the ID *lease_id*."""
+        return None if lease_id is None else self._leases.get(lease_id)
 
-    def add_request(self, row: Row, parent: Lease | None) -> None:
-        """Write a new request, with the end of *parent*; at once where it has none."""
+    def add_request(self, row: RequestRow, parent: Lease | None) -> None:
+        """Write a new request at the end of *parent*, or now if there is no parent."""
         if parent is None:
             self.store.write(INSERT, [row])
         else:
             self._unwritten[row[1]] = row
-            parent.offspring.append(row[1])
+            parent.unwritten_keys.append(row[1])
 
-    def share(self, key: int, lease: Lease | None) -> None:
-        """Note that *lease* leads to a known request, too: it must not end without that."""
+    def add_duplicate(self, key: int, lease: Lease | None) -> None:
+        """Record that *lease* yielded a known request: it must be written when *lease* ends."""
         if lease is not None and key in self._unwritten:
-            lease.offspring.append(key)
+            lease.unwritten_keys.append(key)
 
-    def holds_back(self, key: int) -> bool:
-        """Return True for a request that the file does not have yet."""
+    def is_unwritten(self, key: int) -> bool:
+        """Return True if the request is not in the file yet."""
         return key in self._unwritten
 
-    def land(self, lease: Lease, request: Request) -> None:
-        """Note that *request*, the last made under *lease*, has come back."""
-        if lease.flying:
-            lease.flying = False
+    def response_received(self, lease: Lease, request: Request) -> None:
+        """Record a response or failure of *request*, the last one made under *lease*."""
+        if lease.in_flight:
             lease.meta = request.meta
-            self.on_landing(lease.slot)
+            self._release(lease)
 
-    def exhaust(self, lease: Lease) -> None:
-        """Note that the callback of *lease* yields no more."""
+    def _release(self, lease: Lease) -> None:
+        lease.in_flight = False
+        if self.on_release:
+            self.on_release(lease.slot)
+
+    def callback_finished(self, lease: Lease) -> None:
+        """Record that the callback of *lease* yields nothing more."""
         lease.running = False
         self.check(lease)
 
-    def abandon(self) -> None:
-        """End all leases of an idle spider: nothing answers for them any more."""
-        self.settle()
+    def fail(self, lease: Lease, reason: str) -> None:
+        """Record that *lease* has failed without a response."""
+        lease.failed = lease.failed or reason
+        if lease.in_flight:
+            self._release(lease)
+        self.check(lease)
+
+    def fail_all(self) -> None:
+        """End all leases of an idle spider, whose results can no longer arrive."""
+        self.end_finished()
         for lease in list(self._leases.values()):
-            logger.warning("Lost: %s", lease.url)
-            self.give_up(lease, "lost")
+            logger.warning("Request lost (no response reached its callback): %s", lease.url)
+            self.fail(lease, "lost")
             lease.items = lease.requests = 0
             lease.running = False
             self.check(lease)
-        self.settle()
-
-    def give_up(self, lease: Lease, reason: str) -> None:
-        """Note that *lease* has failed without a response."""
-        lease.failed = lease.failed or reason
-        if lease.flying:
-            lease.flying = False
-            self.on_landing(lease.slot)
-        self.check(lease)
+        self.end_finished()
 
     def write_with_end(
         self, request: Request | None, sql: str, rows: Iterable[tuple[Any, ...]]
     ) -> None:
-        """Write *rows* in the transaction that ends *request*; without a lease, with the next."""
+        """Write *rows* in the transaction that ends *request*, or now if it has no lease."""
         lease = self.find(request)
         if lease is None:
             self.store.write(sql, rows)
         else:
             lease.writes.append((sql, list(rows)))
 
-    async def ended(self) -> dict[str, list[Ended]]:
-        """Return the requests of each site that have ended in this crawl, before it was resumed."""
+    async def finished_requests(self) -> dict[str, list[FinishedRequest]]:
+        """Return the requests by site that the crawl finished before it was resumed."""
         await self.store.open(SCHEMA)
         sites = defaultdict(list)
-        for site, *row in await self.store.read(_ENDED):
-            sites[site].append(Ended(*row))
+        for site, *row in await self.store.read(_SELECT_OUTCOMES):
+            sites[site].append(FinishedRequest(*row))
         return dict(sites)
 
-    def spend(self, site: str) -> None:
-        """Note a request to *site*, which counts towards its budget in a resumed crawl, too."""
-        if self.tells_crawls:
-            self.store.write(_SPEND, [(site,)])
+    def count_request(self, site: str) -> None:
+        """Count a network request of *site*, whose budget also applies to a resumed crawl."""
+        if self.counts_requests:
+            self.store.write(_COUNT_REQUEST, [(site,)])
 
-    async def spent(self) -> dict[str, int]:
-        """Return how many requests were made to each site before the crawl was resumed."""
+    async def request_counts(self) -> dict[str, int]:
+        """Return the number of network requests by site before the crawl was resumed."""
         return dict(await self.store.read("SELECT site, requests FROM spent"))
 
     def check(self, lease: Lease) -> None:
-        """End *lease* if it is over, as soon as whoever is told of it now has heard."""
-        if lease.is_over and not lease.settling:
-            lease.settling = True
-            self._over.append(lease)
-            if len(self._over) == 1:
-                asyncio.get_running_loop().call_soon(self.settle)
+        """End *lease* if it is finished, after all other handlers of the current event."""
+        if lease.is_finished and not lease.ending:
+            lease.ending = True
+            self._finished.append(lease)
+            if len(self._finished) == 1:
+                asyncio.get_running_loop().call_soon(self.end_finished)
 
-    def settle(self) -> None:
-        """End all leases that are over."""
-        while self._over:
-            lease = self._over.popleft()
-            lease.settling = False
-            if lease.is_over and lease.id in self._leases:
+    def end_finished(self) -> None:
+        """End all finished leases."""
+        while self._finished:
+            lease = self._finished.popleft()
+            lease.ending = False
+            if lease.is_finished and lease.id in self._leases:
                 del self._leases[lease.id]
                 self._end(lease)
 
     def _end(self, lease: Lease) -> None:
         for sql, rows in lease.writes:
             self.store.write(sql, rows)
-        offspring = [self._unwritten.pop(key, None) for key in lease.offspring]
-        if new := [row for row in offspring if row]:
+        children = [self._unwritten.pop(key, None) for key in lease.unwritten_keys]
+        if new := [row for row in children if row]:
             self.store.write(INSERT, new)
         unwritten = self._unwritten.pop(lease.key, None)
         if lease.durable and not unwritten:
-            self.store.write(_DONE, [(lease.id,)])
+            self.store.write(_FINISH, [(lease.id,)])
         elif lease.key != NO_KEY:
             self.store.write(INSERT, [(lease.id, lease.key, "", 0, None)])
-        self._record(lease)
+        self._record_outcome(lease)
         if lease.parent:
             lease.parent.children -= 1
             self.check(lease.parent)
 
-    def _record(self, lease: Lease) -> None:
+    def _record_outcome(self, lease: Lease) -> None:
         outcome = lease.outcome
         self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
         site = lease.meta.get("newscrawl_site") or _site(lease.url)
         role = lease.meta.get("newscrawl_role") or ""
         at = clock.now().isoformat(timespec="seconds")
         row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role, at)
-        self.store.write(_OUTCOME, [row])
+        self.store.write(_INSERT_OUTCOME, [row])
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = self._lease_of(response)
         if lease:
-            lease.delivered = True
-        if self._delivers:
-            self._deliver(item, lease)
+            lease.scraped = True
+        if self._uses_outbox:
+            self._add_to_outbox(item, lease)
         self._item_done(lease)
 
-    def _deliver(self, item: Any, lease: Lease | None) -> None:
+    def _add_to_outbox(self, item: Any, lease: Lease | None) -> None:
         try:
             row = outbox.outbox_row(item)
-        except (TypeError, ValueError) as error:  # bytes, for example
+        except (TypeError, ValueError) as error:
             self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
-            message = "Not delivered, JSON cannot hold it: %s (%s)"
-            logger.error(message, type(item), error)  # noqa: TRY400  # its place says nothing
+            message = "Could not serialize a %s as JSON, the item is lost: %s"
+            logger.error(message, type(item).__qualname__, error)  # noqa: TRY400
             if lease:
-                lease.delivered, lease.failed = False, "unserializable"
+                lease.scraped, lease.failed = False, "unserializable"
             return
         if lease:
             lease.writes.append((outbox.INSERT, [row]))
@@ -284,12 +286,8 @@ class LeaseBook:
         return self.find(getattr(response, "request", None))
 
 
-def _ignore(slot: str) -> None:
-    """Do nothing."""
-
-
 def _drop_outcome(error: BaseException) -> str:
-    """Return the outcome of a dropped item, by its reason or else the name of its class."""
+    """Return the outcome of a dropped item: the reason of *error*, or the name of its class."""
     status = getattr(error, "status", None)
     if isinstance(status, str) and status.startswith("failed/"):
         return status

@@ -1,4 +1,4 @@
-"""The outbox: items that a crawl has made and not yet delivered."""
+"""Outbox: scraped items that are not delivered yet."""
 
 from __future__ import annotations
 
@@ -20,38 +20,37 @@ CREATE TABLE IF NOT EXISTS outbox (
     item TEXT
 );
 """
-"""*id* gives the order. Who has delivered an item sets *item* to NULL, and leaves its *key*: a
-request that is made again after a crash must not bring it again. The keys go with the crawl that
-they belong to, when that has finished."""
+"""Items in the order of *id*. A delivered item has NULL as *item* and keeps its *key* until the
+crawl finishes, so that a request repeated after a crash does not add it again."""
 
 INSERT: Final = "INSERT OR IGNORE INTO outbox (key, kind, item) VALUES (?, ?, ?)"
-CLEAR: Final = "DELETE FROM outbox WHERE item IS NULL"
+DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
 
-#: fields that differ each time a page is fetched
-_VOLATILE: Final = ("fetched_at", "cluster", "newscrawl_status")
+#: fields that differ between two fetches of a page
+_VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
 
 _encode = ScrapyJSONEncoder().encode
 
 
 def outbox_row(item: Any) -> tuple[bytes, str, str]:
-    """Return key, class and JSON of *item*.
+    """Return the key, class and JSON of *item*.
 
-    Raises ``TypeError`` or ``ValueError`` for what JSON cannot hold.
+    Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
     """
-    plain = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
+    fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
     kind = f"{type(item).__module__}.{type(item).__qualname__}"
-    return item_key(plain), kind, _encode(plain)
+    return item_key(fields), kind, _encode(fields)
 
 
-def item_key(plain: Mapping[str, Any]) -> bytes:
-    """Return what is the same for an item of the same page with the same content.
+def item_key(fields: Mapping[str, Any]) -> bytes:
+    """Return a key that is the same for all items of a page with the same content.
 
-    Of an article it is the canonical URL, where the page names one, and the body; of any other
-    item all that does not differ each time a page is fetched.
+    It covers canonical URL (or URL) and body of an article, and all but the volatile fields of
+    other items.
     """
-    if plain.get("url") and plain.get("body"):
-        text = f"{plain.get('canonical_url') or plain['url']}\n{plain['body']}"
+    if fields.get("url") and fields.get("body"):
+        text = f"{fields.get('canonical_url') or fields['url']}\n{fields['body']}"
     else:
-        steady = {name: value for name, value in plain.items() if name not in _VOLATILE}
-        text = json.dumps(steady, sort_keys=True, default=_encode)
+        stable = {name: value for name, value in fields.items() if name not in _VOLATILE_FIELDS}
+        text = json.dumps(stable, sort_keys=True, default=_encode)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]

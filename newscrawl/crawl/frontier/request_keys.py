@@ -1,4 +1,4 @@
-"""What makes two requests the same: within a crawl, and across a crash."""
+"""Request keys: they identify a request within a crawl and after a crash."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.lease import Lease
 
 PLANNED: Final = "newscrawl_planned"
-"""Meta of a request that its spider plans again by itself when the crawl is resumed."""
+"""Meta key of a request that its spider makes again when the crawl is resumed."""
 
 
-class Keys:
-    """The keys of requests, 64 bits each.
+class RequestKeys:
+    """Computes the 64-bit keys of requests.
 
-    A request that the dupefilter would filter has the key of its fingerprint
-    (``REQUEST_FINGERPRINTER_CLASS``). One that is not to be filtered is told by where it comes
-    from, so that what a page yields again after a crash is not done again: the first, second, ...
-    request of a fingerprint that one parent yields.
+    The key of a request subject to the dupefilter is its fingerprint
+    (``REQUEST_FINGERPRINTER_CLASS``). The key of an unfiltered request also covers its parent and
+    its number among the requests of this parent with the same fingerprint, so that a repeated
+    callback after a crash yields the same keys.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._fingerprinter = crawler.request_fingerprinter
-        self._start: Counter[bytes] = Counter()
+        self._start_counts: Counter[bytes] = Counter()
 
-    def fingerprint(self, request: Request) -> int:
-        """Return the key that the URL, method and body of *request* have."""
-        return _number(self._fingerprinter.fingerprint(request))
+    def fingerprint_key(self, request: Request) -> int:
+        """Return the key of the fingerprint of *request*."""
+        return _to_integer(self._fingerprinter.fingerprint(request))
 
     def key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
-        """Return the key of *request*, which *parent* yields, or start(), or somebody else."""
+        """Return the key of *request*, yielded by the callback of *parent* or by ``start()``."""
         if request.meta.get(PLANNED):
             return NO_KEY
         if not request.dont_filter:
-            return self.fingerprint(request)
+            return self.fingerprint_key(request)
         if not from_start and (parent is None or parent.key == NO_KEY):
-            return random.getrandbits(63)  # an extension's, for example: new each time
+            return random.getrandbits(63)  # of an extension, for example: a new key each time
         fingerprint = self._fingerprinter.fingerprint(request)
-        twins = parent.twins if parent else self._start
-        twins[fingerprint] += 1
-        origin = f"{parent.key if parent else 0} {twins[fingerprint]}"
-        return _number(hashlib.sha256(fingerprint + origin.encode()).digest())
+        counts = parent.fingerprint_counts if parent else self._start_counts
+        counts[fingerprint] += 1
+        origin = f"{parent.key if parent else 0} {counts[fingerprint]}"
+        return _to_integer(hashlib.sha256(fingerprint + origin.encode()).digest())
 
 
-def _number(digest: bytes) -> int:
-    """Return a number that fits into SQLite's integers."""
+def _to_integer(digest: bytes) -> int:
+    """Return the first 8 bytes of *digest* as an SQLite integer."""
     return int.from_bytes(digest[:8], "big", signed=True)

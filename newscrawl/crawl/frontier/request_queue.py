@@ -1,7 +1,8 @@
-"""Which request goes next: queues of download slots, of which memory holds the first requests."""
+"""Queues of pending requests by download slot; only the first requests of each are in memory."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,189 +11,196 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-FEWEST: Final = 4
-"""Requests of a slot in memory, however many slots there are."""
+MIN_SLOT_MEMORY: Final = 4
+"""Minimum number of requests per slot in memory."""
 
 
-class Entry(NamedTuple):
-    """A pending request. Entries compare by their place in the queue: rank, then age."""
+class QueueEntry(NamedTuple):
+    """A pending request. Entries are ordered by rank, then by age."""
 
-    #: less its priority
+    #: negative priority
     rank: int
     id: int
-    #: the same for the same request after a crash
+    #: key of the request, the same after a crash
     key: int
-    #: JSON where the file has it too, or will have; a request that is in memory alone
+    #: JSON if the request is or will be in the file, else the request itself
     request: str | Request
 
 
-class Slot:
+@dataclass(slots=True, eq=False)
+class SlotQueue:
     """The queue of one download slot.
 
-    Memory holds every entry before the *horizon*; those behind it are in the file alone, but for
-    the ones that the file did not have when they came.
+    All entries before the *horizon* are in memory. Entries behind it are only in the file (they are
+    *spilled*), except those that were not in the file when they were added.
     """
 
-    __slots__ = ("flying", "heap", "held", "horizon", "late", "loading", "name", "room", "spilled")
+    name: str
+    heap: list[QueueEntry] = field(default_factory=list)
+    #: number of requests in flight
+    in_flight: int = 0
+    #: number of entries that are only in the file
+    spilled: int = 0
+    #: (rank, id) of the first entry that may be spilled; None if none is
+    horizon: tuple[int, int] | None = None
+    loading: bool = False
+    #: spilled entries that were added while the slot is loading
+    late: list[QueueEntry] = field(default_factory=list)
+    #: (rank, id) of entries behind the horizon that are or were in memory
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    #: heap size at which to spill next
+    spill_size: int = 0
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.heap: list[Entry] = []
-        #: requests handed out whose response has not come
-        self.flying = 0
-        #: entries that are in the file alone
-        self.spilled = 0
-        self.horizon: tuple[int, int] | None = None
-        self.loading = False
-        #: entries behind the horizon that came since loading began
-        self.late: list[Entry] = []
-        #: rank and id of the entries behind the horizon that memory holds, or has handed out
-        self.held: set[tuple[int, int]] = set()
-        #: entries in memory from which on it is worth while to look for some to spill
-        self.room = 0
-
-    def push(self, entry: Entry, *, in_file: bool) -> None:
-        """Add *entry*; to memory, unless it is in the file and stands behind the horizon."""
-        beyond = self._is_beyond(entry)
-        if in_file and beyond:
+    def push(self, entry: QueueEntry, *, in_file: bool) -> None:
+        """Add *entry*: to memory, unless it is in the file and behind the horizon."""
+        behind = self._is_behind(entry)
+        if in_file and behind:
             self.spilled += 1
             if self.loading:
                 self.late.append(entry)
             return
         heappush(self.heap, entry)
-        if beyond:
-            self.held.add(entry[:2])
+        if behind:
+            self.kept.add(entry[:2])
 
-    def _is_beyond(self, entry: Entry) -> bool:
+    def _is_behind(self, entry: QueueEntry) -> bool:
         return self.horizon is not None and (entry.rank, entry.id) >= self.horizon
 
-    def spill(self, keep: int, in_file: Callable[[Entry], bool]) -> None:
-        """Leave all but the first *keep* entries to the file, as far as they are there."""
+    def spill(self, size: int, in_file: Callable[[QueueEntry], bool]) -> None:
+        """Remove all but the first *size* entries from memory, unless they are not in the file."""
         self.heap.sort()
-        rest = self.heap[keep:]
+        rest = self.heap[size:]
         spilled = [entry for entry in rest if in_file(entry)]
         if spilled:
             self.horizon = min(self.horizon or spilled[0][:2], spilled[0][:2])
             self.spilled += len(spilled)
-            self.heap = self.heap[:keep] + [entry for entry in rest if not in_file(entry)]
-            self.held.difference_update(entry[:2] for entry in spilled)
-            self.held.update(entry[:2] for entry in self.heap if self._is_beyond(entry))
-        self.room = 2 * len(self.heap)
+            self.heap = self.heap[:size] + [entry for entry in rest if not in_file(entry)]
+            self.kept.difference_update(entry[:2] for entry in spilled)
+            self.kept.update(entry[:2] for entry in self.heap if self._is_behind(entry))
+        self.spill_size = 2 * len(self.heap)
 
-    def loaded(self, entries: list[Entry], *, known: Collection[int], complete: bool) -> None:
-        """Take the *entries* from the horizon on, in order, that were in the file.
+    def loaded(self, entries: list[QueueEntry], *, leased: Collection[int], complete: bool) -> None:
+        """Add *entries*, read from the file from the horizon on in order.
 
-        *known*: requests that were under way when the file was read. *complete*: there are no
-        more.
+        *leased*: IDs of requests that had a lease when the file was read. *complete*: the file has
+        no more entries.
         """
         late, self.late, self.loading = self.late, [], False
         self.horizon = None if complete else (entries[-1].rank, entries[-1].id + 1)
-        read = {entry.id for entry in entries}  # among them late ones that came before the reading
-        new = [e for e in entries if e.id not in known and e[:2] not in self.held]
-        new += [entry for entry in late if not self._is_beyond(entry) and entry.id not in read]
+        read = {entry.id for entry in entries}  # may include late entries
+        new = [e for e in entries if e.id not in leased and e[:2] not in self.kept]
+        new += [entry for entry in late if not self._is_behind(entry) and entry.id not in read]
         self.spilled -= len(new)
         self.heap += new
         heapify(self.heap)
         if not self.spilled:
             self.horizon = None
-        self.held = {place for place in self.held if self.horizon and place >= self.horizon}
+        self.kept = {place for place in self.kept if self.horizon and place >= self.horizon}
 
 
 class PendingRequests:
-    """All pending requests: the slot with the fewest requests under way goes next, in turn.
+    """All pending requests. The slot with the fewest requests in flight comes next, in turn.
 
-    *memory*: requests of all slots together that stay in memory, about. *load* is called with a
-    slot whose first requests are to be read from the file; it calls :meth:`loaded`. *in_file* tells
-    whether the file has an entry, from now on until it is done: others stay in memory.
+    *memory*: approximate maximum number of requests in memory. *load* is called with a slot to be
+    read from the file, and calls :meth:`loaded`. *in_file* returns True if an entry is in the file;
+    other entries are not spilled.
     """
 
     def __init__(
-        self, memory: int, load: Callable[[Slot], None], in_file: Callable[[Entry], bool]
+        self,
+        memory: int,
+        load: Callable[[SlotQueue], None],
+        in_file: Callable[[QueueEntry], bool],
     ) -> None:
         self._memory = memory
         self._load = load
         self._in_file = in_file
-        self._slots: dict[str, Slot] = {}
-        #: slots that have a request to hand out, by the number that they have under way
-        self._ready: dict[int, dict[str, Slot]] = {}
+        self._slots: dict[str, SlotQueue] = {}
+        #: slots with a request in memory, by the number of their requests in flight
+        self._ready: dict[int, dict[str, SlotQueue]] = {}
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     @property
-    def share(self) -> int:
-        """Requests of one slot that stay in memory."""
-        return max(FEWEST, self._memory // max(1, len(self._slots)))
+    def slot_memory(self) -> int:
+        """Maximum number of requests of one slot in memory."""
+        return max(MIN_SLOT_MEMORY, self._memory // max(1, len(self._slots)))
 
-    def push(self, name: str, entry: Entry) -> None:
+    def push(self, name: str, entry: QueueEntry) -> None:
         """Add *entry* to the slot *name*."""
         slot = self._slot(name)
         slot.push(entry, in_file=self._in_file(entry))
         self._count += 1
-        if len(slot.heap) > max(2 * self.share, slot.room) and not slot.loading:
-            slot.spill(self.share, self._in_file)
-        self._make_ready(slot)
+        if len(slot.heap) > max(2 * self.slot_memory, slot.spill_size) and not slot.loading:
+            slot.spill(self.slot_memory, self._in_file)
+        self._set_ready(slot)
 
-    def restore(self, name: str, spilled: int) -> Slot:
-        """Return the slot *name*, of which the file has *spilled* requests: they are to be loaded."""
+    def restore(self, name: str, spilled: int) -> SlotQueue:
+        """Return the slot *name*, to be loaded, with *spilled* requests in the file."""
         slot = self._slot(name)
         slot.horizon = (-(2**63), 0)
         slot.spilled, slot.loading = spilled, True
         self._count += spilled
         return slot
 
-    def pop(self) -> tuple[str, Entry] | None:
-        """Remove the next request and return it with its slot's name; None where none is ready.
+    def pop(self) -> tuple[str, QueueEntry] | None:
+        """Remove and return the next request with the name of its slot; None if none is in memory.
 
-        The slot counts it as under way until :meth:`land`.
+        The request is in flight until :meth:`release` is called.
         """
         if not self._ready:
             return None
-        fewest = min(self._ready)
-        slot = next(iter(self._ready[fewest].values()))
-        self._unready(slot)
+        slots = self._ready[min(self._ready)]
+        slot = next(iter(slots.values()))
+        self._unset_ready(slot)
         entry = heappop(slot.heap)
         self._count -= 1
-        slot.flying += 1
-        self._make_ready(slot)
-        self._top_up(slot)
+        slot.in_flight += 1
+        self._set_ready(slot)
+        self._refill(slot)
         return slot.name, entry
 
-    def land(self, name: str) -> None:
-        """Tell that a request of the slot *name* is under way no longer."""
+    def release(self, name: str) -> None:
+        """Record that a request of the slot *name* is no longer in flight."""
         slot = self._slots[name]
-        self._unready(slot)
-        slot.flying -= 1
-        self._make_ready(slot)
-        if not (slot.heap or slot.flying or slot.spilled):
+        self._unset_ready(slot)
+        slot.in_flight -= 1
+        self._set_ready(slot)
+        if not (slot.heap or slot.in_flight or slot.spilled):
             del self._slots[name]
 
     def loaded(
-        self, slot: Slot, entries: list[Entry], *, known: Collection[int], complete: bool
+        self,
+        slot: SlotQueue,
+        entries: list[QueueEntry],
+        *,
+        leased: Collection[int],
+        complete: bool,
     ) -> None:
-        """Take what was read from the file (see :meth:`Slot.loaded`)."""
-        slot.loaded(entries, known=known, complete=complete)
-        self._make_ready(slot)
-        self._top_up(slot)
+        """Add the entries read from the file (see :meth:`SlotQueue.loaded`)."""
+        slot.loaded(entries, leased=leased, complete=complete)
+        self._set_ready(slot)
+        self._refill(slot)
 
-    def _slot(self, name: str) -> Slot:
+    def _slot(self, name: str) -> SlotQueue:
         slot = self._slots.get(name)
         if slot is None:
-            slot = self._slots[name] = Slot(name)
+            slot = self._slots[name] = SlotQueue(name)
         return slot
 
-    def _make_ready(self, slot: Slot) -> None:
+    def _set_ready(self, slot: SlotQueue) -> None:
         if slot.heap:
-            self._ready.setdefault(slot.flying, {})[slot.name] = slot
+            self._ready.setdefault(slot.in_flight, {})[slot.name] = slot
 
-    def _unready(self, slot: Slot) -> None:
-        slots = self._ready.get(slot.flying, {})
+    def _unset_ready(self, slot: SlotQueue) -> None:
+        slots = self._ready.get(slot.in_flight, {})
         slots.pop(slot.name, None)
         if not slots:
-            self._ready.pop(slot.flying, None)
+            self._ready.pop(slot.in_flight, None)
 
-    def _top_up(self, slot: Slot) -> None:
-        if slot.spilled and not slot.loading and len(slot.heap) <= self.share // 2:
+    def _refill(self, slot: SlotQueue) -> None:
+        if slot.spilled and not slot.loading and len(slot.heap) <= self.slot_memory // 2:
             slot.loading = True
             self._load(slot)

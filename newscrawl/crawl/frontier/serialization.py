@@ -1,4 +1,4 @@
-"""Requests as JSON text, and back: callbacks by name, no pickle."""
+"""JSON serialization of requests: callbacks by name, no pickle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
 
-_PLAIN: Final = (
+_ATTRIBUTES: Final = (
     "cb_kwargs",
     "cookies",
     "dont_filter",
@@ -25,65 +25,60 @@ _PLAIN: Final = (
     "method",
     "priority",
 )
-_DEFAULTS: Final = {name: getattr(Request("data:,"), name) for name in _PLAIN}
+_DEFAULTS: Final = {name: getattr(Request("data:,"), name) for name in _ATTRIBUTES}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class NotPlainError(ValueError):
-    """A request holds what JSON cannot hold, or a callback that is no method of the spider."""
+class SerializationError(ValueError):
+    """A request has a value that is not JSON, or a callback that is not a spider method."""
 
 
 def dump_request(request: Request, spider: Spider) -> str:
-    """Return *request* as JSON; raises :class:`NotPlainError`.
+    """Return *request* as JSON; raises :class:`SerializationError`.
 
-    What JSON changes (a tuple, a number as the key of a dict) comes back changed.
+    Tuples are loaded as lists, and numeric keys of a dict as strings.
     """
     plain: dict[str, Any] = {"url": request.url}
     if request.callback:
-        plain["callback"] = _name(request.callback, spider)
+        plain["callback"] = _method_name(request.callback, spider)
     if request.errback:
-        plain["errback"] = _name(request.errback, spider)
+        plain["errback"] = _method_name(request.errback, spider)
     if request.headers:
-        plain["headers"] = _headers(request)
+        plain["headers"] = [
+            (name.decode("latin-1"), [value.decode("latin-1") for value in values])
+            for name, values in request.headers.items()
+        ]
     if request.body:
         plain["body"] = b64encode(request.body).decode("ascii")
     for name, default in _DEFAULTS.items():
         if (value := getattr(request, name)) != default:
             plain[name] = value
     if type(request) is not Request:
-        plain |= _subclass(request)
+        plain |= _subclass_attributes(request)
     try:
         return _encode(plain)
-    except (TypeError, ValueError) as error:  # circular, among others
-        raise NotPlainError(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise SerializationError(str(error)) from None
 
 
-def _headers(request: Request) -> list[tuple[str, list[str]]]:
-    return [
-        (name.decode("latin-1"), [value.decode("latin-1") for value in values])
-        for name, values in request.headers.items()
-    ]
+def _subclass_attributes(request: Request) -> dict[str, Any]:
+    cls = type(request)
+    names = [name for name in cls.attributes if name not in Request.attributes]
+    attributes = {name: getattr(request, name) for name in names}
+    return {**attributes, "class": f"{cls.__module__}.{cls.__qualname__}"}
 
 
-def _subclass(request: Request) -> dict[str, Any]:
-    kind = type(request)
-    own = {
-        name: getattr(request, name) for name in kind.attributes if name not in Request.attributes
-    }
-    return {**own, "class": f"{kind.__module__}.{kind.__qualname__}"}
-
-
-def _name(function: Callable[..., Any], spider: Spider) -> str:
+def _method_name(function: Callable[..., Any], spider: Spider) -> str:
     name: str = getattr(function, "__name__", "")
     if not name or getattr(spider, name, None) != function:
-        raise NotPlainError(f"{function} is not a method of the spider")
+        raise SerializationError(f"{function} is not a method of the spider")
     return name
 
 
 def load_request(text: str, spider: Spider) -> Request:
-    """Return the request that :func:`dump_request` made *text* from.
+    """Return the request that :func:`dump_request` serialized as *text*.
 
-    Raises :class:`NotPlainError` where the spider has no such callback any more.
+    Raises :class:`SerializationError` if the spider has no such callback any more.
     """
     plain = json.loads(text)
     for name in ("callback", "errback"):
@@ -96,21 +91,21 @@ def load_request(text: str, spider: Spider) -> Request:
             name.encode("latin-1"): [value.encode("latin-1") for value in values]
             for name, values in plain["headers"]
         }
-    return _class(plain.pop("class", None))(**plain)
+    return _request_class(plain.pop("class", None))(**plain)
 
 
 def _method(name: str, spider: Spider) -> Callable[..., Any]:
     method = getattr(spider, name, None)
     if not callable(method):
-        raise NotPlainError(f"the spider {spider.name!r} has no method {name!r}")
+        raise SerializationError(f"the spider {spider.name!r} has no method {name!r}")
     return method  # type: ignore[no-any-return]
 
 
 @lru_cache
-def _class(path: str | None) -> type[Request]:
+def _request_class(path: str | None) -> type[Request]:
     if path is None:
         return Request
-    kind = load_object(path)
-    if not (isinstance(kind, type) and issubclass(kind, Request)):
-        raise NotPlainError(f"{path} is not a class of requests")
-    return kind
+    cls = load_object(path)
+    if not (isinstance(cls, type) and issubclass(cls, Request)):
+        raise SerializationError(f"{path} is not a subclass of Request")
+    return cls

@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): ask for a page only if it has changed."""
+"""Conditional requests (RFC 9110, section 13)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-MAX_VALIDATOR: Final = 1024
-"""Characters of a validator that is kept; longer ones are not sent back."""
+MAX_VALIDATOR_LENGTH: Final = 1024
+"""Maximum length of a validator; longer ones are not stored."""
 
-#: what is kept -> header of the response, header of the next request
+#: stored name -> response header, header of the conditional request
 _HEADERS: Final = {
     "etag": ("ETag", "If-None-Match"),
     "last_modified": ("Last-Modified", "If-Modified-Since"),
 }
 
 
-def validators(response: Response) -> dict[str, str]:
-    """Return ``etag`` and ``last_modified`` of *response*, where it has them."""
-    found = {name: response.headers.get(header) for name, (header, _) in _HEADERS.items()}
-    return {
-        name: value.decode("latin-1").strip()
-        for name, value in found.items()
-        if value and len(value) <= MAX_VALIDATOR
-    }
+def validators(response: Response) -> tuple[str | None, ...]:
+    """Return the ETag and the Last-Modified header of *response*; None if not present."""
+    values = [response.headers.get(header) for header, _ in _HEADERS.values()]
+    return tuple(
+        value.decode("latin-1").strip() if value and len(value) <= MAX_VALIDATOR_LENGTH else None
+        for value in values
+    )
 
 
-def conditions(known: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of a request for what has changed since *known* (see above)."""
-    return {header: known[name] for name, (_, header) in _HEADERS.items() if known.get(name)}
+def conditional_headers(stored: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of a conditional request with the *stored* validators."""
+    return {header: stored[name] for name, (_, header) in _HEADERS.items() if stored.get(name)}

@@ -1,8 +1,8 @@
-"""``CrawlState``: what a crawl knows from the crawls before it, in the file of its store.
+"""``CrawlState``: the history of pages and sources across crawls, in the file of the crawl store.
 
-A listing's new pages are written together with its validators, so that a listing that answers
-"not modified" hides nothing. An article's row is written in the transaction that puts the article
-out, so that "seen" and "delivered" never disagree.
+New pages of a listing are written in the transaction that stores its validators, so that a later
+"not modified" response hides no page. The row of an article is written in the transaction that
+emits the article.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from newscrawl import clock
-from newscrawl.crawl.frontier.frontier_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.frontier.leases import LeaseBook
-from newscrawl.crawl.history import schema as tables
+from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.revisit_policy import HOUR, Policy
+from newscrawl.crawl.history.revisit_policy import HOUR, RevisitPolicy
 from newscrawl.crawl.history.source_history import SourceHistory
 from newscrawl.defaults import setting
 
@@ -29,48 +29,50 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from newscrawl.crawl.discovery.site_frontier import SiteFrontier
-    from newscrawl.crawl.discovery.target import Target
-    from newscrawl.crawl.history.page_history import Sifted
-    from newscrawl.crawl.history.source_history import Remembered
+    from newscrawl.crawl.discovery.target import KnownSource, Role, Target
+    from newscrawl.crawl.history.page_history import ClassifiedEntries
+    from newscrawl.crawl.history.schema import SourceRow
 
-DAY: Final = 24 * HOUR
-NEXT_DUE: Final = "newscrawl/state/next_due"
-"""Stat: when the first of the sources is due again that the crawl met (ISO 8601)."""
+_DAY: Final = 24 * HOUR
+_NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What former crawls know of a site."""
+class SiteHistory:
+    """The history of one site."""
 
-    sources: Remembered
-    #: pages that are due, in the form of :class:`~newscrawl.crawl.discovery.feed_entries.Entries`
+    #: by role and page key
+    known_sources: dict[tuple[Role, str], KnownSource]
+    #: sources to start with
+    sources: list[SourceRow]
+    #: pages that are due, as entries with ``depth``, ``certain`` and ``history``
     pages: list[dict[str, Any]]
 
 
 class CrawlState:
-    """The memory of a crawl: its :class:`PageHistory` and :class:`SourceHistory`."""
+    """The history of a crawl: :class:`PageHistory` and :class:`SourceHistory`."""
 
     _states: ClassVar[WeakKeyDictionary[Crawler, CrawlState]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        policy = Policy(
-            shortest=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
-            longest=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
-            window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
-            tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
+        policy = RevisitPolicy(
+            min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
+            max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
+            update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
+            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
         )
-        asks = setting(settings, "NEWSCRAWL_ONLY_NEW")
-        self._store = CrawlStore.for_crawler(crawler)
-        self.pages = PageHistory(self._store, LeaseBook.for_crawler(crawler), policy, asks=asks)
-        self.sources = SourceHistory(self._store, LeaseBook.for_crawler(crawler), policy, asks=asks)
-        self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
-        self._keep = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
+        only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
+        self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
+        self.pages = PageHistory(self._store, leases, policy, only_new=only_new)
+        self.sources = SourceHistory(self._store, leases, policy, only_new=only_new)
+        self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
+        self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
         self._stats = crawler.stats
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> CrawlState:
-        """Return the one state of *crawler*; raises as ``CrawlStore.for_crawler`` does."""
+        """Return the state of *crawler*; raises the errors of ``CrawlStore.for_crawler``."""
         if crawler not in cls._states:
             state = cls._states[crawler] = cls(crawler)
             crawler.signals.connect(state.pages.item_error, signals.item_error)
@@ -81,74 +83,78 @@ class CrawlState:
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlState | None:
-        """Return the state of *crawler*, if anything of it has asked for one."""
+        """Return the state of *crawler* if :meth:`for_crawler` has created it."""
         return cls._states.get(crawler)
 
     async def open(self) -> None:
-        """Make the tables, and forget what no site has named for long."""
-        await self._store.open(tables.SCHEMA)
-        if self._keep:
-            before = clock.now().timestamp() - self._keep
-            for sql, dated in tables.FORGET:
-                self._store.write(sql, [(before,) if dated else ()])
+        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``."""
+        await self._store.open(schema.SCHEMA)
+        if self._retention:
+            before = clock.now().timestamp() - self._retention
+            for sql in schema.DELETE_OLD:
+                self._store.write(sql, [(before,)])
+            self._store.write(schema.DELETE_UNUSED_ALIASES)
 
-    async def recall(self, site: str, *, limit: int) -> Memory:
-        """Return what former crawls know of *site*.
+    async def load(self, site: str, *, limit: int) -> SiteHistory:
+        """Return the history of *site*.
 
-        *limit*: entries of a listing that this crawl reads, and pages of a kind that it begins with.
+        *limit*: maximum number of entries read per listing, and of pages of each kind to return.
         """
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
-        sources = await self.sources.recall(site, limit=limit)
-        sections = [{"key": row.key} for row in sources.rows if row.role == "section"]
-        left = {entry["key"] for entry in await self.pages.not_articles(sections)}
-        sources.rows = [row for row in sources.rows if row.role != "section" or row.key in left]
-        return Memory(sources, await self.pages.recall(site, since=since, limit=limit))
+        known, rows = await self.sources.load(site, limit=limit)
+        sections = [{"key": row.key} for row in rows if row.role == "section"]
+        kept = {entry["key"] for entry in await self.pages.without_articles(sections)}
+        rows = [row for row in rows if row.role != "section" or row.key in kept]
+        return SiteHistory(known, rows, await self.pages.due(site, since=since, limit=limit))
 
-    def listed(
+    def record_listing(
         self,
         frontier: SiteFrontier,
         target: Target,
         response: Response,
-        sifted: Sifted,
+        entries: ClassifiedEntries,
         *,
         depth: int = 0,
         certain: bool = False,
         cut: int = 0,
     ) -> None:
-        """Write down what was found on *target*: pages, sources, and that it was read.
+        """Record the entries and sources of *target*, and that it was read.
 
-        The file has the latter with the end of the request, behind all others. *cut*: the limit,
-        where it left entries out. A *target* that was to be an article is none.
+        The latter is written at the end of the request, after everything else. *cut*: the limit
+        that truncated the entries, if any. A *target* fetched as an article is recorded as a page
+        without article.
         """
         site = frontier.site.key
-        self.pages.write_listed(site, sifted, depth=depth, certain=certain)
-        self.sources.write_found(frontier)
+        self.pages.record_entries(site, entries, depth=depth, certain=certain)
+        self.sources.record_new(frontier)
         if target.role == "article":
-            self.pages.failed(target, response.request, "not_article")
+            self.pages.record_failure(target, response.request, "not_article")
             return
-        listed = len(sifted.due) + len(sifted.known)
-        self.sources.read(site, target, response, new=len(sifted.fresh), listed=listed, cut=cut)
+        listed = len(entries.due) + len(entries.known)
+        self.sources.record_read(
+            site, target, response, new=len(entries.new), listed=listed, cut=cut
+        )
 
-    def unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
-        """Write down that *target* has not changed since it was fetched."""
-        self.sources.write_found(frontier)
+    def record_unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+        """Record that *target* has not changed since the last fetch."""
+        self.sources.record_new(frontier)
         if target.role == "article":
-            self.pages.unchanged(target, response)
+            self.pages.record_unchanged(target, response)
         else:
-            self.sources.unchanged(frontier.site.key, target, response)
+            self.sources.record_unchanged(frontier.site.key, target, response)
 
-    def failed(
+    def record_failure(
         self, frontier: SiteFrontier, target: Target, request: Request | None, reason: str
     ) -> None:
-        """Write down that *target* could not be had, or not be read."""
-        self.sources.write_found(frontier)
+        """Record that *target* could not be fetched or read."""
+        self.sources.record_new(frontier)
         if target.role == "article":
-            self.pages.failed(target, request, reason)
+            self.pages.record_failure(target, request, reason)
         else:
-            self.sources.failed(frontier.site.key, target, request)
+            self.sources.record_failure(frontier.site.key, target, request)
 
     def close(self) -> None:
-        """Tell when there is something to do again."""
+        """Set the stat ``newscrawl/state/next_due``: when the next source is due (ISO 8601)."""
         if (due := self.sources.next_due) is not None:
             when = datetime.fromtimestamp(due, UTC).isoformat(timespec="seconds")
-            self._stats.set_value(NEXT_DUE, when)
+            self._stats.set_value(_NEXT_DUE_STAT, when)

@@ -1,4 +1,4 @@
-"""What a crawl remembers of article pages: which are known, which to fetch again, which are new."""
+"""History of article pages: which are known, which are due, which articles are new."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import owner, site_key
-from newscrawl.crawl.history import schema as tables
+from newscrawl.crawl.discovery.urls import registered_domain, site_key
+from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.conditional_requests import validators
-from newscrawl.crawl.history.revisit_policy import Delivered, due_at, judge
+from newscrawl.crawl.history.revisit_policy import EmittedArticle, article_status, due_at
 from newscrawl.crawl.history.schema import PageRow
 
 if TYPE_CHECKING:
@@ -22,300 +22,310 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from newscrawl.crawl.discovery.target import Target
-    from newscrawl.crawl.frontier.frontier_store import CrawlStore
+    from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
-    from newscrawl.crawl.history.revisit_policy import Policy, Verdict
+    from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
     from newscrawl.items import Article
 
     Entry = dict[str, Any]
 
 _DAY: Final = 24 * 3600.0
-_RECENT: Final = 4096  # URLs of articles whose rows may still be on their way to the file
+_MAX_RECENT: Final = 4096
 _GONE: Final = ("http_404", "http_410")
 
 
 @dataclass(slots=True)
-class Sifted:
-    """The entries of a listing, against what is known of them."""
+class ClassifiedEntries:
+    """The entries of a listing, compared with the history."""
 
-    #: never listed before
-    fresh: list[Entry] = field(default_factory=list)
-    #: to be fetched: those, and pages whose time has come; with their ``past``
+    #: entries never listed before
+    new: list[Entry] = field(default_factory=list)
+    #: entries to fetch: new ones and known pages that are due, these with their ``history``
     due: list[Entry] = field(default_factory=list)
-    #: keys of the rest: put out before, given up, or waiting for another try
+    #: keys of the other pages
     known: list[str] = field(default_factory=list)
-    #: rows for ``SEE_PAGE`` and ``SIGNAL``
+    #: rows for ``PAGE_SEEN``
     seen: list[tuple[Any, ...]] = field(default_factory=list)
+    #: rows for ``PAGE_CHANGE_SIGNALLED``
     signals: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An article page that was fetched and is on its way through the pipelines."""
+    """An article page that was fetched and is in the pipelines."""
 
-    key: str
     target: Target
     request: Request | None
-    #: final
-    url: str
-    validators: dict[str, str]
+    final_url: str
+    validators: tuple[str | None, ...]
 
     @classmethod
     def of(cls, target: Target, response: Response) -> Visit:
-        """Return the visit of *target* that *response* answered."""
-        return cls(target.key, target, response.request, response.url, validators(response))
+        """Return the visit of *target* with *response*, which is not kept."""
+        return cls(target, response.request, response.url, validators(response))
 
 
 class PageHistory:
-    """The tables ``page`` and ``alias``. *asks* False writes them and asks nothing of them."""
+    """The tables ``page`` and ``alias``. If *only_new* is False, they are written but not read."""
 
-    def __init__(self, store: CrawlStore, leases: LeaseBook, policy: Policy, *, asks: bool) -> None:
+    def __init__(
+        self, store: CrawlStore, leases: LeaseBook, policy: RevisitPolicy, *, only_new: bool
+    ) -> None:
         self._store = store
         self._leases = leases
         self._policy = policy
-        self._asks = asks
+        self._only_new = only_new
         self._visits: dict[str, Visit] = {}
-        self._recent: OrderedDict[str, Delivered] = OrderedDict()
+        # Articles of this crawl, by URL key: their rows may not be committed yet.
+        self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
 
-    async def recall(self, site: str, *, since: float, limit: int) -> list[Entry]:
-        """Return the pages of *site* that are due: those never put out, then the others.
+    async def due(self, site: str, *, since: float, limit: int) -> list[Entry]:
+        """Return the due pages of *site*: first those never emitted, then revisits.
 
-        *since*: seconds, older ones are left, as are articles beyond their window; *limit*: pages
-        of each kind.
+        *since*: seconds, older pages are ignored; *limit*: maximum number of pages of each kind.
         """
-        found: list[Entry] = []
-        if self._asks:
+        entries: list[Entry] = []
+        if self._only_new:
             now = clock.now().timestamp()
-            for new, oldest in ((1, since), (0, now - self._policy.window)):
-                rows = await self._store.read(tables.DUE, (site, now, new, oldest, limit))
-                found += [_entry(PageRow(*row)) for row in rows]
-        return found
+            for new, oldest in ((1, since), (0, now - self._policy.update_window)):
+                args = (site, now, new, oldest, limit)
+                rows = await self._store.read(schema.SELECT_DUE_PAGES, args)
+                entries += [_entry(PageRow(*row)) for row in rows]
+        return entries
 
-    async def sift(self, entries: list[Entry]) -> Sifted:
-        """Return which of *entries* are to be fetched."""
-        sifted = Sifted()
-        known = await self._look_up([entry["key"] for entry in entries])
+    async def classify(self, entries: list[Entry]) -> ClassifiedEntries:
+        """Compare *entries* with the history."""
+        result = ClassifiedEntries()
+        known = await self._find_pages([entry["key"] for entry in entries])
         now = clock.now().timestamp()
         for entry in entries:
             rows = known.get(entry["key"], [])
             page = next((row for row in rows if row.same_url), None)
             if page is None:
-                # An article that names this URL as its canonical one may be the same.
+                # Articles with this URL as canonical URL may be the same one.
                 twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
-                sifted.fresh.append({**entry, "past": {"twins": twins}} if twins else entry)
-                sifted.due.append(sifted.fresh[-1])
-            elif not self._asks:
-                sifted.due.append(entry)
+                result.new.append({**entry, "history": {"twins": twins}} if twins else entry)
+                result.due.append(result.new[-1])
+            elif not self._only_new:
+                result.due.append(entry)
             else:
-                self._sift_known(sifted, entry, page, now)
-        return sifted
+                self._classify_known(result, entry, page, now)
+        return result
 
-    async def not_articles(self, entries: list[Entry]) -> list[Entry]:
-        """Return those of *entries* that were not put out as articles."""
-        known = await self._look_up([entry["key"] for entry in entries]) if self._asks else {}
+    async def without_articles(self, entries: list[Entry]) -> list[Entry]:
+        """Return *entries* without those that were emitted as articles."""
+        keys = [entry["key"] for entry in entries]
+        known = await self._find_pages(keys) if self._only_new else {}
         return [
             entry
             for entry in entries
             if not any(row.same_url and row.body_hash for row in known.get(entry["key"], ()))
         ]
 
-    def _sift_known(self, sifted: Sifted, entry: Entry, page: PageRow, now: float) -> None:
+    def _classify_known(
+        self, result: ClassifiedEntries, entry: Entry, page: PageRow, now: float
+    ) -> None:
         changed = max(filter(None, (entry["changed"], page.changed)), default=None)
-        if self._is_signal(entry, page, now):
-            sifted.signals.append((now, changed, now, page.key))
-            sifted.due.append({**entry, "past": page.past})
+        if self._signals_change(entry, page, now):
+            result.signals.append((now, changed, now, page.key))
+            result.due.append({**entry, "history": page.history})
             return
         if now - page.last_seen > _DAY or changed != page.changed:
-            sifted.seen.append((now, changed, page.key))
+            result.seen.append((now, changed, page.key))
         if page.key == entry["key"] and self._is_due(page, now):
-            sifted.due.append({**entry, "past": page.past})
+            result.due.append({**entry, "history": page.history})
         else:
-            sifted.known.append(entry["key"])
+            result.known.append(entry["key"])
 
     def _is_due(self, page: PageRow, now: float) -> bool:
         if page.next_due is None or page.next_due > now:
             return False
-        return page.body_hash is None or now - page.since <= self._policy.window
+        return page.body_hash is None or now - page.since <= self._policy.update_window
 
-    def _is_signal(self, entry: Entry, page: PageRow, now: float) -> bool:
-        """Return True where a listing tells of a change that is worth a look."""
+    def _signals_change(self, entry: Entry, page: PageRow, now: float) -> bool:
+        """Return True if the listing announces a change that should be checked."""
         changed = entry["changed"]
         if changed is None or page.body_hash is None or page.vain or page.key != entry["key"]:
             return False
         before = page.changed if page.changed is not None else page.fetched_at
-        return changed > (before or 0) and now - page.since <= self._policy.window
+        return changed > (before or 0) and now - page.since <= self._policy.update_window
 
-    async def _look_up(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:
+    async def _find_pages(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:
         found: dict[str, list[PageRow]] = {}
-        if asked := list(dict.fromkeys(keys)):
-            for row in await self._store.read(tables.LOOK_UP, (json.dumps(asked),)):
+        if unique := list(dict.fromkeys(keys)):
+            for row in await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),)):
                 found.setdefault(row[0], []).append(PageRow(*row))
         return found
 
-    def write_listed(
-        self, site: str, sifted: Sifted, *, depth: int = 0, certain: bool = False
+    def record_entries(
+        self, site: str, entries: ClassifiedEntries, *, depth: int = 0, certain: bool = False
     ) -> None:
-        """Write down what a listing names."""
+        """Record the entries of a listing."""
         now = clock.now().timestamp()
         rows = [
             (
                 *(entry["key"], site, entry["url"], depth, certain, json.dumps(entry["hints"])),
-                *(now, now, entry["when"], entry["changed"], now),
+                *(now, now, entry["timestamp"], entry["changed"], now),
             )
-            for entry in sifted.fresh
+            for entry in entries.new
         ]
         statements = {
-            tables.LIST_PAGE: rows,
-            tables.SEE_PAGE: sifted.seen,
-            tables.SIGNAL: sifted.signals,
+            schema.INSERT_PAGE: rows,
+            schema.PAGE_SEEN: entries.seen,
+            schema.PAGE_CHANGE_SIGNALLED: entries.signals,
         }
         for sql, changes in statements.items():
             if changes:
                 self._store.write(sql, changes)
 
-    async def list_page(self, site: str, target: Target) -> dict[str, Any] | None:
-        """Write down that *target* is an article page; return its past, None where it is known."""
+    async def add_page(self, site: str, target: Target) -> dict[str, Any] | None:
+        """Record *target* as an article page; return its history, None if it is not due."""
         page: Entry = {"url": target.url, "key": target.key, "hints": target.hints}
-        sifted = await self.sift([page | {"when": None, "changed": None}])
-        self.write_listed(site, sifted, depth=target.depth)
-        return sifted.due[0].get("past", {}) if sifted.due else None
+        entries = await self.classify([page | {"timestamp": None, "changed": None}])
+        self.record_entries(site, entries, depth=target.depth)
+        return entries.due[0].get("history", {}) if entries.due else None
 
-    def taken(self, target: Target, response: Response) -> None:
-        """Write down that *target* is handed on; unless more is said of it, it is no article."""
+    def record_fetch(self, target: Target, response: Response) -> None:
+        """Record that *target* was passed to the pipelines: without article until they emit one."""
         visit = self._visits[response.url] = Visit.of(target, response)
-        self._write(visit, tables.TAKE_PAGE, *self._next(target, changed=False))
+        self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, changed=False))
 
-    def unchanged(self, target: Target, response: Response) -> None:
-        """Write down that *target* is as it was when it was put out."""
-        self._keep(Visit.of(target, response))
+    def record_unchanged(self, target: Target, response: Response) -> None:
+        """Record that *target* has not changed since it was emitted."""
+        self._record_unchanged(Visit.of(target, response))
 
-    def failed(self, target: Target, request: Request | None, reason: str) -> None:
-        """Write down that *target* could not be had, or gave no article for good."""
-        now, past = clock.now().timestamp(), target.past
-        before = bytes.fromhex(past["hash"]) if target.is_revisit else None
-        failures, interval = past.get("failures", 0), past.get("interval")
+    def record_failure(self, target: Target, request: Request | None, reason: str) -> None:
+        """Record that *target* could not be fetched, or that its page has no article."""
+        now, history = clock.now().timestamp(), target.history
+        digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
+        failures, interval = history.get("failures", 0), history.get("interval")
         delay: float | None = None
         if target.is_revisit and reason in _GONE:
             status = "gone"
-        elif target.is_revisit:  # there is no hurry: it is out already
-            status, (_, interval, _) = "article", self._next(target, changed=False)
+        elif target.is_revisit:  # no retry: the next revisit follows
+            status, (_, interval, _) = "article", self._next_visit(target, changed=False)
             delay = interval
         else:
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
         due = None if delay is None else due_at(now, delay)
-        row = (status, now, interval, due, failures, before, target.key)
-        self._leases.write_with_end(request, tables.END_PAGE, [row])
+        row = (status, now, interval, due, failures, digest, target.key)
+        self._leases.write_with_end(request, schema.PAGE_ENDED, [row])
 
-    async def judge(self, article: Article, url: str, text: bytes) -> Verdict | None:
-        """Return what *article* of the page at *url* is to the output, and write it down.
+    async def judge(self, article: Article, url: str, digest: bytes) -> ArticleStatus | None:
+        """Return the status of *article*, extracted from the page at *url*, and record it.
 
-        *text*: the hash of its body (:func:`newscrawl.crawl.history.revisit_policy.body_hash`). None for a page
-        that no crawl of a site list has fetched.
+        *digest*: :func:`newscrawl.crawl.history.revisit_policy.body_hash` of its body. Returns None
+        if the page was not fetched for a site list.
         """
         visit = self._visits.get(url)
         if visit is None:
             return None
-        urls = _urls(visit, article)
-        before = await self._delivered(visit, urls)
-        verdict = judge(visit.key, text, before) if self._asks else "new"
-        if verdict in ("new", "updated"):
-            self._deliver(visit, urls, text, changed=verdict == "updated")
-        elif verdict == "unchanged":
-            self._keep(visit)
+        urls = _other_urls(visit, article)
+        emitted = await self._emitted_before(visit, urls)
+        status = article_status(visit.target.key, digest, emitted) if self._only_new else "new"
+        if status in ("new", "updated"):
+            self._record_emitted(visit, urls, digest, changed=status == "updated")
+        elif status == "unchanged":
+            self._record_unchanged(visit)
         else:
-            row = ("known", clock.now().timestamp(), None, None, 0, None, visit.key)
-            self._leases.write_with_end(visit.request, tables.END_PAGE, [row])
-        return verdict
+            row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
+            self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
+        return status
 
-    def not_extracted(self, url: str, reason: str) -> None:
-        """Write down that the page at *url* could not be made an article of."""
+    def record_extraction_failure(self, url: str, reason: str) -> None:
+        """Record that the extraction of the page at *url* failed."""
         if visit := self._visits.get(url):
-            self.failed(visit.target, visit.request, reason)
+            self.record_failure(visit.target, visit.request, reason)
 
-    async def _delivered(self, visit: Visit, urls: dict[str, bool]) -> list[Delivered]:
-        """Return what was put out before under one of *urls*."""
-        past = visit.target.past
-        found = [Delivered(visit.key, bytes.fromhex(past["hash"]))] if "hash" in past else []
-        found += [
-            Delivered(key, bytes.fromhex(text), same_url=False)
-            for key, text in past.get("twins", ())
+    async def _emitted_before(self, visit: Visit, urls: dict[str, bool]) -> list[EmittedArticle]:
+        """Return the articles emitted under the URL of *visit* or one of *urls*."""
+        history = visit.target.history
+        emitted: list[EmittedArticle] = []
+        if "hash" in history:
+            emitted.append(EmittedArticle(visit.target.key, bytes.fromhex(history["hash"])))
+        emitted += [
+            EmittedArticle(key, bytes.fromhex(digest), same_url=False)
+            for key, digest in history.get("twins", ())
         ]
-        rows = await self._look_up(urls)
-        found += [
-            Delivered(row.key, row.body_hash, same_url=bool(row.same_url))
+        rows = await self._find_pages(urls)
+        emitted += [
+            EmittedArticle(row.key, row.body_hash, same_url=bool(row.same_url))
             for row in chain.from_iterable(rows.values())
             if row.body_hash
         ]
-        # What the file does not have yet: no await from here to the decision.
-        return found + [self._recent[key] for key in (visit.key, *urls) if key in self._recent]
+        # No await from here until the status is recorded.
+        return emitted + [
+            self._recent[key] for key in (visit.target.key, *urls) if key in self._recent
+        ]
 
-    def _deliver(self, visit: Visit, urls: dict[str, bool], text: bytes, *, changed: bool) -> None:
-        self._remember(visit.key, Delivered(visit.key, text))
+    def _record_emitted(
+        self, visit: Visit, urls: dict[str, bool], digest: bytes, *, changed: bool
+    ) -> None:
+        self._add_recent(visit.target.key, EmittedArticle(visit.target.key, digest))
         aliases = []
         for key, same_url in urls.items():
-            self._remember(key, Delivered(visit.key, text, same_url))
-            aliases.append((key, visit.key, same_url))
+            self._add_recent(key, EmittedArticle(visit.target.key, digest, same_url))
+            aliases.append((key, visit.target.key, same_url))
         if aliases:
-            self._leases.write_with_end(visit.request, tables.ALIAS, aliases)
-        now, interval, due = self._next(visit.target, changed=changed)
-        found = visit.validators
-        values = (now, found.get("etag"), found.get("last_modified"), text, interval, due)
-        self._write(visit, tables.DELIVER_PAGE, *values)
+            self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, aliases)
+        now, interval, due = self._next_visit(visit.target, changed=changed)
+        self._write(visit, schema.PAGE_EMITTED, now, *visit.validators, digest, interval, due)
 
-    def _remember(self, key: str, delivered: Delivered) -> None:
-        self._recent[key] = delivered
+    def _add_recent(self, key: str, article: EmittedArticle) -> None:
+        self._recent[key] = article
         self._recent.move_to_end(key)
-        if len(self._recent) > _RECENT:
+        if len(self._recent) > _MAX_RECENT:
             self._recent.popitem(last=False)
 
-    def _keep(self, visit: Visit) -> None:
-        now, interval, due = self._next(visit.target, changed=False)
-        found = visit.validators
-        values = (now, found.get("etag"), found.get("last_modified"), interval, due)
-        self._write(visit, tables.KEEP_PAGE, *values)
+    def _record_unchanged(self, visit: Visit) -> None:
+        now, interval, due = self._next_visit(visit.target, changed=False)
+        self._write(visit, schema.PAGE_UNCHANGED, now, *visit.validators, interval, due)
 
-    def _next(self, target: Target, *, changed: bool) -> tuple[float, float | None, float | None]:
-        """Return now, the interval until the next visit, and when that is due."""
-        now, past = clock.now().timestamp(), target.past
-        since = past.get("since", min(target.when or now, now))
-        interval = self._policy.after_page(past.get("interval"), now - since, changed=changed)
+    def _next_visit(
+        self, target: Target, *, changed: bool
+    ) -> tuple[float, float | None, float | None]:
+        """Return the current time, the interval until the next visit, and when that is due."""
+        now, history = clock.now().timestamp(), target.history
+        since = history.get("since", min(target.timestamp or now, now))
+        interval = self._policy.after_page(history.get("interval"), now - since, changed=changed)
         return now, interval, None if interval is None else due_at(now, interval)
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
-        self._leases.write_with_end(visit.request, sql, [(*values, visit.key)])
+        self._leases.write_with_end(visit.request, sql, [(*values, visit.target.key)])
 
     def item_done(self, response: Response | Any) -> None:
-        """Forget a visit whose item is through the pipelines, or dropped."""
+        """Remove the visit of an item that was scraped or dropped."""
         self._visits.pop(getattr(response, "url", ""), None)
 
     def item_error(self, response: Response | Any) -> None:
-        """Take back that an article was put out which a pipeline has lost."""
+        """Record that a pipeline failed: the article was not emitted."""
         if visit := self._visits.pop(getattr(response, "url", ""), None):
-            self._recent.pop(visit.key, None)
-            self.failed(visit.target, visit.request, "item_error")
+            self._recent.pop(visit.target.key, None)
+            self.record_failure(visit.target, visit.request, "item_error")
 
 
 def _entry(row: PageRow) -> Entry:
-    """Return *row* in the form that listings have."""
+    """Return *row* as an entry of a listing."""
     return {
         "url": row.url,
         "key": row.key,
-        "when": row.published,
+        "timestamp": row.published,
         "changed": row.changed,
         "hints": json.loads(row.hints),
         "depth": row.depth,
         "certain": bool(row.certain),
-        "past": row.past,
+        "history": row.history,
     }
 
 
-def _urls(visit: Visit, article: Article) -> dict[str, bool]:
-    """Return the keys of the article's other URLs; True for those that led to its page."""
+def _other_urls(visit: Visit, article: Article) -> dict[str, bool]:
+    """Return the keys of the article's other URLs: True for the final, False for the canonical."""
     urls: dict[str, bool] = {}
     canonical, key_of = article.canonical_url, visit.target.key_of
-    if canonical and owner(site_key(canonical)) == owner(site_key(visit.url)):
+    domain = registered_domain(site_key(visit.final_url))
+    if canonical and registered_domain(site_key(canonical)) == domain:
         urls[key_of(canonical)] = False
-    urls[key_of(visit.url)] = True
-    urls.pop(visit.key, None)
+    urls[key_of(visit.final_url)] = True
+    urls.pop(visit.target.key, None)
     return urls

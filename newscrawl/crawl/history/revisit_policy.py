@@ -1,9 +1,9 @@
-"""When to fetch something again: pure functions of what came of the last fetches.
+"""Revisit policy: pure functions from the results of previous fetches to the time of the next.
 
-Feeds, sitemaps and section pages are asked sooner when they bring news, later when they do not,
-within bounds, as StormCrawler's ``AdaptiveScheduler`` and Nutch's ``AdaptiveFetchSchedule`` do.
-Articles are fetched once, and again only in the hours after their publication, at growing
-intervals. What failed is tried again in the next crawl, then with growing delays, then given up.
+The polling interval of feeds, sitemaps and section pages shrinks when they list new articles and
+grows when they do not, within limits, as in StormCrawler's ``AdaptiveScheduler`` and Nutch's
+``AdaptiveFetchSchedule``. Articles are fetched once, and again at growing intervals in the hours
+after publication. Failed pages are retried in the next crawl, then with back-off, then given up.
 """
 
 from __future__ import annotations
@@ -18,120 +18,118 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 HOUR: Final = 3600.0
-SOONER: Final = 0.5
-"""Factor of a source's interval when it brought news: it is caught up with in a few polls."""
-LATER: Final = 1.5
-"""Factor when it brought none: a quiet night does not put a feed to sleep."""
-AGAIN: Final = 2.0
-"""Factor of an article's interval when it had not changed, and of the delays after failures."""
-EARLY: Final = 0.9
-"""Share of an interval after which something is due: a timer never strikes to the second."""
+NEWS_FACTOR: Final = 0.5
+"""Factor of a source's interval after a poll with new entries."""
+NO_NEWS_FACTOR: Final = 1.5
+"""Factor of a source's interval after a poll without new entries."""
+BACKOFF_FACTOR: Final = 2.0
+"""Factor of the delay after failures, and of the interval of an unchanged article."""
+DUE_RATIO: Final = 0.9
+"""Share of an interval after which a fetch is due, since scheduled crawls may start early."""
 ARTICLE_INTERVAL: Final = HOUR
 """Seconds from the first fetch of an article to the second."""
 ROBOTS_INTERVAL: Final = 24 * HOUR
-"""Seconds that a robots.txt is good for, at most (RFC 9309, section 2.4)."""
-DEAD: Final = 7 * 24 * HOUR
-"""Seconds, at most, until a source that keeps failing is tried again."""
+"""Maximum age of robots.txt in seconds (RFC 9309, section 2.4)."""
+MAX_SOURCE_DELAY: Final = 7 * 24 * HOUR
+"""Maximum delay in seconds after failures of a source."""
 
-#: failures of a page that no further try will heal
-PERMANENT: Final = frozenset(
+#: failures of a page that are not retried
+PERMANENT_FAILURES: Final = frozenset(
     {
         "not_article", "not_html", "binary", "too_large", "other_site", "duplicate", "scheme",
         "http_410", "http_451",
     }
 )  # fmt: skip
 
-#: what a page has in store for the output
-Verdict = Literal["new", "updated", "unchanged", "known"]
+#: status of an article compared to the articles emitted before
+ArticleStatus = Literal["new", "updated", "unchanged", "known"]
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """Bounds in seconds, and how often a page that fails is tried."""
+class RevisitPolicy:
+    """Limits of intervals, in seconds, and of retries."""
 
-    #: between two polls of a source, whatever it brings
-    shortest: float = HOUR / 4
-    #: between two polls of a source that brings nothing
-    longest: float = 12 * HOUR
-    #: after its publication, in which an article is looked at again
-    window: float = 24 * HOUR
-    #: of a page, in as many crawls
-    tries: int = 5
+    #: minimum interval between two polls of a source
+    min_interval: float = HOUR / 4
+    #: maximum interval between two polls of a source
+    max_interval: float = 12 * HOUR
+    #: time after publication in which an article is fetched again
+    update_window: float = 24 * HOUR
+    #: maximum number of crawls that try to fetch a page
+    max_tries: int = 5
 
-    def first(self, role: str) -> float:
-        """Return the interval of a source that was never fetched."""
-        return ROBOTS_INTERVAL if role == "robots" else self._bounded(2 * self.shortest)
+    def first_interval(self, role: str) -> float:
+        """Return the interval of a source after its first fetch."""
+        return ROBOTS_INTERVAL if role == "robots" else self._clamp(2 * self.min_interval)
 
     def after_poll(self, role: str, interval: float, *, new: int, listed: int) -> float:
-        """Return the interval of a source whose *listed* entries had *new* ones among them.
+        """Return the next interval of a source that listed *listed* entries, *new* of them new.
 
-        Where all were new, some may have come and gone unseen: then it is the shortest.
+        The minimum if all were new, since more entries may have been missed.
         """
         if role == "robots":
             return ROBOTS_INTERVAL
         if new and new >= listed:
-            return self.shortest
-        return self._bounded(interval * (SOONER if new else LATER))
+            return self.min_interval
+        return self._clamp(interval * (NEWS_FACTOR if new else NO_NEWS_FACTOR))
 
     def after_source_failure(self, failures: int) -> float:
-        """Return the delay after a source failed for the *failures*-th time in a row."""
-        return min(DEAD, self.shortest * AGAIN ** min(failures, 30))
+        """Return the delay after the *failures*-th consecutive failure of a source."""
+        return min(MAX_SOURCE_DELAY, self.min_interval * BACKOFF_FACTOR ** min(failures, 30))
 
     def after_page(self, interval: float | None, age: float, *, changed: bool) -> float | None:
-        """Return the interval of an article that was fetched *age* seconds after publication.
+        """Return the next interval of an article fetched *age* seconds after publication.
 
-        *interval*: the one that ended with this fetch; None for the first. The result is None
-        where the article is not looked at again: its next visit would be beyond the window.
+        *interval*: the previous one, None after the first fetch. Returns None if the next visit
+        would be outside of the update window.
         """
-        longer = ARTICLE_INTERVAL if changed or interval is None else AGAIN * interval
-        return longer if age + longer <= self.window else None
+        following = ARTICLE_INTERVAL if changed or interval is None else BACKOFF_FACTOR * interval
+        return following if age + following <= self.update_window else None
 
     def after_page_failure(self, failures: int, reason: str) -> float | None:
-        """Return the delay after a page failed for the *failures*-th time; None gives it up.
+        """Return the delay after the *failures*-th failure of a page; None if it is given up.
 
-        The next crawl tries again, whenever it comes.
+        The first retry is in the next crawl.
         """
-        if reason in PERMANENT or failures >= self.tries:
+        if reason in PERMANENT_FAILURES or failures >= self.max_tries:
             return None
-        return 0.0 if failures <= 1 else ARTICLE_INTERVAL * AGAIN ** (failures - 2)
+        return 0.0 if failures <= 1 else ARTICLE_INTERVAL * BACKOFF_FACTOR ** (failures - 2)
 
-    def _bounded(self, interval: float) -> float:
-        return max(self.shortest, min(self.longest, interval))
+    def _clamp(self, interval: float) -> float:
+        return max(self.min_interval, min(self.max_interval, interval))
 
 
 def due_at(now: float, interval: float) -> float:
-    """Return when something is due that was fetched at *now*."""
-    return now + EARLY * interval
+    """Return the time of the next fetch after a fetch at *now*."""
+    return now + DUE_RATIO * interval
 
 
 def body_hash(body: str) -> bytes:
-    """Return 16 bytes that tell the text of an article from any other; white space is nothing."""
+    """Return a 16-byte hash of *body* that ignores differences in white space."""
     return hashlib.blake2b(squeeze(body).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
-    """An article that was put out before."""
+class EmittedArticle:
+    """An article that was emitted before."""
 
     #: page key of the article
     key: str
-    #: see :func:`body_hash`
+    #: :func:`body_hash` of its text
     hash: bytes
-    #: False where the two URLs only name the same canonical URL
+    #: False if the pages only have the same canonical URL
     same_url: bool = True
 
 
-def judge(key: str, text: bytes, before: Collection[Delivered]) -> Verdict:
-    """Return what an article is to the output.
+def article_status(key: str, digest: bytes, emitted: Collection[EmittedArticle]) -> ArticleStatus:
+    """Return the status of an article with the page key *key* and the body hash *digest*.
 
-    *key* is its page key, *text* the hash of its body, *before* what was put out under any of
-    its URLs. Another page that merely names the same canonical URL counts only with the same
-    text: there are sites that name their front page in all articles.
+    *emitted*: the articles emitted under any of its URLs. One that only has the same canonical URL
+    must also have the same text: some sites declare their home page as canonical URL everywhere.
     """
-    for delivered in before:
-        if delivered.key == key:
-            return "unchanged" if delivered.hash == text else "updated"
-    for delivered in before:
-        if delivered.same_url or delivered.hash == text:
-            return "known"
+    for article in emitted:
+        if article.key == key:
+            return "unchanged" if article.hash == digest else "updated"
+    if any(article.same_url or article.hash == digest for article in emitted):
+        return "known"
     return "new"

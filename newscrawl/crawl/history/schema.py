@@ -1,8 +1,8 @@
-"""The tables that carry over from crawl to crawl, and the statements on them.
+"""Tables and SQL statements of the crawl history.
 
-``page``: every article page that was ever listed, fetched or not. ``alias``: other URLs of a page,
-those that led there (*same_url*) and the canonical ones that it names. ``source``: feeds, sitemaps,
-section pages and robots.txt of each site. Times are seconds since 1970 (UTC), intervals seconds.
+``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
+that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
+and robots.txt of each site. Times are seconds since 1970 (UTC), intervals seconds.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from newscrawl.crawl.discovery.target import Role
 
-# ``status`` of a page: listed, article, no_article, known (as another page), failed (with tries
-# left where it has a next_due), gone. ``vain``: how often a listing told of a change that was none.
-# ``listed``: pages that a source named when it was last read.
-# ``cut``: the limit that cut a listing short, 0 where all of it was read.
+# page.status: listed, article, no_article, known (same article as another page), failed (retried if
+# it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
+# page.vain: number of announced changes that were none. source.listed: entries at the last fetch;
+# source.cut: the limit that truncated these, 0 if none did.
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS page (
     key TEXT PRIMARY KEY,
@@ -67,11 +67,11 @@ CREATE TABLE IF NOT EXISTS source (
 
 
 class PageRow(NamedTuple):
-    """What is known of a page."""
+    """A row of ``page``, found by one of its keys."""
 
-    #: the key that was asked for
-    asked: str
-    #: 1 where that is the page's own or another that led there, 0 for a canonical URL it names
+    #: the key of the query
+    query_key: str
+    #: 1 if this is the key of the page or redirects to it, 0 if it is its canonical URL
     same_url: int
     key: str
     url: str
@@ -87,7 +87,7 @@ class PageRow(NamedTuple):
     fetched_at: float | None
     etag: str | None
     last_modified: str | None
-    #: of the text that was put out last; None where nothing was
+    #: of the text emitted last; None if the page was not emitted
     body_hash: bytes | None
     interval: float | None
     next_due: float | None
@@ -95,13 +95,13 @@ class PageRow(NamedTuple):
 
     @property
     def since(self) -> float:
-        """When the page was new."""
+        """Time of publication, at most the time when it was first listed."""
         return min(self.published or self.first_seen, self.first_seen)
 
     @property
-    def past(self) -> dict[str, Any]:
-        """What the next visit needs to know, as plain values."""
-        past = {
+    def history(self) -> dict[str, Any]:
+        """State for the next visit, as plain values."""
+        history = {
             "since": self.since,
             "fetched_at": self.fetched_at,
             "etag": self.etag,
@@ -110,11 +110,11 @@ class PageRow(NamedTuple):
             "interval": self.interval,
             "failures": self.failures,
         }
-        return {name: value for name, value in past.items() if value is not None}
+        return {name: value for name, value in history.items() if value is not None}
 
 
 class SourceRow(NamedTuple):
-    """What is known of a source."""
+    """A row of ``source``."""
 
     role: Role
     key: str
@@ -131,73 +131,74 @@ class SourceRow(NamedTuple):
     failures: int
 
 
-_PAGE: Final = ", ".join(f"page.{name}" for name in PageRow._fields[2:])
+_PAGE_COLUMNS: Final = ", ".join(f"page.{name}" for name in PageRow._fields[2:])
 
-LOOK_UP: Final = f"""
-SELECT asked.value, 1, {_PAGE} FROM json_each(?1) AS asked JOIN page ON page.key = asked.value
+SELECT_PAGES: Final = f"""
+SELECT lookup.value, 1, {_PAGE_COLUMNS}
+FROM json_each(?1) AS lookup JOIN page ON page.key = lookup.value
 UNION ALL
-SELECT asked.value, alias.same_url, {_PAGE} FROM json_each(?1) AS asked
-JOIN alias ON alias.key = asked.value JOIN page ON page.key = alias.page
-"""  # noqa: S608  # our own names
-DUE: Final = f"""
-SELECT key, 1, {_PAGE} FROM page
+SELECT lookup.value, alias.same_url, {_PAGE_COLUMNS} FROM json_each(?1) AS lookup
+JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
+"""  # noqa: S608  # constant names
+SELECT_DUE_PAGES: Final = f"""
+SELECT key, 1, {_PAGE_COLUMNS} FROM page
 WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
 AND min(coalesce(published, first_seen), first_seen) >= ?
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
-SOURCES: Final = f"""
+SELECT_SOURCES: Final = f"""
 SELECT {", ".join(SourceRow._fields)} FROM source
 WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
 """  # noqa: S608
 
-LIST_PAGE: Final = """
+INSERT_PAGE: Final = """
 INSERT INTO page
 (key, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-SEE_PAGE: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
-SIGNAL: Final = """
+PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
+PAGE_CHANGE_SIGNALLED: Final = """
 UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
 """
-TAKE_PAGE: Final = """
+PAGE_FETCHED: Final = """
 UPDATE page SET status = 'no_article', fetched_at = ?, interval = ?, next_due = ?, failures = 0
 WHERE key = ?
 """
-DELIVER_PAGE: Final = """
+PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
 interval = ?, next_due = ?, failures = 0, vain = iif(signalled, 0, vain), signalled = 0
 WHERE key = ?
 """
-KEEP_PAGE: Final = """
+PAGE_UNCHANGED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
 last_modified = coalesce(?, last_modified), interval = ?, next_due = ?, failures = 0,
 vain = vain + signalled, signalled = 0 WHERE key = ?
 """
-END_PAGE: Final = """
+PAGE_ENDED: Final = """
 UPDATE page SET status = ?, fetched_at = ?, interval = ?, next_due = ?, failures = ?,
 body_hash = ?, signalled = 0 WHERE key = ?
 """
-ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+INSERT_ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
-LIST_SOURCE: Final = """
+INSERT_SOURCE: Final = """
 INSERT INTO source (site, role, key, url, depth, published, first_seen, next_due)
 VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
-READ_SOURCE: Final = """
+SOURCE_READ: Final = """
 UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, interval = ?,
 next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
-KEEP_SOURCE: Final = """
+SOURCE_UNCHANGED: Final = """
 UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
 fetched_at = ?, interval = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
-FAIL_SOURCE: Final = """
+SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
 """
 
-FORGET: Final = (
-    ("DELETE FROM page WHERE last_seen < ?", True),
-    ("DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?", True),
-    ("DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)", False),
+DELETE_OLD: Final = (
+    "DELETE FROM page WHERE last_seen < ?",
+    "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
 )
+DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"

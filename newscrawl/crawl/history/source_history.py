@@ -1,13 +1,13 @@
-"""What a crawl remembers of feeds, sitemaps, section pages and robots.txt: when to ask again."""
+"""History of feeds, sitemaps, section pages and robots.txt: when to fetch them again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.target import KnownSource
-from newscrawl.crawl.history import schema as tables
+from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.conditional_requests import validators
 from newscrawl.crawl.history.revisit_policy import due_at
 from newscrawl.crawl.history.schema import SourceRow
@@ -18,50 +18,47 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.discovery.site_frontier import SiteFrontier
     from newscrawl.crawl.discovery.target import Role, Target
-    from newscrawl.crawl.frontier.frontier_store import CrawlStore
+    from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
-    from newscrawl.crawl.history.revisit_policy import Policy
+    from newscrawl.crawl.history.revisit_policy import RevisitPolicy
 
-MOST: Final = 200
-"""Sources of a role that a crawl of a site begins with, the newest."""
-
-
-@dataclass(slots=True)
-class Remembered:
-    """The sources of a site."""
-
-    #: by role and page key
-    known: dict[tuple[Role, str], KnownSource] = field(default_factory=dict)
-    rows: list[SourceRow] = field(default_factory=list)
+MAX_SOURCES: Final = 200
+"""Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
 
 
 class SourceHistory:
-    """The table ``source``. *asks* False writes it and asks nothing of it."""
+    """The table ``source``. If *only_new* is False, it is written but not read."""
 
-    def __init__(self, store: CrawlStore, leases: LeaseBook, policy: Policy, *, asks: bool) -> None:
+    def __init__(
+        self, store: CrawlStore, leases: LeaseBook, policy: RevisitPolicy, *, only_new: bool
+    ) -> None:
         self._store = store
         self._leases = leases
         self._policy = policy
-        self._asks = asks
-        #: when the next of the sources that were met is due, in seconds
+        self._only_new = only_new
+        #: time when the next source of this crawl is due, in seconds
         self.next_due: float | None = None
 
-    async def recall(self, site: str, *, limit: int) -> Remembered:
-        """Return the sources of *site*; *limit*: entries of a listing that are read now."""
-        found = Remembered()
-        if not self._asks:
-            return found
-        counts: dict[str, int] = {}
-        for values in await self._store.read(tables.SOURCES, (site,)):
-            row = SourceRow(*values)
-            found.known[row.role, row.key] = self._known(row, limit)
-            counts[row.role] = counts.get(row.role, 0) + 1
-            if counts[row.role] <= MOST:
-                found.rows.append(row)
-        return found
+    async def load(
+        self, site: str, *, limit: int
+    ) -> tuple[dict[tuple[Role, str], KnownSource], list[SourceRow]]:
+        """Return all sources of *site* by role and page key, and those to start with.
 
-    def _known(self, row: SourceRow, limit: int) -> KnownSource:
-        past: dict[str, Any] = {
+        *limit*: maximum number of entries that this crawl reads per listing.
+        """
+        known: dict[tuple[Role, str], KnownSource] = {}
+        first: list[SourceRow] = []
+        counts: Counter[str] = Counter()
+        rows = await self._store.read(schema.SELECT_SOURCES, (site,)) if self._only_new else []
+        for row in (SourceRow(*values) for values in rows):
+            known[row.role, row.key] = self._known_source(row, limit)
+            counts[row.role] += 1
+            if counts[row.role] <= MAX_SOURCES:
+                first.append(row)
+        return known, first
+
+    def _known_source(self, row: SourceRow, limit: int) -> KnownSource:
+        history: dict[str, Any] = {
             "fetched_at": row.fetched_at,
             "interval": row.interval,
             "failures": row.failures,
@@ -69,46 +66,47 @@ class SourceHistory:
         }
         due = row.next_due <= clock.now().timestamp()
         if 0 < row.cut < limit:
-            due = True  # it was cut shorter than it would be now
+            due = True  # a lower limit truncated it: fetch it without validators
         else:
-            past |= {"etag": row.etag, "last_modified": row.last_modified}
+            history |= {"etag": row.etag, "last_modified": row.last_modified}
         if not due:
-            self._note(row.next_due)
-        return KnownSource(due, {name: value for name, value in past.items() if value is not None})
+            self._update_next_due(row.next_due)
+        return KnownSource(
+            due, {name: value for name, value in history.items() if value is not None}
+        )
 
-    def _note(self, due: float) -> None:
+    def _update_next_due(self, due: float) -> None:
         self.next_due = due if self.next_due is None else min(self.next_due, due)
 
-    def write_found(self, frontier: SiteFrontier) -> None:
-        """Write down the sources that *frontier* has found since."""
+    def record_new(self, frontier: SiteFrontier) -> None:
+        """Record the new sources of *frontier*."""
         now, site = clock.now().timestamp(), frontier.site.key
         rows = [
-            (site, target.role, target.key, target.url, target.depth, target.when, now)
-            for target in frontier.found
+            (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
+            for target in frontier.new_sources
         ]
-        frontier.found.clear()
+        frontier.new_sources.clear()
         if rows:
-            self._store.write(tables.LIST_SOURCE, rows)
+            self._store.write(schema.INSERT_SOURCE, rows)
 
-    def read(
+    def record_read(
         self, site: str, target: Target, response: Response, *, new: int, listed: int, cut: int = 0
     ) -> None:
-        """Write down that *target* was read: *new* of *listed* entries were never seen before.
+        """Record that *target* was read with *listed* entries, *new* of them new.
 
-        *cut*: the limit, where it left entries out.
+        *cut*: the limit that truncated the entries, if any.
         """
-        found = validators(response)
-        values = (found.get("etag"), found.get("last_modified"), listed, cut)
+        values = (*validators(response), listed, cut)
         counts = {"new": new, "listed": listed}
-        self._polled(tables.READ_SOURCE, values, site, target, response.request, **counts)
+        self._record_poll(schema.SOURCE_READ, values, site, target, response.request, **counts)
 
-    def unchanged(self, site: str, target: Target, response: Response) -> None:
-        """Write down that *target* has not changed since it was read."""
-        found = validators(response)
-        values = (found.get("etag"), found.get("last_modified"))
-        self._polled(tables.KEEP_SOURCE, values, site, target, response.request, new=0, listed=0)
+    def record_unchanged(self, site: str, target: Target, response: Response) -> None:
+        """Record that *target* has not changed since the last fetch."""
+        self._record_poll(
+            schema.SOURCE_UNCHANGED, validators(response), site, target, response.request
+        )
 
-    def _polled(
+    def _record_poll(
         self,
         sql: str,
         values: tuple[Any, ...],
@@ -116,22 +114,22 @@ class SourceHistory:
         target: Target,
         request: Request | None,
         *,
-        new: int,
-        listed: int,
+        new: int = 0,
+        listed: int = 0,
     ) -> None:
         now, role = clock.now().timestamp(), target.role
-        before = target.past.get("interval") or self._policy.first(role)
-        interval = self._policy.after_poll(role, before, new=new, listed=listed)
+        previous = target.history.get("interval") or self._policy.first_interval(role)
+        interval = self._policy.after_poll(role, previous, new=new, listed=listed)
         due = due_at(now, interval)
-        self._note(due)
-        key = (site, role, target.key)
-        # With the end of the request: until then, a crash makes it due again.
-        self._leases.write_with_end(request, sql, [(*values, now, interval, due, *key)])
+        self._update_next_due(due)
+        row = (*values, now, interval, due, site, role, target.key)
+        # At the end of the request: the source stays due if the crawl is killed before.
+        self._leases.write_with_end(request, sql, [row])
 
-    def failed(self, site: str, target: Target, request: Request | None) -> None:
-        """Write down that *target* could not be had, or not be read."""
-        failures = target.past.get("failures", 0) + 1
+    def record_failure(self, site: str, target: Target, request: Request | None) -> None:
+        """Record that *target* could not be fetched or read."""
+        failures = target.history.get("failures", 0) + 1
         due = due_at(clock.now().timestamp(), self._policy.after_source_failure(failures))
-        self._note(due)
+        self._update_next_due(due)
         row = (due, failures, site, target.role, target.key)
-        self._leases.write_with_end(request, tables.FAIL_SOURCE, [row])
+        self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])

@@ -21,7 +21,7 @@ from scrapy.utils.misc import load_object
 
 from newscrawl import clock
 from newscrawl.crawl.frontier import LeaseScheduler
-from newscrawl.crawl.frontier.frontier_store import CrawlStore, CrawlStoreError
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
 from newscrawl.crawl.output.segments import SUFFIXES, Item, SegmentSpan, write_span

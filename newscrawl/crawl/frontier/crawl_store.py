@@ -1,10 +1,8 @@
-"""``CrawlStore``: the state of a crawl, in one SQLite file that always holds a whole past.
+"""``CrawlStore``: the durable state of a crawl, in one SQLite file.
 
-Whatever a crawl must not forget is written to one log, in the order in which it happened: what
-the frontier has pending and done, the items on their way out, how requests ended. A thread commits
-the log in batches, each of them one transaction, so that the file holds a prefix of the log at any
-time. Writes that belong together are made without an ``await`` in between: a batch never divides
-them.
+Requests, outcomes, items and the crawl history are written to one queue, which a thread commits in
+batches and in order: the file always holds a prefix of the writes. Writes without an ``await`` in
+between are in the same transaction.
 """
 
 from __future__ import annotations
@@ -38,12 +36,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FAILED: Final = "newscrawl_state_failed"
-"""Why a crawl ends whose state cannot be written (stat ``finish_reason``)."""
+STATE_FAILED: Final = "newscrawl_state_failed"
+"""Stat ``finish_reason`` of a crawl whose state could not be written."""
 
 
 class CrawlStoreError(Exception):
-    """The file cannot be used as the state of a crawl, or not any more; the message names it."""
+    """The file cannot be opened, read or written; the message names it."""
 
 
 _FILE: Final = FileType(
@@ -57,11 +55,10 @@ _FILE: Final = FileType(
 
 
 class CrawlStore:
-    """The state of a crawl in the file at *path*; in memory where that is None.
+    """The state of a crawl in the file at *path*, or in memory if that is None.
 
-    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called, in
-    the event loop and once, when a batch cannot be written, with the reason; nothing is written
-    after that.
+    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called in
+    the event loop, once, if a batch cannot be written; later writes are ignored.
     """
 
     _stores: ClassVar[WeakKeyDictionary[Crawler, CrawlStore]] = WeakKeyDictionary()
@@ -74,11 +71,11 @@ class CrawlStore:
         on_failure: Callable[[CrawlStoreError], None] | None = None,
     ) -> None:
         self.path = path
-        #: why nothing is written any more
+        #: the error after which writes are ignored
         self.failure: CrawlStoreError | None = None
         self._checkpoint = checkpoint
         self._on_failure = on_failure
-        # SQLite wants the thread that opened the file, and one thread keeps the order.
+        # A single thread keeps the order of the writes.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
         self._connection: sqlite3.Connection | None = None
         self._batch: list[tuple[str, list[Any]]] = []
@@ -87,10 +84,10 @@ class CrawlStore:
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> CrawlStore:
-        """Return the one store of *crawler*, which is closed when its engine has stopped.
+        """Return the store of *crawler*, which is closed when its engine stops.
 
-        Raises :class:`CrawlStoreError` for a file that cannot be used, ``NotConfigured`` where
-        Scrapy runs without asyncio.
+        Raises :class:`CrawlStoreError` if the file cannot be used, ``NotConfigured`` if Scrapy runs
+        without asyncio.
         """
         if crawler not in cls._stores:
             cls._stores[crawler] = cls._from_crawler(crawler)
@@ -100,35 +97,35 @@ class CrawlStore:
     def _from_crawler(cls, crawler: Crawler) -> CrawlStore:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
-        end = _End(crawler)
-        store = end.store = cls(
+        shutdown = _Shutdown(crawler)
+        store = shutdown.store = cls(
             state_path(crawler),
             checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
-            on_failure=end.hasten,
+            on_failure=shutdown.close_spider,
         )
-        # At once: a crawl that cannot have its file is refused before it has begun.
+        # Synchronously: if the file cannot be opened, the crawl does not start.
         store._thread.submit(store._connect).result()
-        # After spider_closed, where components write their last.
-        crawler.signals.connect(end.come, signals.engine_stopped)
+        # After spider_closed, when other components still write.
+        crawler.signals.connect(shutdown.close_store, signals.engine_stopped)
         return store
 
     async def open(self, schema: str = "") -> None:
-        """Open the file, unless it is open, and create what is missing of *schema*.
+        """Open the file unless it is open, and execute *schema*.
 
-        *schema*: statements such as ``CREATE TABLE IF NOT EXISTS``, each ended by a semicolon.
-        Raises :class:`CrawlStoreError`.
+        *schema*: ``CREATE ... IF NOT EXISTS`` statements, each followed by a semicolon. Raises
+        :class:`CrawlStoreError`.
         """
         await self._run(self._connect)
-        await self._run(self._extend, schema)
+        await self._run(self._create, schema)
 
     async def close(self) -> None:
-        """Commit what is written, and close the file."""
+        """Commit all writes and close the file."""
         self._flush()
         await self._run(self._disconnect)
         self._thread.shutdown(wait=False)
 
     def write(self, sql: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> None:
-        """Execute *sql* for each of *rows*, with the next commit."""
+        """Add *sql*, executed for each of *rows*, to the next commit."""
         if self.failure:
             return
         if self._batch and self._batch[-1][0] == sql:
@@ -140,10 +137,7 @@ class CrawlStore:
             self._timer = loop.call_later(self._checkpoint, self._flush)
 
     async def commit(self) -> None:
-        """Commit now; return when everything written so far is durable.
-
-        Raises :class:`CrawlStoreError` where it cannot be made so.
-        """
+        """Commit and wait until all writes so far are durable; raises :class:`CrawlStoreError`."""
         self._flush()
         if self._last is not None:
             await asyncio.wait([self._last])
@@ -151,7 +145,7 @@ class CrawlStore:
             raise self.failure
 
     async def read(self, sql: str, args: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a query over everything written so far, which is committed first.
+        """Commit all writes so far and return the rows of a query.
 
         Raises :class:`CrawlStoreError`.
         """
@@ -159,7 +153,7 @@ class CrawlStore:
         return await self._run(self._select, sql, args)
 
     def _flush(self) -> None:
-        """Hand the batch to the thread."""
+        """Commit the batch in the thread."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -173,23 +167,20 @@ class CrawlStore:
         if error is None or self.failure:
             return
         self._batch.clear()
-        self.failure = self._explained(error)
+        if not isinstance(error, CrawlStoreError):
+            error = CrawlStoreError(f"{self.path}: {type(error).__name__}: {error}")
+        self.failure = error
         if self._on_failure:
-            self._on_failure(self.failure)
-
-    def _explained(self, error: BaseException) -> CrawlStoreError:
-        if isinstance(error, CrawlStoreError):
-            return error
-        return CrawlStoreError(f"{self.path}: {type(error).__name__}: {error}")
+            self._on_failure(error)
 
     def _run(
         self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
-        """Call *function* in the thread, after all that it was given before."""
+        """Call *function* in the thread, after all earlier calls."""
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
 
-    # In the thread:
+    # The methods below run in the thread.
 
     def _connect(self) -> None:
         if self._connection is None:
@@ -200,7 +191,7 @@ class CrawlStore:
             self._connection.close()
             self._connection = None
 
-    def _extend(self, schema: str) -> None:
+    def _create(self, schema: str) -> None:
         with _FILE.explained(self.path), transaction(self._opened):
             execute_all(self._opened, schema)
 
@@ -210,8 +201,7 @@ class CrawlStore:
                 for sql, rows in batch:
                     self._opened.executemany(sql, rows)
         except BaseException:
-            # What follows a gap in the log must not get into the file.
-            self._disconnect()
+            self._disconnect()  # later batches must not be committed after a gap
             raise
 
     def _select(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
@@ -226,13 +216,11 @@ class CrawlStore:
 
 
 def state_path(crawler: Crawler) -> Path | None:
-    """Return the file of ``NEWSCRAWL_STATE``, its folder made; None for a state in memory.
+    """Return the path of ``NEWSCRAWL_STATE`` and create its folder; None for a state in memory.
 
-    The latter is what the spider of ``scrapy fetch`` and ``scrapy shell`` has.
-
-    A relative path begins at the project's data directory, ``.scrapy`` beside its scrapy.cfg; in
-    the working directory where there is none. ``%(name)s`` in it stands for the spider. Each shard
-    of a site list has a file of its own.
+    ``scrapy fetch`` and ``scrapy shell`` keep their state in memory. A relative path is relative to
+    the project's data directory (``.scrapy`` next to scrapy.cfg, or in the working directory).
+    ``%(name)s`` is replaced by the spider's name. Each shard of a site list has its own file.
     """
     name = setting(crawler.settings, "NEWSCRAWL_STATE")
     if not name or crawler.spidercls is DefaultSpider:
@@ -241,32 +229,33 @@ def state_path(crawler: Crawler) -> Path | None:
     name = str(shard_path(crawler, name))
     try:
         path = Path(data_path(name))
-    except NotConfigured:  # scrapyd runs projects without their scrapy.cfg
+    except NotConfigured:  # scrapyd runs projects without scrapy.cfg
         path = Path(".scrapy", name).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
-class _End:
-    """The end of a crawl, which comes early where its store fails."""
+class _Shutdown:
+    """Closes the store with the crawl, and the crawl if the store fails."""
 
     store: CrawlStore
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = ref(crawler)  # which holds the store that holds this
+        self._crawler = ref(crawler)  # no reference cycle
         self._task: asyncio.Future[None] | None = None
 
-    async def come(self) -> None:
-        """Close the store; where it has failed, the crawl has."""
+    async def close_store(self) -> None:
+        """Close the store; make the command fail if the store has failed."""
         await self.store.close()
         if (crawler := self._crawler()) and self.store.failure:
             logger.critical("The crawl has failed, exit code 1: %s", self.store.failure)
-            # By this Scrapy's commands tell whether theirs is 0.
+            # Scrapy's commands return exit code 1 for a crawler without spider.
             crawler.spider = None
 
-    def hasten(self, error: CrawlStoreError) -> None:
-        """End the crawl in order."""
-        logger.critical("The crawl ends, its state cannot be written: %s", error)
+    def close_spider(self, error: CrawlStoreError) -> None:
+        """Close the spider, since its state could not be written."""
+        logger.critical("Could not write the crawl's state, closing the spider: %s", error)
         crawler = self._crawler()
         if crawler and crawler.engine.spider:
-            self._task = asyncio.ensure_future(crawler.engine.close_spider_async(reason=FAILED))
+            close = crawler.engine.close_spider_async(reason=STATE_FAILED)
+            self._task = asyncio.ensure_future(close)

@@ -1,4 +1,4 @@
-"""What is read of feeds, and how much of large ones."""
+"""Feed parser: formats and size limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def url(number: int) -> str:
 
 
 def read(data: bytes) -> dict[str, Any]:
-    return read_feed(data, url="https://news.example/f", owners=["news.example"], limit=10_000)
+    return read_feed(data, url="https://news.example/f", domains=["news.example"], limit=10_000)
 
 
 def urls(found: dict[str, Any]) -> list[str]:
@@ -57,24 +57,21 @@ def urls(found: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("number", [3, MAX_ENTRIES])
-def test_a_feed_within_bounds(form: str, number: int):
-    """All of its entries are there."""
+def test_reads_all_entries_within_the_limits(form: str, number: int):
     found = read(feed(form, number))
     assert urls(found) == [url(n) for n in range(number)]
     assert found["left_out"] == {}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_too_many_entries(form: str):
-    """The first are read, and the feed is counted."""
+def test_reads_the_first_entries_of_a_long_feed(form: str):
     found = read(feed(form, MAX_ENTRIES + 1))
     assert urls(found) == [url(n) for n in range(MAX_ENTRIES)]
     assert found["left_out"] == {"over_size": 1}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_too_many_bytes(form: str):
-    """The entries that are whole within the bound are read, none of the others."""
+def test_reads_whole_entries_of_a_large_feed(form: str):
     data = feed(form, 100, "<p>Text </p>" * 4000)
     assert len(data) > MAX_SIZE
     whole = data[:MAX_SIZE].count(b"story-") - 1
@@ -83,15 +80,13 @@ def test_too_many_bytes(form: str):
     assert found["left_out"] == {"over_size": 1}
 
 
-def test_one_endless_entry():
-    """It is none, and the feed is one all the same."""
+def test_accepts_a_feed_with_one_oversized_entry():
     found = read(feed("rss", 1, "x" * MAX_SIZE))
     assert found["kind"] == "feed"
     assert found["left_out"] == {"over_size": 1}
 
 
-def test_a_long_json_feed():
-    """Bounded by its entries."""
+def test_reads_the_first_entries_of_a_long_json_feed():
     items = [{"url": url(n)} for n in range(MAX_ENTRIES + 5)]
     found = read(json.dumps({"items": items}).encode())
     assert len(found["entries"]) == MAX_ENTRIES
