@@ -17,23 +17,23 @@ from urllib.parse import urldefrag, urljoin
 
 from newscrawl.compiled import compiled_module
 from newscrawl.css.sheets.import_rules import parse_import
+from newscrawl.css.syntax.masking import mask, unmask
 from newscrawl.css.syntax.media_queries import media_applies
-from newscrawl.css.syntax.tokens import mask, unmask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-SCANNED = 2**21
+MAX_SCANNED_BYTES = 2**21
 """Bytes of a page that are looked at; the last link of a news page comes before 1.3 MB."""
 
 # 99 news pages in 100 have less than 700 of the tags below; what has far more is made to cost time.
-_MOST_TAGS = 2000
-_MOST_ATTRIBUTES = 32
+_MAX_TAGS = 2000
+_MAX_ATTRIBUTES = 32
 # In bytes; longer tags hold data in an attribute.
-_LONGEST_TAG = 4096
-_MOST_IMPORTS = 32
+_MAX_TAG_LENGTH = 4096
+_MAX_IMPORTS = 32
 # In bytes; imports come first in a sheet, after comments.
-_LONGEST_PRELUDE = 16384
+_MAX_PRELUDE_LENGTH = 16384
 _OPENER = re.compile(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
 _PARAGRAPH = re.compile(rb"<[pP][\s>]")
 _CLOSERS = {
@@ -50,7 +50,7 @@ _WHOLE_TAG = re.compile(
     rb"""(?:[\s/]*+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+))?+)*+[\s/]*+"""
 )
 # In bytes; longer ones are not worth their place in memory.
-_LONGEST_REMEMBERED = 512
+_MAX_CACHED_TAG_LENGTH = 512
 _PRELUDE_RULE = re.compile(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
@@ -64,9 +64,9 @@ def sheet_urls(html: bytes, url: str, *, limit: int | None = None) -> list[str]:
 
     In document order, each once, the first *limit*: sheets linked for a screen, and those that
     ``style`` elements import. URLs may have any scheme but ``data``. Time is linear in the length of
-    *html*, of which at most ``SCANNED`` bytes are looked at.
+    *html*, of which at most ``MAX_SCANNED_BYTES`` bytes are looked at.
     """
-    references = list(_references(html[:SCANNED]))
+    references = list(_references(html[:MAX_SCANNED_BYTES]))
     bases = (reference.href for reference in references if reference.is_base)
     base = sheet_url(next(bases, ""), url) or url
     hrefs = (reference.href for reference in references if not reference.is_base)
@@ -121,10 +121,10 @@ class _Reference(NamedTuple):
 
 def _references(html: bytes) -> Iterator[_Reference]:
     """Yield what ``base``, ``link`` and ``style`` elements refer to, in document order."""
-    for name, start, end in _parts(html, _MOST_TAGS):
+    for name, start, end in _parts(html, _MAX_TAGS):
         if name == b"style":
             attributes, inside = _attributes(html, start)
-            prelude = html[inside : min(end, inside + _LONGEST_PRELUDE)]
+            prelude = html[inside : min(end, inside + _MAX_PRELUDE_LENGTH)]
             if b"@import" in prelude.lower() and holds_css(attributes.get):
                 yield from _imports(prelude)
         elif reference := _reference(html, name, start):
@@ -166,7 +166,7 @@ has_paragraphs: Callable[[bytes, int], bool] = (
 
 def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
     """Return what the ``base`` or ``link`` whose name ends at *start* refers to."""
-    end = html.find(b">", start, start + _LONGEST_REMEMBERED)
+    end = html.find(b">", start, start + _MAX_CACHED_TAG_LENGTH)
     known = _whole_reference(name, html[start:end]) if end >= 0 else None
     return known[0] if known else _reference_of(name, _attributes(html, start)[0])
 
@@ -194,8 +194,8 @@ def _reference_of(name: bytes, attributes: dict[str, str]) -> _Reference | None:
 def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
     """Return the attributes of the tag whose name ends at *start*, and where the tag ends."""
     attributes: dict[str, str] = {}
-    stop = start + _LONGEST_TAG
-    for _ in range(_MOST_ATTRIBUTES):
+    stop = start + _MAX_TAG_LENGTH
+    for _ in range(_MAX_ATTRIBUTES):
         part = _ATTRIBUTE.match(html, start, stop)
         if part is None:
             break
@@ -209,7 +209,7 @@ def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
 def _imports(css: bytes) -> Iterator[_Reference]:
     """Yield the ``@import`` rules of a style sheet: only ``@charset`` and ``@layer`` come before."""
     text, at = mask(css.decode(errors="replace")), 0
-    for _ in range(_MOST_IMPORTS):
+    for _ in range(_MAX_IMPORTS):
         rule = _PRELUDE_RULE.match(text, at)
         if rule is None:
             return

@@ -50,7 +50,7 @@ _FAR = 4
 
 
 class Style(Protocol):
-    """What counts of a text's style; :class:`~newscrawl.css.cascade.computed.ComputedStyle` is one."""
+    """What counts of a text's style; :class:`~newscrawl.css.cascade.computed_values.ComputedStyle` is one."""
 
     @property
     def font_size(self) -> float:

@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.css import ComputedStyle, Stylesheets
-from newscrawl.css.cascade.cascade import AUTHOR, IMPORTANT_AUTHOR, STYLE, UA, Layers, Level, decide
-from newscrawl.css.values.values import Wide
+from newscrawl.css.cascade.cascaded_values import (
+    AUTHOR,
+    IMPORTANT_AUTHOR,
+    STYLE,
+    UA,
+    CascadeKey,
+    LayerOrder,
+    cascade,
+)
+from newscrawl.css.values.declared_values import WideKeyword
 from newscrawl.document.document import parse_document
 
 GREEN = (0, 128, 0, 1.0)
@@ -117,8 +125,8 @@ def test_revert_to_the_browser():
 
 def test_endless_reverts():
     """Nothing is left below the lowest layer."""
-    found = decide([(Level(UA, 0), (("color", Wide.REVERT),))])
-    assert found.values == {"color": Wide.UNSET}
+    found = cascade([(CascadeKey(UA, 0), (("color", WideKeyword.REVERT),))])
+    assert found.values == {"color": WideKeyword.UNSET}
 
 
 @given(
@@ -126,20 +134,20 @@ def test_endless_reverts():
         st.tuples(
             st.sampled_from([UA, AUTHOR, STYLE, IMPORTANT_AUTHOR]),
             st.integers(-2, 2),
-            st.sampled_from([*Wide, "a", "b"]),
+            st.sampled_from([*WideKeyword, "a", "b"]),
         )
     )
 )
 def test_something_always_counts(said: list[tuple[int, int, object]]):
     """Whatever is declared and rolled back, one value per property, none to be rolled back."""
-    found = decide([(Level(origin, layer), (("color", v),)) for origin, layer, v in said])
+    found = cascade([(CascadeKey(origin, layer), (("color", v),)) for origin, layer, v in said])
     assert set(found.values) == ({"color"} if said else set())
-    assert not {Wide.REVERT, Wide.REVERT_LAYER} & set(found.values.values())
+    assert not {WideKeyword.REVERT, WideKeyword.REVERT_LAYER} & set(found.values.values())
 
 
 def test_order_of_layers():
     """Inner layers come before what surrounds them, names as they first appear."""
-    layers = Layers()
+    layers = LayerOrder()
     for path in (("b", "y"), ("a",), ("b", "x"), ("b", "y", "z")):
         layers.add(path)
     order = sorted([("a",), ("b",), ("b", "x"), ("b", "y"), ("b", "y", "z"), ()], key=layers.rank)

@@ -13,9 +13,16 @@ from lxml import html as lxml_html
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.css import sheet_links as links
 from newscrawl.css.selectors import selector_tokens as lexical
-from newscrawl.css.sheet_links import SCANNED, holds_css, links_sheet, sheet_url, sheet_urls
+from newscrawl.css.sheet_links import (
+    MAX_SCANNED_BYTES,
+    holds_css,
+    links_sheet,
+    sheet_url,
+    sheet_urls,
+)
 from newscrawl.css.sheets import import_rules as sheet_imports
-from newscrawl.css.syntax import conditions, tokens
+from newscrawl.css.syntax import conditions
+from newscrawl.css.syntax import masking as tokens
 from newscrawl.css.syntax import media_queries as media
 from newscrawl.css.syntax.charset import decode_sheet
 from tests.helpers.operations import growth
@@ -151,7 +158,7 @@ HOSTILE = [
 @pytest.mark.parametrize(("start", "unit"), HOSTILE)
 def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
     """Of two megabytes so many tags are looked at, so many attributes, so much of a style element."""
-    html = start + unit * (SCANNED // len(unit) + 1)
+    html = start + unit * (MAX_SCANNED_BYTES // len(unit) + 1)
     tags: list[int] = []
     find_parts, attribute, imports = links._parts, links._ATTRIBUTE, links._imports
     looked: Counter[int] = Counter()
@@ -159,7 +166,7 @@ def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytes
     def count_tags(page: bytes, most: int) -> list[tuple[bytes, int, int]]:
         found = list(find_parts(page, most))
         tags.append(len(found))
-        assert len(page) <= SCANNED
+        assert len(page) <= MAX_SCANNED_BYTES
         return found
 
     def count_imports(css: bytes) -> list[Any]:

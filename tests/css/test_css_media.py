@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.css.sheets.supports import supported
-from newscrawl.css.syntax.conditions import split_top
+from newscrawl.css.sheets.supports import condition_supported
+from newscrawl.css.syntax.conditions import split_at_top_level
 from newscrawl.css.syntax.media_queries import media_applies
 
 WORDS = "not and or only screen print ( ) (width) (min-width:1px) (x:y) , < = 1px layer a".split()  # noqa: SIM905
@@ -103,7 +103,7 @@ def test_does_not_apply(query: str):
 )
 def test_supported(condition: str):
     """What browsers have had for years."""
-    assert supported(condition)
+    assert condition_supported(condition)
 
 
 @pytest.mark.parametrize(
@@ -121,19 +121,19 @@ def test_supported(condition: str):
 )
 def test_not_supported(condition: str):
     """Marks of other browsers, and what is no condition."""
-    assert not supported(condition)
+    assert not condition_supported(condition)
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text())
 def test_any_condition_has_an_answer(condition: str):
     """Nothing raises, whatever the text."""
     assert media_applies(condition) in {True, False}
-    assert supported(condition) in {True, False}
+    assert condition_supported(condition) in {True, False}
 
 
 def test_split_top():
     """Separators in parentheses, brackets and strings do not cut."""
-    assert split_top(r"""a, b(c, d) ,[e=","], 'f,g', \,h""", ",") == [
+    assert split_at_top_level(r"""a, b(c, d) ,[e=","], 'f,g', \,h""", ",") == [
         "a",
         "b(c, d)",
         '[e=","]',

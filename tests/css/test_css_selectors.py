@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.css.selectors.element_tree import StyleTree
-from newscrawl.css.selectors.nth import Places, parse_places
+from newscrawl.css.selectors.nth import AnPlusB, parse_an_plus_b
 from newscrawl.css.selectors.rule_keys import rightmost_name, rightmost_names
-from newscrawl.css.selectors.selectors import (
+from newscrawl.css.selectors.selector_compiler import (
     Selector,
     SelectorError,
     compile_list,
     compile_selector,
     rightmost_key,
 )
+from newscrawl.css.selectors.style_tree import StyleTree
 from newscrawl.document.document import TEXT, parse_document
 
 PAGE = """<!DOCTYPE html>
@@ -60,7 +60,9 @@ def compiled(text: str, *, quirks: bool = False) -> Selector:
 def select(tree: StyleTree, text: str) -> list[int]:
     """Return the rows that *text* selects."""
     selector = compiled(text, quirks=tree.quirks)
-    return [row for row in elements(tree) if not selector.never and selector.matches(row, tree)]
+    return [
+        row for row in elements(tree) if not selector.never_matches and selector.matches(row, tree)
+    ]
 
 
 def described(tree: StyleTree, text: str) -> list[str]:
@@ -355,7 +357,7 @@ def test_invalid(selector: str):
 )
 def test_valid_without_effect(selector: str):
     """Pseudo-elements and what only a reader brings about: valid, but of no element here."""
-    assert compiled(selector).never
+    assert compiled(selector).never_matches
     assert isinstance(compile_list([selector, "p"]), tuple)
 
 
@@ -441,7 +443,7 @@ def test_ancestors(selector: str, ancestors: set[str]):
 
 
 @pytest.mark.parametrize(
-    ("selector", "fragile"),
+    ("selector", "per_element"),
     [
         ("#a .b > c", False),
         ("a:link:not(.x, .y *)", False),
@@ -459,9 +461,9 @@ def test_ancestors(selector: str, ancestors: set[str]):
         ("p:lang(de)", True),
     ],
 )
-def test_fragile(selector: str, fragile: bool):
+def test_fragile(selector: str, per_element: bool):
     """Whether elements that look alike may still be told apart."""
-    assert compiled(selector).fragile is fragile
+    assert compiled(selector).per_element is per_element
 
 
 def test_key_holds_for_the_compiled_selector():
@@ -514,7 +516,7 @@ NTH = st.builds(
 @given(text=NTH, count=st.integers(1, 12))
 def test_nth_is_what_counting_gives(text: str, count: int):
     """an+b selects a*n + b for n = 0, 1, 2, ..."""
-    parsed = parse_places(text)
+    parsed = parse_an_plus_b(text)
     assert parsed is not None
     (step, offset), _ = parsed
     counted = {step * n + offset for n in range(200)}
@@ -543,7 +545,7 @@ def test_nth_is_what_counting_gives(text: str, count: int):
 )
 def test_places(text: str, places: tuple[int, int]):
     """Spellings of an+b."""
-    assert parse_places(text) == (Places(*places), None)
+    assert parse_an_plus_b(text) == (AnPlusB(*places), None)
 
 
 SIMPLE = st.sampled_from(

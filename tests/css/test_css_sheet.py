@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 
 from newscrawl.css.selectors import compiled_selectors as compounds
 from newscrawl.css.selectors import rule_keys as keys
+from newscrawl.css.selectors import selector_compiler as selectors
 from newscrawl.css.selectors import selector_tokens as lexical
-from newscrawl.css.selectors import selectors
 from newscrawl.css.sheets import import_rules as imports
-from newscrawl.css.sheets import nesting, scan, scanner, supports
+from newscrawl.css.sheets import nesting, scanner, supports
+from newscrawl.css.sheets import rule_scanner as scan
 from newscrawl.css.sheets import sheet as sheet_module
 from newscrawl.css.sheets.import_rules import Import
-from newscrawl.css.sheets.sheet import FORMAT, Property, Sheet, parse_sheet
-from newscrawl.css.syntax import conditions, declarations, tokens
+from newscrawl.css.sheets.sheet import FORMAT, RegisteredProperty, Sheet, parse_sheet
+from newscrawl.css.syntax import conditions, declarations
+from newscrawl.css.syntax import masking as tokens
 from newscrawl.css.syntax import media_queries as media
 from newscrawl.css.syntax.declarations import Declaration, parse_declarations
-from newscrawl.css.syntax.tokens import mask, unescape
+from newscrawl.css.syntax.masking import mask, unescape
 from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
@@ -302,8 +304,8 @@ def test_registered_properties():
     css = """@property --a { syntax: "<length>"; inherits: false; initial-value: 1px }
     @property --b { syntax: "*"; inherits: true } @property --c { inherits: true }"""
     assert parse_sheet(css).properties == [
-        Property("--a", "1px", False),
-        Property("--b", None, True),
+        RegisteredProperty("--a", "1px", False),
+        RegisteredProperty("--b", None, True),
     ]
 
 
@@ -415,8 +417,8 @@ def test_hostile_sheets_are_bounded(start: str, unit: str):
 @pytest.mark.parametrize("start", ["", "a{", "a{color:", "@media ", "a,b,c{", "a{color:("])
 def test_hostile_sheets_take_linear_time(start: str, unit: str, monkeypatch: pytest.MonkeyPatch):
     """Twice the sheet takes twice the operations of the loops in Python."""
-    monkeypatch.setattr(scanner, "separated", tokens.separated)
-    monkeypatch.setattr(scanner, "take_rules", scan.take_rules)
+    monkeypatch.setattr(scanner, "mask_and_separate", tokens.mask_and_separate)
+    monkeypatch.setattr(scanner, "scan_rules", scan.scan_rules)
 
     def parse(size: int) -> None:
         parse_sheet(start + unit * (size // len(unit)))

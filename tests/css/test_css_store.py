@@ -16,13 +16,13 @@ import pytest
 from newscrawl import clock
 from newscrawl.css.sheets import sheet as sheet_module
 from newscrawl.css.sheets.sheet import parse_sheet
-from newscrawl.css.sheets.sheet_store import SHORTEST, SheetStore, sheet_hash
+from newscrawl.css.sheets.sheet_store import MIN_STORED_LENGTH, SheetStore, sheet_hash
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LONG = f"h1 {{ color: red }} /* {'x' * SHORTEST} */"
+LONG = f"h1 {{ color: red }} /* {'x' * MIN_STORED_LENGTH} */"
 
 
 def css(number: int, rules: int = 200) -> str:

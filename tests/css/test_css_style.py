@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.css import Color, ComputedStyle, Stylesheets
-from newscrawl.css.cascade import computed
+from newscrawl.css.cascade import computed_values as computed
 from newscrawl.css.cascade import sheet_sources as sources
 from newscrawl.css.sheets.sheet import Sheet, parse_sheet
 from newscrawl.css.syntax import variables
@@ -206,7 +206,7 @@ class TestSheets:
 
         def parse(sheet: str) -> Sheet:
             parsed.append(sheet)
-            assert len(parsed) <= sources.MOST_SOURCES
+            assert len(parsed) <= sources.MAX_SHEETS
             return parse_sheet(sheet)
 
         monkeypatch.setattr(sources, "parse_sheet", parse)
@@ -284,7 +284,7 @@ class TestHostile:
         own = "".join(f"--v{i}: var(--v{(i + 1) % 200}) x;" for i in range(200))
         page = f"<style>* {{ {own} color: var(--v0, red) }}</style>{different(300)}"
         made = self.substituted(f"<!doctype html>{page}")
-        assert 300 < len(made) <= 305 * (variables.MOST_CHAIN + 2)
+        assert 300 < len(made) <= 305 * (variables.MAX_REFERENCE_CHAIN + 2)
 
     @pytest.mark.parametrize("steps", [16, 20, 60])
     def test_laughs(self, steps: int):
@@ -292,10 +292,10 @@ class TestHostile:
         own = "".join(f"--v{i}: var(--v{i + 1}) var(--v{i + 1});" for i in range(steps))
         page = f"{own} --v{steps}: ha; color: var(--v0, red)"
         made = self.substituted(f"<!doctype html><style>* {{ {page} }}</style>{different(300)}")
-        assert 300 < len(made) <= 305 * (variables.MOST_CHAIN + 2)
+        assert 300 < len(made) <= 305 * (variables.MAX_REFERENCE_CHAIN + 2)
         sizes = [len(text or "") for text in made]
-        assert max(sizes) <= variables.MOST_CHARACTERS
-        most = variables.MOST_CHARACTERS_OF_PAGE + variables.MOST_CHARACTERS
+        assert max(sizes) <= variables.MAX_SUBSTITUTION_LENGTH
+        most = variables.MAX_PAGE_SUBSTITUTIONS + variables.MAX_SUBSTITUTION_LENGTH
         assert sum(sizes) <= most + 300 * len(" red ")
 
 

@@ -16,10 +16,17 @@ from hypothesis import strategies as st
 from newscrawl.css.cascade.default_stylesheet import legacy_font_size
 from newscrawl.css.syntax import math_functions as mathexpr
 from newscrawl.css.syntax import variables
-from newscrawl.css.syntax.math_functions import read_quantity
-from newscrawl.css.syntax.variables import Scope, Variables, substitute
-from newscrawl.css.values import colors, fonts, values
+from newscrawl.css.syntax.math_functions import parse_quantity
+from newscrawl.css.syntax.variables import Variables, VariableScope, substitute
+from newscrawl.css.values import colors, fonts
+from newscrawl.css.values import declared_values as values
 from newscrawl.css.values.colors import Color, parse_color, parse_legacy_color
+from newscrawl.css.values.declared_values import (
+    FONT_LONGHANDS,
+    PendingValue,
+    WideKeyword,
+    parse_declaration,
+)
 from newscrawl.css.values.fonts import (
     INITIAL_SIZE,
     FontSize,
@@ -31,7 +38,6 @@ from newscrawl.css.values.fonts import (
     parse_font_weight,
     relative_weight,
 )
-from newscrawl.css.values.values import FONT_LONGHANDS, PendingValue, Wide, parse_declaration
 from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
@@ -68,13 +74,12 @@ class TestColor:
             ("lab(41.9277 74.5607 -21.0676)", (193, 0, 136, 1)),
             ("oklch(0.539974 0.285457 326.643)", (186, 0, 194, 1)),
             ("color(srgb 1 0 .5)", (255, 0, 128, 1)),
+            ("color(display-p3 .5 .6 .7)", (121, 154, 181, 1)),
+            ("color-mix(in oklab, #fff 20%, transparent)", (255, 255, 255, 0.2)),
+            ("color-mix(in lch shorter hue, red, red)", (255, 0, 0, 1)),
             ("color-mix(in srgb, red 30%, blue)", (77, 0, 179, 1)),
             ("color-mix(in srgb, red 20%, blue 20%)", (128, 0, 128, 0.4)),
-            ("color-mix(in oklch, red, blue)", (186, 0, 194, 1)),
-            ("color-mix(in hsl, red, blue)", (255, 0, 255, 1)),
             ("light-dark(red, blue)", (255, 0, 0, 1)),
-            ("rgb(from #123456 calc(r + 10) g b / .5)", (28, 52, 86, 0.5)),
-            ("hsl(from red h s calc(l - 20))", (153, 0, 0, 1)),
             ("hsl(120 50% 50%", (64, 191, 64, 1)),
         ],
     )
@@ -147,9 +152,8 @@ class TestFontSize:
             ("1e2px", 100), ("+12PX", 12), ("99999px", 10000),
             ("calc(1rem + 2 * (100vw - 320px) / 960)", 12), ("calc(100% + 1vw)", 32.8),
             ("calc(-5px)", 0), ("max(12px, min(1em, 15px))", 15), ("clamp(1px, 5vw, 30px)", 30),
-            ("clamp(none, 12px, 2vw)", 12), ("round(up, 11px, 5px)", 15), ("hypot(3px, 4px)", 5),
-            ("calc(10px + sin(90deg) * 1px)", 11), ("calc(20px / 0)", 10000), ("calc(100%/4)", 5),
-            ("mod(18px, 5px)", 3), ("calc(10px * pow(2, 3))", 80), ("abs(-7px)", 7),
+            ("clamp(none, 12px, 2vw)", 12),
+            ("calc(20px / 0)", 10000), ("calc(100%/4)", 5),
         ],
     )  # fmt: skip
     def test_is_computed(self, size: str, expected: float):
@@ -195,7 +199,7 @@ class TestFontSize:
     def test_calculates(self, left: float, operator: str, right: float):
         """Numbers come out as Python computes them."""
         text = f"calc({left:.6f} {operator} {right:.6f})"
-        found = read_quantity(text, lambda _value, _unit: None)
+        found = parse_quantity(text, lambda _value, _unit: None)
         left, right = round(left, 6), round(right, 6)
         results = {"+": left + right, "-": left - right, "*": left * right, "/": left / right}
         assert found is not None
@@ -334,9 +338,9 @@ class TestDeclaration:
         """``font`` sets four, ``all`` everything but custom properties."""
         assert [name for name, _ in parse_declaration("font", "12px a")] == list(FONT_LONGHANDS)
         assert dict(parse_declaration("font", "inherit")) == dict.fromkeys(
-            FONT_LONGHANDS, Wide.INHERIT
+            FONT_LONGHANDS, WideKeyword.INHERIT
         )
-        assert ("color", Wide.UNSET) in parse_declaration("all", "unset")
+        assert ("color", WideKeyword.UNSET) in parse_declaration("all", "unset")
         assert parse_declaration("all", "red") == ()
 
     def test_variables_wait(self):
@@ -396,9 +400,9 @@ class TestVariables:
     def test_inheritance(self):
         """A reference is resolved where it is written, not where it is used."""
         root = Variables({"--base": "1px", "--size": "var(--base)"})
-        child = root.below({"--base": "2px"})
-        assert (child.get("--size"), child.get("--base"), root.below(None)) == ("1px", "2px", root)
-        assert root.below({"--size": None}).get("--size") is None
+        child = root.child({"--base": "2px"})
+        assert (child.get("--size"), child.get("--base"), root.child(None)) == ("1px", "2px", root)
+        assert root.child({"--size": None}).get("--size") is None
 
     def test_circles(self):
         """All in a circle are invalid, those that refer to it are not in it."""
@@ -409,9 +413,9 @@ class TestVariables:
 
     def test_registered(self):
         """``@property`` gives an initial value and may stop inheritance."""
-        scope = Scope({"--x": ("1px", False), "--y": ("2px", True)})
+        scope = VariableScope({"--x": ("1px", False), "--y": ("2px", True)})
         root = Variables({"--x": "3px", "--y": "4px"}, scope=scope)
-        child = root.below(None)
+        child = root.child(None)
         assert (root.get("--x"), child.get("--x"), child.get("--y")) == ("3px", "1px", "4px")
         assert Variables({}, scope=scope).get("--y") == "2px"
 
@@ -419,8 +423,8 @@ class TestVariables:
         """Text that doubles with every variable, and chains without end, are invalid."""
         laughs = {f"--v{i}": f"var(--v{i + 1}) var(--v{i + 1})" for i in range(40)}
         assert Variables(laughs | {"--v40": "ha"}).get("--v0") is None
-        chain = {f"--v{i}": f"var(--v{i + 1})" for i in range(10_000)}
-        assert Variables(chain).get("--v0") is None
+        path_id = {f"--v{i}": f"var(--v{i + 1})" for i in range(10_000)}
+        assert Variables(path_id).get("--v0") is None
         deep = "var(--x," * 10_000
         assert substitute(deep, Variables({}).get) is None
 

@@ -278,8 +278,8 @@ def _families(written: str) -> Iterator[str]:
 
 
 def _path(document: Document, row: int) -> str:
-    chain = [row, *document.ancestors(row)][:5]
-    return ">".join(_compound(document.element(u)) for u in reversed(chain))
+    path_id = [row, *document.ancestors(row)][:5]
+    return ">".join(_compound(document.element(u)) for u in reversed(path_id))
 
 
 def _compound(element: etree._Element) -> str:

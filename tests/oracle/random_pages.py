@@ -80,7 +80,7 @@ _VALUES = {
         "red", "#0a5", "#12345678", "369", "rgb(1 2 3 / 50%)", "rgba(1, 2, 3, .5)", "currentColor",
         "hsl(120 50% 40%)", "gren", "transparent", "var(--c)", "var(--none, navy)", "oklch(60% .1 50)",
         "color-mix(in srgb, red 30%, blue)", "rgba(#123, .5)", "Canvastext", "#GGG", "hwb(90 10% 10%)",
-        "rgb(from red r 50 b)", "light-dark(teal, red)",
+        "light-dark(teal, red)",
     ),
     "display": ("none", "block", "inline", "flex", "contents", "bogus", "inline-block", "table"),
     "visibility": ("hidden", "visible", "collapse", "shown"),

@@ -1,24 +1,25 @@
-"""Pseudo-classes without arguments, and the names of pseudo-elements.
+"""Pseudo-classes, except functional ones with selectors, and the names of pseudo-elements.
 
 https://www.w3.org/TR/selectors-4/ and, for forms,
-https://html.spec.whatwg.org/multipage/semantics-other.html#pseudo-classes. What a browser does not
-know makes a rule invalid, so the names here are those that Chromium knows.
+https://html.spec.whatwg.org/multipage/semantics-other.html#pseudo-classes. An unknown name makes a
+rule invalid, so these are the names that Chromium supports.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from newscrawl.css.selectors.nth import Nth, Places, all_siblings, siblings_of_type
+from newscrawl.css.selectors.nth import AnPlusB, Nth, all_siblings, siblings_of_type
 from newscrawl.css.selectors.selector_tokens import words
 
 if TYPE_CHECKING:
     from newscrawl.css.selectors.compiled_selectors import Test
-    from newscrawl.css.selectors.element_tree import StyleTree
+    from newscrawl.css.selectors.style_tree import StyleTree
 
     Table: TypeAlias = dict[str, Test]
 
-NEVER = words(
+NEVER_MATCHING = words(
     """
     active active-view-transition autofill current focus focus-visible focus-within fullscreen
     future has-slotted host hover modal past paused picture-in-picture playing popover-open target
@@ -28,9 +29,11 @@ NEVER = words(
     no-button single-button start vertical window-inactive
     """
 )
-"""Pseudo-classes of what a reader does, or of parts that a saved page does not have."""
+"""Pseudo-classes that depend on user interaction or on parts that a static page lacks."""
 
-NEVER_FUNCTIONS = frozenset(("active-view-transition-type", "host", "host-context", "state"))
+NEVER_MATCHING_FUNCTIONS = frozenset(
+    ("active-view-transition-type", "host", "host-context", "state")
+)
 
 PSEUDO_ELEMENTS = words(
     """
@@ -48,7 +51,7 @@ PSEUDO_ELEMENT_FUNCTIONS = words(
 )
 
 LEGACY_PSEUDO_ELEMENTS = frozenset(("after", "before", "first-letter", "first-line"))
-"""Pseudo-elements that one colon is enough for."""
+"""Pseudo-elements that may be written with one colon."""
 
 _STATES = words(
     """
@@ -60,7 +63,7 @@ _STATES = words(
 
 
 def may_follow(pseudo_class: str, pseudo_element: str) -> bool:
-    """Return whether *pseudo_class* may stand after *pseudo_element*: most of those have no states."""
+    """Return whether *pseudo_class* is allowed after *pseudo_element*."""
     if pseudo_class in {"is", "where"} or pseudo_element.startswith(("part", "view-transition")):
         return True
     return pseudo_class in _STATES and pseudo_element.startswith(("-webkit-", "file-selector"))
@@ -85,7 +88,7 @@ def _empty(tree: StyleTree, row: int) -> bool:
 
 
 def _defined(tree: StyleTree, row: int) -> bool:
-    """Return whether it is no custom element: those are defined by scripts, which do not run."""
+    """Return whether the element is not a custom one; scripts, which would define it, do not run."""
     return "-" not in tree.tag[row]
 
 
@@ -114,7 +117,7 @@ def _disabled(tree: StyleTree, row: int) -> bool:
 
 
 def _in_disabled_fieldset(tree: StyleTree, row: int) -> bool:
-    """Return whether a fieldset disables *row*; it spares what is in its first legend."""
+    """Return whether a fieldset disables *row*; its first legend is exempt."""
     child = row
     for above in tree.document.ancestors(row):
         if tree.tag[above] == "fieldset" and _has(tree, above, "disabled"):
@@ -175,7 +178,7 @@ def _placeholder_shown(tree: StyleTree, row: int) -> bool:
 
 
 def _invalid(tree: StyleTree, row: int) -> bool:
-    """Return whether a required field has no value; values are not validated."""
+    """Return whether a required field is empty; values are not validated."""
     if not _required(tree, row) or _disabled(tree, row):
         return False
     if _is_text_field(tree, row):
@@ -204,21 +207,21 @@ def _both(first: Test, second: Test) -> Test:
     return lambda tree, row: first(tree, row) and second(tree, row)
 
 
-_FIRST = Places(0, 1)
+_FIRST = AnPlusB(0, 1)
 _first_child = Nth(_FIRST, all_siblings)
 _last_child = Nth(_FIRST, all_siblings, from_end=True)
 _first_of_type = Nth(_FIRST, siblings_of_type)
 _last_of_type = Nth(_FIRST, siblings_of_type, from_end=True)
 
-STEADY: Table = {
+SHARED_TESTS: Table = {
     "-webkit-any-link": _link,
     "any-link": _link,
     "defined": _defined,
     "link": _link,
 }
-"""Tests that elements of one :meth:`~newscrawl.css.selectors.element_tree.StyleTree.chain` pass or fail alike."""
+"""Tests with the same result for all elements of one path id."""
 
-FRAGILE: Table = {
+PER_ELEMENT_TESTS: Table = {
     "checked": _checked,
     "default": _checked,
     "disabled": _disabled,
@@ -242,4 +245,29 @@ FRAGILE: Table = {
     "required": _required,
     "valid": _valid,
 }
-"""Tests that ask for siblings, content or attributes."""
+"""Tests that depend on siblings, content or attribute values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IsLanguage:
+    """``:lang()``: the element is in *language*, given in lower case, or in a variant of it.
+
+    As in Chromium, lists, strings and wildcards are not supported.
+    """
+
+    language: str
+
+    def __call__(self, tree: StyleTree, row: int) -> bool:
+        """Return whether the element of *row* passes."""
+        return f"{tree.language(row).lower()}-".startswith(f"{self.language}-")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IsDirection:
+    """``:dir()``: the text direction of the element is *direction*."""
+
+    direction: str
+
+    def __call__(self, tree: StyleTree, row: int) -> bool:
+        """Return whether the element of *row* passes."""
+        return tree.direction(row) == self.direction

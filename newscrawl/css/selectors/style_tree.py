@@ -1,7 +1,7 @@
-"""A page as selectors see it: names, siblings and attributes of elements, read on demand.
+"""Lazy view of a document for selectors: names, siblings and attributes of elements.
 
-Elements are known by their row in the :class:`~newscrawl.document.document.Document`. Nothing is read
-before a selector or a caller asks for it, so a page of which few nodes are styled costs little.
+Elements are identified by their row in the :class:`~newscrawl.document.document.Document`. Data is
+read when needed, so styling few nodes of a page costs little.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from newscrawl.css.selectors.quirks import quirks_mode
+from newscrawl.css.selectors.quirks_mode import quirks_mode
 from newscrawl.document.document import TEXT
 
 if TYPE_CHECKING:
@@ -19,24 +19,22 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-    _Looks: TypeAlias = tuple[str | None, ...]
+    _Signature: TypeAlias = tuple[str | None, ...]
 
 V = TypeVar("V")
 
-MOST_STEPS = 2_000_000
-"""Elements compared with parts of selectors before matching gives up on a page: a few seconds.
+MAX_MATCH_STEPS = 2_000_000
+"""Limit of the matching work per page (a few seconds), after which nothing matches any more."""
 
-The dearest of the labelled news pages takes a tenth of it with its whole tree styled."""
-
-MOST_NAMES = 1_000_000
-"""Names kept in sets of ancestors' names, all sets of a page together: some 60 MB."""
+MAX_ANCESTOR_NAMES = 1_000_000
+"""Limit of the names in all cached sets of ancestor names of a page, about 60 MB."""
 
 _NO_SPACE = re.compile(r"[^ \t\n\f\r]+")
-_AUTO_DIRECTION = 1000
+_MAX_DIRECTION_SCAN = 1000
 
 
 def ascii_lower(text: str) -> str:
-    """Return *text* with A to Z in lower case, as CSS compares names; others stay."""
+    """Return *text* with only A to Z in lower case, as CSS compares names."""
     return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
@@ -44,7 +42,7 @@ _LOWER = {capital: capital + 32 for capital in range(65, 91)}
 
 
 class _OnDemand(dict[int, V], Generic[V]):
-    """Values by row, computed when first asked for."""
+    """Values by row, computed on first access."""
 
     __slots__ = ("_compute",)
 
@@ -57,32 +55,32 @@ class _OnDemand(dict[int, V], Generic[V]):
 
 
 class StyleTree:
-    """The elements of a document, for selectors.
+    """The elements of a document, as selectors see them.
 
-    The mappings fill themselves: ``tree.names[row]`` may be written for any row of an element.
+    The mappings compute missing values, so ``tree.names[row]`` works for any element row.
     """
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        #: tag of each row, :data:`~newscrawl.document.document.TEXT` where it is no element
+        #: tag of each row, :data:`~newscrawl.document.document.TEXT` for text nodes
         self.tag = document.tag
         #: row of the parent, -1 for the root
         self.parent = document.parent
-        #: whether ids and classes match in any case
+        #: whether ids and classes match case-insensitively
         self.quirks = quirks_mode(document)
-        #: the element whose ``:has()`` is looked into
+        #: the element whose ``:has()`` is being evaluated
         self.anchor = 0
-        #: work done in matching, see :data:`MOST_STEPS`
+        #: matching work so far, see :data:`MAX_MATCH_STEPS`
         self.steps = 0
-        #: results that tests keep for the page
+        #: results cached by tests for this page
         self.memo: dict[Hashable, bool | list[int]] = {}
-        #: tag, ``#id``, ``.class`` and ``[attribute`` of each; ``:root``, too, of the root
+        #: tag, ``#id``, ``.class`` and ``[attribute`` of each element, and ``:root`` for the root
         self.names = _OnDemand(self._names)
-        #: rows of the elements that are children; of -1, the root
+        #: rows of the child elements; for -1, the root
         self.children = _OnDemand(self._children)
-        self._chain: dict[int, int] = {-1: 0}
-        self._chains: dict[tuple[int, _Looks], int] = {}
-        self._names_of: dict[_Looks, frozenset[str]] = {}
+        self._path_ids: dict[int, int] = {-1: 0}
+        self._path_id_of: dict[tuple[int, _Signature], int] = {}
+        self._names_by_signature: dict[_Signature, frozenset[str]] = {}
         self._names_above: dict[int, frozenset[str] | None] = {0: frozenset()}
         self._kept_names = 0
         self._named: dict[str, list[int]] | None = None
@@ -91,55 +89,55 @@ class StyleTree:
 
     @property
     def exhausted(self) -> bool:
-        """Whether matching has given up on this page: from here on nothing matches."""
-        return self.steps > MOST_STEPS
+        """Whether the limit of the matching work is reached, so that nothing matches any more."""
+        return self.steps > MAX_MATCH_STEPS
 
     def attribute(self, row: int, name: str) -> str | None:
-        """Return the value of an attribute, None where the element has none of that name."""
+        """Return the value of an attribute, None if the element does not have it."""
         return self.document.element(row).get(name)
 
-    def chain(self, row: int) -> int:
-        """Return a number that rows share which look alike, as do their ancestors.
+    def path_id(self, row: int) -> int:
+        """Return a number shared by elements with equal signatures on the path from the root.
 
-        Alike are elements of the same tag, id, class attribute and names of attributes.
+        The signature is the tag, the id, the class attribute and the names of all attributes.
         """
-        known = self._chain
+        known = self._path_ids
         if row in known:
             return known[row]
         path = [row]
         while (row := self.parent[row]) not in known:
             path.append(row)
         for below in reversed(path):
-            self._enter(below)
+            self._register(below)
         return known[path[0]]
 
     def _names(self, row: int) -> frozenset[str]:
-        self.chain(row)
+        self.path_id(row)
         return self.names[row]
 
-    def _enter(self, row: int) -> None:
-        """Read an element whose parent is known."""
+    def _register(self, row: int) -> None:
+        """Register an element whose parent is registered."""
         element: Any = self.document.element(row)
         attributes = element.keys()
-        looks: _Looks = (
+        signature: _Signature = (
             self.tag[row],
             element.get("id") if "id" in attributes else None,
             element.get("class") if "class" in attributes else None,
             *attributes,
         )
-        above = self._chain[self.parent[row]]
-        key = (above, looks)
-        chain = self._chains.get(key)
-        if chain is None:
-            chain = self._chains[key] = len(self._chains) + 1
-        self._chain[row] = chain
-        names = self._names_of.get(looks)
+        above = self._path_ids[self.parent[row]]
+        key = (above, signature)
+        path_id = self._path_id_of.get(key)
+        if path_id is None:
+            path_id = self._path_id_of[key] = len(self._path_id_of) + 1
+        self._path_ids[row] = path_id
+        names = self._names_by_signature.get(signature)
         if names is None:
-            names = self._names_of[looks] = frozenset(self._split(looks))
+            names = self._names_by_signature[signature] = frozenset(self._split(signature))
         self.names[row] = names if above else names | {":root"}
 
-    def _split(self, looks: _Looks) -> Iterator[str]:
-        tag, own_id, classes, *attributes = looks
+    def _split(self, signature: _Signature) -> Iterator[str]:
+        tag, own_id, classes, *attributes = signature
         yield tag or ""
         yield from (f"[{name}" for name in attributes)
         if own_id:
@@ -147,24 +145,24 @@ class StyleTree:
         if classes:
             if self.quirks:
                 classes = ascii_lower(classes)
-            # split() takes more for white space than HTML does, of which ASCII has next to nothing
+            # split() is faster but splits at more characters than HTML does, outside of ASCII
             names = classes.split() if classes.isascii() else _NO_SPACE.findall(classes)
             yield from (f".{name}" for name in names)
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
-        """Return the names of all ancestors of *row*; None if they are too many to keep."""
+        """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
         row, known = self.parent[row], self._names_above
         path = []
-        while (chain := self.chain(row)) not in known:
-            path.append((chain, row))
+        while (path_id := self.path_id(row)) not in known:
+            path.append((path_id, row))
             row = self.parent[row]
-        names = known[chain]
+        names = known[path_id]
         for below, place in reversed(path):
             names = known[below] = self._joined(names, self.names[place])
         return names
 
     def _joined(self, above: frozenset[str] | None, own: frozenset[str]) -> frozenset[str] | None:
-        if above is None or self._kept_names > MOST_NAMES:
+        if above is None or self._kept_names > MAX_ANCESTOR_NAMES:
             return None
         if own <= above:
             return above
@@ -178,11 +176,11 @@ class StyleTree:
         return [child for child in self.document.children(row) if self.tag[child] != TEXT]
 
     def siblings(self, row: int) -> list[int]:
-        """Return the rows of the element children of *row*'s parent, *row* among them."""
+        """Return the rows of *row* and its sibling elements."""
         return self.children[self.parent[row]]
 
     def previous(self, row: int) -> int:
-        """Return the element before *row* among its siblings, -1 where it is the first."""
+        """Return the previous sibling element of *row*, -1 if there is none."""
         siblings = self.children[self.parent[row]]
         place = bisect_left(siblings, row)
         return siblings[place - 1] if place else -1
@@ -193,7 +191,7 @@ class StyleTree:
         return siblings[bisect_left(siblings, row) + 1 :]
 
     def named(self, name: str, first: int, last: int) -> Iterator[int]:
-        """Yield the elements of rows *first* to *last* - 1 that have *name*; ``*`` is any."""
+        """Yield the elements in rows *first* to *last* - 1 that have *name*; ``*`` means all."""
         if self._named is None:
             self._named = self._all_names()
         rows = self._named.get(name, [])
@@ -210,7 +208,7 @@ class StyleTree:
         return named
 
     def language(self, row: int) -> str:
-        """Return the language of *row*, "" where the page does not say."""
+        """Return the language of *row*, "" if it is not specified."""
         return self._inherited(row, self._languages, self._own_language)
 
     def _own_language(self, row: int) -> str | None:
@@ -232,9 +230,11 @@ class StyleTree:
         return None
 
     def _text_direction(self, row: int) -> str:
-        """Return the direction of the first letter that has one, near the start of the text."""
-        for text in self.document.text[row : min(self.document.end[row], row + _AUTO_DIRECTION)]:
-            for character in text[:_AUTO_DIRECTION]:
+        """Return the direction of the first strong character near the start of the text."""
+        for text in self.document.text[
+            row : min(self.document.end[row], row + _MAX_DIRECTION_SCAN)
+        ]:
+            for character in text[:_MAX_DIRECTION_SCAN]:
                 if (kind := unicodedata.bidirectional(character)) in {"L", "R", "AL"}:
                     return "ltr" if kind == "L" else "rtl"
         return "ltr"

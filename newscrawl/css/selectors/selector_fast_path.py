@@ -1,4 +1,4 @@
-"""The compiler's short cut: selectors made of names and combinators, nine in ten of any sheet."""
+"""Fast compilation of selectors that consist of names and combinators, as most do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newscrawl.css.selectors.compiled_selectors import (
     Compound,
     Selector,
 )
-from newscrawl.css.selectors.element_tree import ascii_lower
+from newscrawl.css.selectors.style_tree import ascii_lower
 
 _IDENT = r"-?+[a-zA-Z_][-a-zA-Z0-9_]*+"
 _COMPOUND = rf"(?:(?:{_IDENT}|\*)(?:[.#]{_IDENT})*+|(?:[.#]{_IDENT})++)"
@@ -22,17 +22,17 @@ _SYMBOLS = re.compile(r"[>+~]")
 
 
 def is_simple(text: str) -> bool:
-    """Return whether *text* is a selector made of names and combinators."""
+    """Return whether *text* consists of names and combinators only."""
     return _SIMPLE.fullmatch(text) is not None
 
 
 def compile_simple(text: str, *, quirks: bool) -> Selector | None:
-    """Return the compiled selector; None where *text* needs the parser, or is no selector."""
+    """Return the compiled selector, None if *text* needs the parser or is invalid."""
     if not is_simple(text):
         return None
     compounds: list[Compound] = []
     ancestors: frozenset[str] = frozenset()
-    combinator, fragile, tags = "", False, 0
+    combinator, per_element, tags = "", False, 0
     spaced = text if _SYMBOLS.search(text) is None else _SYMBOLS.sub(r" \g<0> ", text)
     for part in reversed(spaced.split()):
         if part in {CHILD, NEXT, LATER}:
@@ -46,14 +46,16 @@ def compile_simple(text: str, *, quirks: bool) -> Selector | None:
         if combinator in {DESCENDANT, CHILD}:
             ancestors |= names
         elif combinator:
-            fragile = True
+            per_element = True
         combinator = ""
     specificity = (text.count("#"), text.count("."), tags)
-    return Selector(text, specificity, tuple(compounds), ancestors, fragile=fragile, never=False)
+    return Selector(
+        text, specificity, tuple(compounds), ancestors, per_element, never_matches=False
+    )
 
 
 def _names(compound: str, *, quirks: bool) -> tuple[frozenset[str], bool]:
-    """Return the names in a compound selector, and whether a tag is among them."""
+    """Return the names in a compound selector, and whether one is a tag."""
     has_tag = compound[0] not in ".#*"
     if quirks:
         compound = ascii_lower(compound)
