@@ -160,11 +160,11 @@ def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytes
     """Of two megabytes so many tags are looked at, so many attributes, so much of a style element."""
     html = start + unit * (MAX_SCANNED_BYTES // len(unit) + 1)
     tags: list[int] = []
-    find_parts, attribute, imports = links._parts, links._ATTRIBUTE, links._imports
+    find_elements, attribute, imports = links._find_elements, links._ATTRIBUTE, links._imports
     looked: Counter[int] = Counter()
 
-    def count_tags(page: bytes, most: int) -> list[tuple[bytes, int, int]]:
-        found = list(find_parts(page, most))
+    def count_tags(page: bytes, limit: int) -> list[tuple[bytes, int, int]]:
+        found = list(find_elements(page, limit))
         tags.append(len(found))
         assert len(page) <= MAX_SCANNED_BYTES
         return found
@@ -181,7 +181,7 @@ def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytes
             assert stop - start <= 4096
             return attribute.match(page, start, stop)
 
-    monkeypatch.setattr(links, "_parts", count_tags)
+    monkeypatch.setattr(links, "_find_elements", count_tags)
     monkeypatch.setattr(links, "_imports", count_imports)
     monkeypatch.setattr(links, "_ATTRIBUTE", CountedAttribute())
     sheet_urls(html, PAGE)
@@ -193,7 +193,7 @@ def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytes
 @pytest.mark.parametrize(("start", "unit"), HOSTILE)
 def test_hostile_pages_take_linear_time(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
     """Twice the page takes twice the operations of the search in Python, up to those bounds."""
-    monkeypatch.setattr(links, "_parts", links.parts_in_python)
+    monkeypatch.setattr(links, "_find_elements", links.find_elements_in_python)
 
     def read(size: int) -> None:
         sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
@@ -216,19 +216,19 @@ PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode(
 @example(b"<!-->", 9)
 @example(b"<!--->-->", 9)
 @example(b"<script</script", 9)
-def test_compiled_parts_are_those_of_the_reference(html: bytes, most: int):
+def test_compiled_parts_are_those_of_the_reference(html: bytes, limit: int):
     """Whatever stands in a page, its parts are the same."""
     compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
-    assert compiled.find_parts(html, most) == list(links.parts_in_python(html, most))
+    assert compiled.find_elements(html, limit) == list(links.find_elements_in_python(html, limit))
 
 
 @given(st.text("<pP/> \x0ba", max_size=30).map(str.encode), st.integers(0, 3))
 @example(b"<p", 1)
 @example(b"<p/><p ><P>", 2)
-def test_compiled_count_of_paragraphs_is_that_of_the_reference(html: bytes, least: int):
+def test_compiled_count_of_paragraphs_is_that_of_the_reference(html: bytes, minimum: int):
     """Tags that begin with a P, and no others."""
     compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
-    assert compiled.has_paragraphs(html, least) == links.has_paragraphs_in_python(html, least)
+    assert compiled.has_paragraphs(html, minimum) == links.has_paragraphs_in_python(html, minimum)
 
 
 @pytest.mark.corpus
@@ -237,7 +237,7 @@ def test_compiled_parts_of_real_pages(corpus_dir: Path):
     compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
     for page in load_corpus(corpus_dir / "news212").pages[::4]:
         html = page.html()
-        assert compiled.find_parts(html, 2000) == list(links.parts_in_python(html, 2000))
+        assert compiled.find_elements(html, 2000) == list(links.find_elements_in_python(html, 2000))
 
 
 @given(PAGES)
@@ -246,14 +246,14 @@ def test_compiled_parts_of_real_pages(corpus_dir: Path):
 def test_tags_that_were_seen_before(html: bytes):
     """What is remembered of a tag is what reading it again would give."""
     forgetful = [
-        links._reference_of(name, links._attributes(html, start)[0])
-        for name, start, _ in links.parts_in_python(html, 99)
+        links._parse_reference(name, html, start)
+        for name, start, _ in links.find_elements_in_python(html, 99)
         if name != b"style"
     ]
     for _ in range(2):
         assert forgetful == [
             links._reference(html, name, start)
-            for name, start, _ in links.parts_in_python(html, 99)
+            for name, start, _ in links.find_elements_in_python(html, 99)
             if name != b"style"
         ]
 

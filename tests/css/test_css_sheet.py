@@ -116,8 +116,6 @@ def test_keeps_what_bears_on_text():
         ("nav", "display: none; visibility: hidden; font-weight: 700; font-style: italic"),
         (":root", "--Brand: #c00; color-scheme: light dark; all: revert"),
     ]
-    assert parse_sheet(css).counts.rules == 5
-    assert parse_sheet(css).counts.rules_kept == 4
     assert sum(len(rule.declarations) for rule in parse_sheet(css).rules) == 10
 
 
@@ -309,9 +307,8 @@ def test_registered_properties():
     ]
 
 
-def test_errors_are_counted():
-    """Wrong rules are a number, not an exception."""
-    assert parse_sheet("a,{color:red}}b{color:red}c{color:red}@layer a,b{}").counts.errors == 3
+def test_drops_invalid_rules():
+    assert rules("a,{color:red}}b{color:red}c{color:red}@layer a,b{}") == [("c", "color: red")]
 
 
 @given(SOUP | st.text())
@@ -430,7 +427,6 @@ def test_nested_selectors_cannot_fill_the_memory():
     """Parents written out in their children are bounded as a whole."""
     sheet = parse_sheet("a" * 50_000 + "{" + "&,&{color:red}" * 50_000 + "}")
     assert sum(len(selector) for rule in sheet.rules for selector in rule.selectors) < 10_000_000
-    assert sheet.counts.errors > 0
 
 
 @pytest.mark.corpus

@@ -60,11 +60,6 @@ class Selector:
     never_matches: bool
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Kind and name of a required name of the subject, see :func:`split_name`."""
-        return split_name(rarest_name(self.compounds[0].names))
-
-    @property
     def decided_by(self) -> int:
         """Kind of check that suffices: ``NAMES``, ``ANCESTORS`` or ``WALK``."""
         subject, *others = self.compounds
@@ -83,31 +78,31 @@ class Selector:
         ones need no retry, as they offer only a subset of the remaining elements.
         """
         compounds, names, parent = self.compounds, tree.names, tree.parent
-        place = sibling_place = ancestor_place = 0
+        index = sibling_index = ancestor_index = 0
         sibling = ancestor = -1
         while tree.steps <= MAX_MATCH_STEPS:
             tree.steps += 1
-            compound = compounds[place]
+            compound = compounds[index]
             if row >= 0 and compound.names <= names[row] and _passes(compound.tests, tree, row):
-                place += 1
-                if place == len(compounds):
+                index += 1
+                if index == len(compounds):
                     return tree.steps <= MAX_MATCH_STEPS
-                combinator = compounds[place].combinator
+                combinator = compounds[index].combinator
                 if combinator == DESCENDANT:
-                    sibling_place = 0
-                    ancestor_place, row = place, parent[row]
+                    sibling_index = 0
+                    ancestor_index, row = index, parent[row]
                     ancestor = row
                 elif combinator == CHILD:
-                    sibling_place, row = 0, parent[row]
+                    sibling_index, row = 0, parent[row]
                 else:
                     row = tree.previous(row)
                     if combinator == LATER:
-                        sibling_place, sibling = place, row
-            elif sibling_place and sibling >= 0:
-                place, row = sibling_place, tree.previous(sibling)
+                        sibling_index, sibling = index, row
+            elif sibling_index and sibling >= 0:
+                index, row = sibling_index, tree.previous(sibling)
                 sibling = row
-            elif ancestor_place and ancestor >= 0:
-                place, sibling_place, row = ancestor_place, 0, parent[ancestor]
+            elif ancestor_index and ancestor >= 0:
+                index, sibling_index, row = ancestor_index, 0, parent[ancestor]
                 ancestor = row
             else:
                 return False
@@ -133,15 +128,6 @@ def rarest_name(names: Iterable[str]) -> str:
 
 _RANKS = {":": 0, "#": 1, ".": 2, "[": 3}
 _COMMON = frozenset(("[class", "[id", "[style", "[href"))
-_KIND_NAMES = {":": "pseudo", "#": "id", ".": "class", "[": "attribute"}
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Return kind and name: ``("class", "title")`` for ``.title``."""
-    if name == "*":
-        return "any", ""
-    kind = _KIND_NAMES.get(name[0])
-    return (kind, name[1:]) if kind else ("tag", name)
 
 
 def is_anchor(tree: StyleTree, row: int) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.css.selectors.compiled_selectors import rarest_name, split_name
+from newscrawl.css.selectors.compiled_selectors import rarest_name
 from newscrawl.css.selectors.selector_tokens import (
     ESCAPE,
     MAX_NESTING,
@@ -59,11 +59,6 @@ class SelectorTable(NamedTuple):
     ends: list[int]
     #: :func:`rightmost_name` -> indexes of the selectors that may match
     by_name: dict[str, list[int]]
-
-
-def rightmost_key(text: str) -> tuple[str, str]:
-    """Return :func:`rightmost_name` as its kind and the bare name."""
-    return split_name(rightmost_name(text))
 
 
 def rightmost_name(text: str) -> str:

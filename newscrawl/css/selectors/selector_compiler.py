@@ -41,7 +41,6 @@ from newscrawl.css.selectors.pseudo_classes import (
     IsLanguage,
     may_follow,
 )
-from newscrawl.css.selectors.rule_keys import rightmost_key
 from newscrawl.css.selectors.selector_fast_path import compile_simple, is_simple
 from newscrawl.css.selectors.selector_tokens import (
     IDENT,
@@ -62,7 +61,7 @@ if TYPE_CHECKING:
     from newscrawl.css.selectors.compiled_selectors import Test
     from newscrawl.css.selectors.style_tree import StyleTree
 
-__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector", "rightmost_key"]
+__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector"]
 
 MAX_SELECTOR_LENGTH = 10_000
 """Maximum length of a selector."""

@@ -157,8 +157,8 @@ class StyleTree:
             path.append((path_id, row))
             row = self.parent[row]
         names = known[path_id]
-        for below, place in reversed(path):
-            names = known[below] = self._joined(names, self.names[place])
+        for path_id, ancestor in reversed(path):
+            names = known[path_id] = self._joined(names, self.names[ancestor])
         return names
 
     def _joined(self, above: frozenset[str] | None, own: frozenset[str]) -> frozenset[str] | None:
@@ -182,21 +182,16 @@ class StyleTree:
     def previous(self, row: int) -> int:
         """Return the previous sibling element of *row*, -1 if there is none."""
         siblings = self.children[self.parent[row]]
-        place = bisect_left(siblings, row)
-        return siblings[place - 1] if place else -1
-
-    def following(self, row: int) -> list[int]:
-        """Return the elements after *row* among its siblings."""
-        siblings = self.children[self.parent[row]]
-        return siblings[bisect_left(siblings, row) + 1 :]
+        position = bisect_left(siblings, row)
+        return siblings[position - 1] if position else -1
 
     def named(self, name: str, first: int, last: int) -> Iterator[int]:
         """Yield the elements in rows *first* to *last* - 1 that have *name*; ``*`` means all."""
         if self._named is None:
             self._named = self._all_names()
         rows = self._named.get(name, [])
-        for place in range(bisect_left(rows, first), bisect_left(rows, last)):
-            yield rows[place]
+        for position in range(bisect_left(rows, first), bisect_left(rows, last)):
+            yield rows[position]
 
     def _all_names(self) -> dict[str, list[int]]:
         named: dict[str, list[int]] = {"*": []}

@@ -318,7 +318,7 @@ def scan_rules(
         position = scan.run(<uint16_t*> PyUnicode_DATA(text), position)
     else:
         position = scan.run(<uint32_t*> PyUnicode_DATA(text), position)
-    return rule_scanner.ScanResult(position, scan.errors, scan.at_blocks)
+    return position
 
 
 cdef class RuleScan:
@@ -328,7 +328,7 @@ cdef class RuleScan:
     cdef list selectors, blocks, layers, open_blocks
     cdef object layer
     cdef bint top, keep_all
-    cdef Py_ssize_t length, errors, at_blocks
+    cdef Py_ssize_t length
 
     def __cinit__(self, str text, rules, list open_blocks, bint keep_all):
         self.text = text
@@ -336,7 +336,6 @@ cdef class RuleScan:
         self.open_blocks = open_blocks
         self.keep_all = keep_all
         self.length = len(text)
-        self.errors = self.at_blocks = 0
         self.update_block()
 
     cdef int update_block(self) except -1:
@@ -400,7 +399,6 @@ cdef class RuleScan:
         else:
             selectors = masked_selector_list(self.text[start:end])
         if not selectors:
-            self.errors += 1
             return 0
         self.selectors.append(selectors)
         self.blocks.append(self.text[body:body_end])
@@ -415,7 +413,6 @@ cdef class RuleScan:
         applies = block_applies(self.text[start + 1 : end])
         if applies is None or (applies and len(self.open_blocks) >= MAX_OPEN_BLOCKS):
             return -1
-        self.at_blocks += 1
         if not applies:
             return _block_end(text, end + 2, self.length)
         self.open_blocks.append(self.open_blocks[len(self.open_blocks) - 1])

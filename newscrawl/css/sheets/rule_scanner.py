@@ -46,17 +46,6 @@ class RuleColumns(NamedTuple):
     layers: list[str | None]
 
 
-class ScanResult(NamedTuple):
-    """Where a scan stopped, and its counts."""
-
-    #: start of the first construct left to the caller, or end of the text
-    position: int
-    #: rules without valid selectors
-    errors: int
-    #: blocks of at-rules, applies or skipped
-    at_blocks: int
-
-
 # These patterns match separated text: there is a semicolon before each brace.
 _S = rf"[{SPACE}]*+"
 # HTML comment delimiters are ignored between the rules of a sheet, but not inside a block.
@@ -86,7 +75,7 @@ _AT_NAME = re.compile(r"[\w-]*+")
 
 def scan_rules(
     text: str, position: int, rules: RuleColumns, open_blocks: list[OpenBlock], *, keep_all: bool
-) -> ScanResult:
+) -> int:
     """Add the rules from *position* on to *rules*, up to a rule with nested blocks.
 
     *text* must be separated (:func:`~newscrawl.css.syntax.masking.separate_braces`); *open_blocks* are
@@ -95,7 +84,6 @@ def scan_rules(
     """
     add_selectors, add_block = rules.selectors.append, rules.blocks.append
     add_layer = rules.layers.append
-    errors = at_blocks = 0
     match, layer = _next_item(open_blocks, keep_all=keep_all)
     while position < len(text):
         item: Any = match(text, position)  # matches anything
@@ -103,30 +91,26 @@ def scan_rules(
         if block is None:
             applies = block_applies(item[4]) if item[5] == ";{" else None
             if applies is False:
-                at_blocks += 1
                 position = block_end(text, item.end())
                 continue
             if applies and len(open_blocks) < MAX_OPEN_BLOCKS:
-                at_blocks += 1
                 open_blocks.append(open_blocks[-1])
             elif item[7] == "}" and len(open_blocks) > 1:
                 open_blocks.pop()
             else:
-                return ScanResult(_start(item), errors, at_blocks)
+                return _start(item)
             position = item.end()
             match, layer = _next_item(open_blocks, keep_all=keep_all)
             continue
         if "{" in block:
-            return ScanResult(_start(item), errors, at_blocks)
+            return _start(item)
         position = item.end()
         selectors = masked_selector_list(prelude) if plain is None else plain_selector_list(plain)
         if selectors:
             add_selectors(selectors)
             add_block(block)
             add_layer(layer)
-        else:
-            errors += 1
-    return ScanResult(position, errors, at_blocks)
+    return position
 
 
 def _next_item(

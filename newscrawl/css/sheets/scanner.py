@@ -22,4 +22,4 @@ COMPILED = _compiled is not None
 """Whether the compiled functions are in use."""
 
 mask_and_separate: Callable[[str], str] = (_compiled or masking).mask_and_separate
-scan_rules: Callable[..., rule_scanner.ScanResult] = (_compiled or rule_scanner).scan_rules
+scan_rules: Callable[..., int] = (_compiled or rule_scanner).scan_rules

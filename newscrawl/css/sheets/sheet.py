@@ -8,7 +8,7 @@ are dropped. Error recovery follows CSS Syntax 3: only the invalid rule or decla
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR
@@ -35,7 +35,7 @@ from newscrawl.css.syntax.masking import SPACE, block_end, hide_braces, rejoin_b
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMAT = 2
+FORMAT = 3
 """Version of :meth:`Sheet.to_plain`; sheets stored in another version are parsed again."""
 
 MAX_NESTED_SELECTOR_LENGTH = 2**22
@@ -68,17 +68,6 @@ class RegisteredProperty(NamedTuple):
 
 
 @dataclass(slots=True)
-class SheetCounts:
-    """Statistics of a parsed sheet."""
-
-    #: blocks, except those of scanned at-rules; the content of skipped blocks counts
-    rules: int = 0
-    rules_kept: int = 0
-    #: invalid rules; declarations are not checked yet
-    errors: int = 0
-
-
-@dataclass(slots=True)
 class Sheet:
     """A parsed style sheet.
 
@@ -99,7 +88,6 @@ class Sheet:
     #: full names of the layers in order of appearance; anonymous ones are "(1)", "(2)", ...
     layers: list[str] = field(default_factory=list)
     properties: list[RegisteredProperty] = field(default_factory=list)
-    counts: SheetCounts = field(default_factory=SheetCounts)
 
     @property
     def rules(self) -> list[Rule]:
@@ -127,7 +115,6 @@ class Sheet:
             self.imports,
             self.layers,
             self.properties,
-            astuple(self.counts),
         ]
 
     @classmethod
@@ -138,7 +125,7 @@ class Sheet:
         """
         if not plain or plain[0] != FORMAT:
             raise ValueError(f"not a style sheet of format {FORMAT}")
-        _, selectors, blocks, rule_layers, keep_all, imports, layers, properties, counts = plain
+        _, selectors, blocks, rule_layers, keep_all, imports, layers, properties = plain
         return cls(
             selectors,
             blocks,
@@ -147,7 +134,6 @@ class Sheet:
             [Import(*item) for item in imports],
             layers,
             [RegisteredProperty(*item) for item in properties],
-            SheetCounts(*counts),
         )
 
 
@@ -180,8 +166,6 @@ class _SheetParser:
         self._imports: list[Import] = []
         self._layers: dict[str, None] = {}
         self._properties: list[RegisteredProperty] = []
-        self._errors = 0
-        self._at_blocks = 0
         self._anonymous = 0
         self._first_block = self._text.find("{")
         self._imports_allowed = True
@@ -194,18 +178,14 @@ class _SheetParser:
                 self._parse_rules()
             else:
                 self._parse_block_content()
-        blocks = self._text.count("{") - self._at_blocks
-        counts = SheetCounts(blocks, len(self._rules.blocks), self._errors)
         layers, keep_all = list(self._layers), self._keep_all
-        return Sheet(*self._rules, keep_all, self._imports, layers, self._properties, counts)
+        return Sheet(*self._rules, keep_all, self._imports, layers, self._properties)
 
     def _parse_rules(self) -> None:
         """Parse rules without nested blocks, and the item that follows them."""
-        self._position, errors, at_blocks = scanner.scan_rules(
+        self._position = scanner.scan_rules(
             self._text, self._position, self._rules, self._open_blocks, keep_all=self._keep_all
         )
-        self._errors += errors
-        self._at_blocks += at_blocks
         if self._position < len(self._text):
             self._parse_item(item_at(self._text, self._position, top=len(self._open_blocks) == 1))
 
@@ -256,7 +236,6 @@ class _SheetParser:
         open_to_rules = self._nested_room > 0 and self._may_hold_rules()
         selectors = selector_list(prelude, current.parent) if open_to_rules else None
         if selectors is None:
-            self._errors += 1
             self._skip_block()
         else:
             self._nested_room -= sum(map(len, selectors))
@@ -279,7 +258,6 @@ class _SheetParser:
         if len(self._open_blocks) < MAX_OPEN_BLOCKS:
             self._open_blocks.append(block)
         else:
-            self._errors += 1
             self._skip_block()
 
     def _custom_property(self, declared: str) -> None:
@@ -297,14 +275,12 @@ class _SheetParser:
 
     def _skip_after_stray_brace(self) -> None:
         """Skip the rule that begins with a stray closing brace."""
-        self._errors += 1
         start = self._text.find("{", self._position)
         self._position = block_end(self._text, start + 1) if start >= 0 else len(self._text)
 
     def _at_rule(self, rule: str, end: str) -> None:
         """Parse an at-rule, given without its "@", whose prelude ended with *end*."""
         if end == ";{":
-            self._at_blocks += 1
             self._at_block(rule)
         elif end == ";}" and len(self._open_blocks) > 1:
             self._open_blocks.pop()
@@ -330,7 +306,6 @@ class _SheetParser:
 
     def _layer_block(self, name: str) -> None:
         if name and not _LAYER_NAME.fullmatch(name):
-            self._errors += 1
             self._skip_block()
             return
         self._enter(self._open_blocks[-1]._replace(layer=self._layer(name)))

@@ -37,23 +37,23 @@ def has_reference(text: str) -> bool:
 def substitute(text: str, lookup: Callable[[str], str | None], depth: int = 0) -> str | None:
     """Return *text* with its references replaced, None if one has no value."""
     pieces: list[str] = []
-    place = size = 0
-    while found := _next_reference(text, place):
+    position = size = 0
+    while found := _next_reference(text, position):
         end, comma = _arguments(text, found.end())
         value = _value(found["name"].lower(), text[found.end() : end], comma, lookup, depth)
         if value is None:
             return None
         # Spaces keep tokens separate: var(--n)px is not a dimension.
-        pieces += (text[place : found.start()], " ", value, " ")
-        size += found.start() - place + len(value) + 2
+        pieces += (text[position : found.start()], " ", value, " ")
+        size += found.start() - position + len(value) + 2
         if size > MAX_SUBSTITUTION_LENGTH:
             return None
-        place = end + 1
-    return "".join((*pieces, text[place:])).strip() if pieces else text
+        position = end + 1
+    return "".join((*pieces, text[position:])).strip() if pieces else text
 
 
-def _next_reference(text: str, place: int) -> re.Match[str] | None:
-    for found in _TO_REFERENCE.finditer(text, place):
+def _next_reference(text: str, position: int) -> re.Match[str] | None:
+    for found in _TO_REFERENCE.finditer(text, position):
         if found["name"]:
             return found
     return None

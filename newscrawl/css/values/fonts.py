@@ -119,9 +119,9 @@ class FontFamilies(NamedTuple):
 def parse_families(text: str) -> FontFamilies | None:
     """Return the value of ``font-family``, None if it is invalid."""
     names: list[str] = []
-    place = 0
-    while found := _FAMILY.match(text, place):
-        place = found.end()
+    position = 0
+    while found := _FAMILY.match(text, position):
+        position = found.end()
         if found["string"] is not None:
             quote = found["string"][0]
             names.append(unescape(found["string"][1:].removesuffix(quote)).lower())
@@ -132,7 +132,7 @@ def parse_families(text: str) -> FontFamilies | None:
             names.append(name)
         if not found["comma"]:
             generic = names == ["monospace"] and found["string"] is None
-            return FontFamilies(tuple(names), generic) if place == len(text) else None
+            return FontFamilies(tuple(names), generic) if position == len(text) else None
     return None
 
 
