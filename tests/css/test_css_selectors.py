@@ -218,13 +218,7 @@ def test_names_of_all_languages():
         (":not(:defined)", ["my-widget"]),
         ("input:disabled", ["off"]),
         ("input:enabled", ["spared", "name", "box"]),
-        ("input:required", ["name"]),
-        ("input:optional", ["spared", "off", "box"]),
-        ("input:placeholder-shown", ["name"]),
-        ("input:invalid", ["name"]),
-        ("select:valid", ["select"]),
         (":checked", ["box", "chosen"]),
-        ("input:read-write", ["spared", "name"]),
     ],
 )
 def test_pseudo_classes(tree: StyleTree, selector: str, expected: list[str]):

@@ -25,11 +25,15 @@ NEVER_MATCHING = words(
     future has-slotted host hover modal past paused picture-in-picture playing popover-open target
     target-after target-before target-current user-invalid user-valid visited xr-overlay
     -webkit-autofill -webkit-drag -webkit-full-page-media -webkit-full-screen
-    -webkit-full-screen-ancestor corner-present decrement double-button end horizontal increment
-    no-button single-button start vertical window-inactive
+    -webkit-full-screen-ancestor in-range indeterminate invalid optional out-of-range
+    placeholder-shown read-only read-write required valid corner-present decrement double-button end
+    horizontal increment no-button single-button start vertical window-inactive
     """
 )
-"""Pseudo-classes that depend on user interaction or on parts that a static page lacks."""
+"""Pseudo-classes that are taken to match nothing.
+
+They depend on user interaction or on parts that a static page lacks, or they are states of form
+fields, which do not matter for article text."""
 
 NEVER_MATCHING_FUNCTIONS = frozenset(
     ("active-view-transition-type", "host", "host-context", "state")
@@ -70,12 +74,7 @@ def may_follow(pseudo_class: str, pseudo_element: str) -> bool:
 
 
 _LINKS = frozenset(("a", "area"))
-_FIELDS = frozenset(("input", "select", "textarea"))
-_DISABLED = _FIELDS | {"button", "fieldset", "optgroup", "option"}
-_NOT_TYPED = frozenset(
-    ("button", "checkbox", "color", "file", "hidden", "image", "radio", "range", "reset", "submit")
-)
-_RANGED = frozenset(("date", "datetime-local", "month", "number", "range", "time", "week"))
+_DISABLED = frozenset(("button", "fieldset", "input", "optgroup", "option", "select", "textarea"))
 
 
 def _link(tree: StyleTree, row: int) -> bool:
@@ -94,10 +93,6 @@ def _defined(tree: StyleTree, row: int) -> bool:
 
 def _has(tree: StyleTree, row: int, name: str) -> bool:
     return tree.attribute(row, name) is not None
-
-
-def _type(tree: StyleTree, row: int) -> str:
-    return (tree.attribute(row, "type") or "").lower()
 
 
 def _enabled(tree: StyleTree, row: int) -> bool:
@@ -131,76 +126,13 @@ def _in_disabled_fieldset(tree: StyleTree, row: int) -> bool:
 def _checked(tree: StyleTree, row: int) -> bool:
     if tree.tag[row] == "option":
         return _has(tree, row, "selected")
-    is_box = tree.tag[row] == "input" and _type(tree, row) in {"checkbox", "radio"}
-    return is_box and _has(tree, row, "checked")
-
-
-def _indeterminate(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] == "progress" and not _has(tree, row, "value")
-
-
-def _required(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in _FIELDS and _has(tree, row, "required")
-
-
-def _optional(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in _FIELDS and not _has(tree, row, "required")
-
-
-def _is_text_field(tree: StyleTree, row: int) -> bool:
-    tag = tree.tag[row]
-    return tag == "textarea" or (tag == "input" and _type(tree, row) not in _NOT_TYPED)
-
-
-def _read_write(tree: StyleTree, row: int) -> bool:
-    if _is_text_field(tree, row):
-        return not _has(tree, row, "readonly") and not _disabled(tree, row)
-    while row >= 0:
-        editable = tree.attribute(row, "contenteditable")
-        if editable is not None:
-            return editable.lower() in {"", "true", "plaintext-only"}
-        row = tree.parent[row]
-    return False
-
-
-def _read_only(tree: StyleTree, row: int) -> bool:
-    return not _read_write(tree, row)
-
-
-def _blank(tree: StyleTree, row: int) -> bool:
-    if tree.tag[row] == "textarea":
-        return not tree.document.element(row).text
-    return not tree.attribute(row, "value")
-
-
-def _placeholder_shown(tree: StyleTree, row: int) -> bool:
-    return _is_text_field(tree, row) and _has(tree, row, "placeholder") and _blank(tree, row)
-
-
-def _invalid(tree: StyleTree, row: int) -> bool:
-    """Return whether a required field is empty; values are not validated."""
-    if not _required(tree, row) or _disabled(tree, row):
+    if tree.tag[row] != "input" or not _has(tree, row, "checked"):
         return False
-    if _is_text_field(tree, row):
-        return _blank(tree, row)
-    return _type(tree, row) in {"checkbox", "radio"} and not _checked(tree, row)
-
-
-def _valid(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in _FIELDS and not _disabled(tree, row) and not _invalid(tree, row)
-
-
-def _in_range(tree: StyleTree, row: int) -> bool:
-    is_ranged = tree.tag[row] == "input" and _type(tree, row) in _RANGED
-    return is_ranged and (_has(tree, row, "min") or _has(tree, row, "max"))
+    return (tree.attribute(row, "type") or "").lower() in {"checkbox", "radio"}
 
 
 def _open(tree: StyleTree, row: int) -> bool:
     return tree.tag[row] in {"details", "dialog"} and _has(tree, row, "open")
-
-
-def _no(_tree: StyleTree, _row: int) -> bool:
-    return False
 
 
 def _both(first: Test, second: Test) -> Test:
@@ -229,21 +161,11 @@ PER_ELEMENT_TESTS: Table = {
     "enabled": _enabled,
     "first-child": _first_child,
     "first-of-type": _first_of_type,
-    "in-range": _in_range,
-    "indeterminate": _indeterminate,
-    "invalid": _invalid,
     "last-child": _last_child,
     "last-of-type": _last_of_type,
     "only-child": _both(_first_child, _last_child),
     "only-of-type": _both(_first_of_type, _last_of_type),
     "open": _open,
-    "optional": _optional,
-    "out-of-range": _no,
-    "placeholder-shown": _placeholder_shown,
-    "read-only": _read_only,
-    "read-write": _read_write,
-    "required": _required,
-    "valid": _valid,
 }
 """Tests that depend on siblings, content or attribute values."""
 

@@ -6,7 +6,6 @@ https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Namespaces 
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -41,12 +40,13 @@ from newscrawl.css.selectors.pseudo_classes import (
     IsLanguage,
     may_follow,
 )
-from newscrawl.css.selectors.selector_fast_path import compile_simple, is_simple
 from newscrawl.css.selectors.selector_tokens import (
-    IDENT,
+    COMBINATOR,
     MAX_NESTING,
-    SPACE,
-    STRING,
+    PLAIN_SELECTOR,
+    SUBCLASS_SELECTOR,
+    TYPE_SELECTOR,
+    WORD,
     end_of_arguments,
     split_arguments,
     without_comments,
@@ -56,6 +56,7 @@ from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.syntax.masking import unescape
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.selectors.compiled_selectors import Test
@@ -66,20 +67,6 @@ __all__ = ["Selector", "SelectorError", "compile_list", "compile_selector"]
 MAX_SELECTOR_LENGTH = 10_000
 """Maximum length of a selector."""
 
-_COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
-# "-->" is a separate token
-_TYPE = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
-_PIECE = re.compile(
-    rf"\#(?P<id>{IDENT})"
-    rf"|\.(?P<class>{IDENT})"
-    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
-    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
-    rf"(?P<flag>[iI])?{SPACE}*+)?\]"
-    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
-    r"|(?P<nesting>&)",
-    re.ASCII | re.DOTALL,
-)
-_WORD = re.compile(rf"{SPACE}*+({IDENT}){SPACE}*+", re.ASCII)
 # https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
 _IGNORE_CASE = words(
     """
@@ -101,8 +88,6 @@ def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorE
     """Compile the complex selector *text*; *quirks* for pages in quirks mode."""
     if len(text) > MAX_SELECTOR_LENGTH:
         return SelectorError(text, "too long")
-    if (simple := compile_simple(text, quirks=quirks)) is not None:
-        return simple
     try:
         return _SelectorParser(without_comments(text), quirks=quirks).selector()
     except _InvalidError as error:
@@ -125,7 +110,8 @@ def compile_list(
 def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
     """Return whether all *texts* are valid complex selectors."""
     return all(
-        is_simple(text) or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
+        PLAIN_SELECTOR.fullmatch(text) is not None
+        or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
         for text in texts
     )
 
@@ -204,7 +190,7 @@ class _SelectorParser:
         )
 
     def _combinator(self) -> str:
-        match = _COMBINATOR.match(self._text, self._position)
+        match = COMBINATOR.match(self._text, self._position)
         if match is None:
             return ""
         self._position = match.end()
@@ -212,10 +198,10 @@ class _SelectorParser:
 
     def _compound(self) -> _Compound:
         compound, start = _Compound(), self._position
-        if match := _TYPE.match(self._text, self._position):
+        if match := TYPE_SELECTOR.match(self._text, self._position):
             self._position = match.end()
             self._add_type(compound, match)
-        while match := _PIECE.match(self._text, self._position):
+        while match := SUBCLASS_SELECTOR.match(self._text, self._position):
             self._position = match.end()
             self._add_piece(compound, match)
         if self._position == start:
@@ -407,7 +393,7 @@ _NTH: dict[str, tuple[Callable[[StyleTree, int], list[int]], bool]] = {
 
 def _word(text: str) -> str:
     """Return the identifier *text* in lower case."""
-    match = _WORD.fullmatch(text)
+    match = WORD.fullmatch(text)
     if match is None:
         raise _InvalidError(f"not an identifier: {text}")
     return ascii_lower(unescape(match[1]))

@@ -18,6 +18,25 @@ IDENT = (
 )
 STRING = r""""(?:[^"\\\r\n\f]|\\.)*+"|'(?:[^'\\\r\n\f]|\\.)*+'"""
 
+COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
+# Selectors that consist of names and combinators, which are valid without compiling them.
+_NAME = r"-?+[a-zA-Z_][-a-zA-Z0-9_]*+"
+_NAMES = rf"(?:(?:{_NAME}|\*)(?:[.#]{_NAME})*+|(?:[.#]{_NAME})++)"
+PLAIN_SELECTOR = re.compile(rf"\s*+{_NAMES}(?:(?:\s*+[>+~]\s*+|\s++){_NAMES})*+\s*+", re.ASCII)
+# "-->" is a separate token
+TYPE_SELECTOR = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
+SUBCLASS_SELECTOR = re.compile(
+    rf"\#(?P<id>{IDENT})"
+    rf"|\.(?P<class>{IDENT})"
+    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
+    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
+    rf"(?P<flag>[iI])?{SPACE}*+)?\]"
+    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
+    r"|(?P<nesting>&)",
+    re.ASCII | re.DOTALL,
+)
+WORD = re.compile(rf"{SPACE}*+({IDENT}){SPACE}*+", re.ASCII)
+
 # A comment between two names separates them; it is kept and makes the selector invalid.
 _COMMENT = re.compile(rf"({STRING}|{ESCAPE})|(?<![-\w])/\*.*?\*/|/\*.*?\*/(?![-\w])", re.DOTALL)
 _ARGUMENT = re.compile(rf"{ESCAPE}|{STRING}|[^\\\"'()\[\],]++|.", re.DOTALL)

@@ -3,7 +3,7 @@
 
 Equivalent to :func:`newscrawl.css.syntax.masking.mask_and_separate` and
 :func:`newscrawl.css.sheets.rule_scanner.scan_rules`, to which unusual input is delegated. The
-functions read the characters of a str in position. CPython stores a NUL after the last one, which ends
+functions read the characters of a str in place. CPython stores a NUL after the last one, which ends
 every loop: a loop continues past a NUL only after comparing its position with the length, and looks
 ahead at most one character past a non-NUL character.
 """
@@ -11,9 +11,8 @@ ahead at most one character past a non-NUL character.
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memset, strlen
 
-from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR
 from newscrawl.css.sheets import rule_scanner
 from newscrawl.css.syntax import masking
 from newscrawl.css.syntax.declarations import RELEVANT_START_PATTERN
@@ -26,10 +25,10 @@ ctypedef fused Char:
     uint16_t
     uint32_t
 
-cdef str SEPARATOR = SELECTOR_SEPARATOR
 cdef object starts_relevant = RELEVANT_START_PATTERN.match
 cdef object block_applies = rule_scanner.block_applies
 cdef object masked_selector_list = rule_scanner.masked_selector_list
+cdef object plain_selector_list = rule_scanner.plain_selector_list
 cdef Py_ssize_t MAX_OPEN_BLOCKS = rule_scanner.MAX_OPEN_BLOCKS
 
 # Character classes; characters outside of ASCII have none.
@@ -44,7 +43,14 @@ cdef enum:
     MAX_NESTING = 256  # parentheses and brackets
     MAX_SPECIAL = 1 << 18  # at most masking.MAX_MASKED_CHARACTERS
 
+    RELEVANT_COUNT = 10
+
 cdef uint8_t[256] CLASS
+
+cdef const char** RELEVANT_NAMES = [
+    b"color", b"font-size", b"font", b"font-weight", b"display", b"font-family", b"font-style",
+    b"visibility", b"color-scheme", b"all",
+]
 
 assert MAX_SPECIAL <= masking.MAX_MASKED_CHARACTERS
 
@@ -378,26 +384,17 @@ cdef class RuleScan:
             position = _next_brace(text, position, length)
             if position < length and text[position] == c"{":
                 return start
-            self.add(text, start, end, body, position, unplain)
+            self.add(start, end, body, position, unplain)
             if position < length:
                 position += 1
         return length
 
     cdef int add(
-        self,
-        Char* text,
-        Py_ssize_t start,
-        Py_ssize_t end,
-        Py_ssize_t body,
-        Py_ssize_t body_end,
-        bint unplain,
+        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end, bint unplain
     ) except -1:
         """Add the rule whose prelude lies from *start* to *end*, unless it is invalid."""
-        cdef str selectors = None
-        if not unplain:
-            selectors = self.plain_selector_list(text, start, end)
-        else:
-            selectors = masked_selector_list(self.text[start:end])
+        cdef str prelude = self.text[start:end]
+        cdef str selectors = masked_selector_list(prelude) if unplain else plain_selector_list(prelude)
         if not selectors:
             return 0
         self.selectors.append(selectors)
@@ -461,30 +458,6 @@ cdef class RuleScan:
             return False
         return custom or _is_relevant_name(text + start, end - start)
 
-    cdef str plain_selector_list(self, Char* text, Py_ssize_t start, Py_ssize_t end):
-        """Return the selectors: see :func:`newscrawl.css.sheets.nesting.plain_selector_list`."""
-        cdef Py_ssize_t comma = _next(text, start, end, c","), first, last
-        cdef list found = None
-        cdef str selector
-        while True:
-            first, last = start, comma
-            while first < last and _is(text[first], SPACE):
-                first += 1
-            while first < last and _is(text[last - 1], SPACE):
-                last -= 1
-            if first == last:
-                return ""
-            selector = self.text[first:last]
-            if comma == end and found is None:
-                return selector
-            if found is None:
-                found = []
-            found.append(selector)
-            if comma == end:
-                return SEPARATOR.join(found)
-            start = comma + 1
-            comma = _next(text, start, end, c",")
-
 
 cdef inline Py_ssize_t _next(
     Char* text, Py_ssize_t position, Py_ssize_t end, Py_UCS4 character
@@ -535,27 +508,12 @@ cdef Py_ssize_t _block_end(Char* text, Py_ssize_t position, Py_ssize_t length) n
 
 cdef bint _is_relevant_name(Char* name, Py_ssize_t length) noexcept:
     """Return whether *name* is that of a relevant property."""
-    if length == 3:
-        return _same(name, b"all", 3)
-    if length < 4:
-        return False
-    if name[0] | 32 == c"f":
-        if not _same(name, b"font", 4) or length == 4:
-            return length == 4 and _same(name, b"font", 4)
-        if length == 9:
-            return _same(name, b"font-size", 9)
-        if length == 10:
-            return _same(name, b"font-style", 10)
-        return length == 11 and (
-            _same(name, b"font-weight", 11) or _same(name, b"font-family", 11)
-        )
-    if length == 5:
-        return _same(name, b"color", 5)
-    if length == 7:
-        return _same(name, b"display", 7)
-    if length == 10:
-        return _same(name, b"visibility", 10)
-    return length == 12 and _same(name, b"color-scheme", 12)
+    cdef Py_ssize_t index
+    for index in range(RELEVANT_COUNT):
+        if strlen(RELEVANT_NAMES[index]) == <size_t> length:
+            if _same(name, RELEVANT_NAMES[index], length):
+                return True
+    return False
 
 
 cdef bint _same(Char* name, const char* expected, Py_ssize_t length) noexcept:
