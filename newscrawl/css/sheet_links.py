@@ -131,7 +131,7 @@ def _references(html: bytes) -> Iterator[_Reference]:
 
 
 def find_elements_in_python(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the ``style``, ``link`` and ``base`` elements: name, end of the name, end of the element.
+    """Yield name, end of name and end of element of ``style``, ``link`` and ``base`` elements.
 
     Skips the content of comments, scripts and templates, whose tags count towards *limit*.
     """

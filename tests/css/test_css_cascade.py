@@ -1,4 +1,4 @@
-"""Which declaration counts: origins, importance, layers, specificity, order, keywords."""
+"""The cascade: origins, importance, layers, specificity, order and keywords."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def style(css: str, body: str = "<p id=it class=c>it</p>", doctype: str = "<!doc
 
 
 def is_green(found: ComputedStyle) -> bool:
-    """Return whether the rule that ought to win has won."""
+    """Return whether the expected rule has won."""
     return found.color == GREEN
 
 
@@ -49,7 +49,6 @@ def is_green(found: ComputedStyle) -> bool:
     ],
 )
 def test_specificity_order_and_importance(css: str):
-    """The more specific, the later, the important one."""
     assert is_green(style(css))
 
 
@@ -66,8 +65,8 @@ def test_specificity_order_and_importance(css: str):
         "@layer b, a; @layer a { p { color: green } } @layer b.z { #it { color: red } }",
     ],
 )
-def test_layers(css: str):
-    """Later layers, and what is in none, win; of important ones the earlier."""
+def test_layer_order(css: str):
+    """Later layers win over earlier ones and unlayered rules over both; important ones inversely."""
     assert is_green(style(css))
 
 
@@ -83,8 +82,8 @@ def test_layers(css: str):
         ("", "<font color=green>x"),
     ],
 )
-def test_attributes(css: str, body: str):
-    """The style attribute is above the sheets, other attributes are below them."""
+def test_attributes_and_sheets(css: str, body: str):
+    """The style attribute takes precedence over sheets, and sheets over other attributes."""
     assert is_green(style(css, body))
 
 
@@ -109,22 +108,19 @@ def test_attributes(css: str, body: str):
         ("p { color: green !important; all: initial }", "green"),
     ],
 )
-def test_keywords(css: str, color: str):
-    """inherit, initial, unset, revert, revert-layer, all, and what is invalid in the end."""
+def test_css_wide_keywords(css: str, color: str):
     expected = {"green": GREEN, "black": (0, 0, 0, 1.0)}[color]
     assert style(css).color == expected
 
 
-def test_revert_to_the_browser():
-    """What the browser's own sheet says of the element comes back."""
+def test_reverts_to_the_default_sheet():
     css = "* { font-weight: 300; font-style: normal } em { font-style: revert; all: revert-layer }"
     assert style(css, "<em>x</em>").font_style == "italic"
     assert style("b { font-weight: 300 } b { font-weight: revert }", "<b>x</b>").bold
     assert style("* { font: 12px a } b { all: revert }", "<b>x</b>").font_weight == 700
 
 
-def test_endless_reverts():
-    """Nothing is left below the lowest layer."""
+def test_revert_without_lower_origin_is_unset():
     found = cascade([(CascadeKey(UA, 0), (("color", WideKeyword.REVERT),))])
     assert found.values == {"color": WideKeyword.UNSET}
 
@@ -138,15 +134,13 @@ def test_endless_reverts():
         )
     )
 )
-def test_something_always_counts(said: list[tuple[int, int, object]]):
-    """Whatever is declared and rolled back, one value per property, none to be rolled back."""
-    found = cascade([(CascadeKey(origin, layer), (("color", v),)) for origin, layer, v in said])
-    assert set(found.values) == ({"color"} if said else set())
+def test_resolves_all_reverts(declared: list[tuple[int, int, object]]):
+    found = cascade([(CascadeKey(origin, layer), (("color", v),)) for origin, layer, v in declared])
+    assert set(found.values) == ({"color"} if declared else set())
     assert not {WideKeyword.REVERT, WideKeyword.REVERT_LAYER} & set(found.values.values())
 
 
-def test_order_of_layers():
-    """Inner layers come before what surrounds them, names as they first appear."""
+def test_inner_layers_precede_outer_ones():
     layers = LayerOrder()
     for path in (("b", "y"), ("a",), ("b", "x"), ("b", "y", "z")):
         layers.add(path)

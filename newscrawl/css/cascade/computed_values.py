@@ -97,7 +97,7 @@ INITIAL_STYLE = ComputedStyle(
 )
 
 
-def initial(scope: VariableScope) -> ElementStyle:
+def initial_element_style(scope: VariableScope) -> ElementStyle:
     """Return the style that the root element inherits."""
     return ElementStyle(
         INITIAL_STYLE,
@@ -118,28 +118,28 @@ class PageDefaults:
 
 
 def compute(
-    declared: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
+    cascaded: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
 ) -> ElementStyle:
     """Return the computed style of an element.
 
     *rem* is the font size of the root element in px, None for the root element itself.
     """
-    if not declared.values and not declared.variables and parent.variables.scope.all_inherit:
+    if not cascaded.values and not cascaded.variables and parent.variables.scope.all_inherit:
         return parent  # all properties but display are inherited
-    return _StyleComputation(declared, parent, page, rem).computed()
+    return _StyleComputation(cascaded, parent, page, rem).computed()
 
 
 class _StyleComputation:
     """Computation of the style of one element."""
 
     def __init__(
-        self, declared: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
+        self, cascaded: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
     ) -> None:
-        self._values = declared.values
+        self._values = cascaded.values
         self._parent = parent
         self._page = page
         self._rem = rem
-        self._variables = parent.variables.child(declared.variables)
+        self._variables = parent.variables.child(cascaded.variables)
 
     def computed(self) -> ElementStyle:
         families, size = self._families_and_size()
@@ -165,7 +165,7 @@ class _StyleComputation:
             return inherited if name in INHERITED else initial
         value = self._values[name]
         if isinstance(value, PendingValue):
-            value = self._substituted(name, value)
+            value = self._substitute(name, value)
         if not isinstance(value, WideKeyword):
             return value
         if value is WideKeyword.INITIAL or (
@@ -174,17 +174,14 @@ class _StyleComputation:
             return initial
         return inherited
 
-    def _substituted(self, name: str, pending: PendingValue) -> Value:
+    def _substitute(self, name: str, pending: PendingValue) -> Value:
         """Return the value with variables substituted; unset if it is invalid then."""
         text = substitute(pending.text, self._variables.get)
         if text is None:
             return WideKeyword.UNSET
-        if (wide := parse_wide_keyword(text)) is not None:
-            return (
-                WideKeyword.UNSET
-                if wide in (WideKeyword.REVERT, WideKeyword.REVERT_LAYER)
-                else wide
-            )
+        if (keyword := parse_wide_keyword(text)) is not None:
+            reverts = (WideKeyword.REVERT, WideKeyword.REVERT_LAYER)
+            return WideKeyword.UNSET if keyword in reverts else keyword
         shorthand = "font" if pending.shorthand else name
         found = dict(parse_value(shorthand, text, quirks=self._page.quirks))
         return found.get(name, WideKeyword.UNSET)

@@ -67,7 +67,7 @@ def collect_sheets(
 ) -> PageSheets:
     """Return the sheets that apply to the page under *root*; *sheets* are given by URL."""
     collector = _SheetCollector(sheets, store)
-    collector.page(root, base_url)
+    collector.add_page(root, base_url)
     return collector.sources
 
 
@@ -79,7 +79,7 @@ class _SheetCollector:
         self._title = ""
         self._count = 0
 
-    def page(self, root: etree._Element, base_url: str) -> None:
+    def add_page(self, root: etree._Element, base_url: str) -> None:
         for base in root.iter("base"):
             if (href := base.get("href")) is not None:
                 base_url = sheet_url(href, base_url) or base_url
@@ -119,7 +119,7 @@ class _SheetCollector:
             return
         self._add(found, url, layer, (*importers, url))
 
-    def _parsed(self, text: str) -> Sheet:
+    def _parse(self, text: str) -> Sheet:
         return parse_sheet(text) if self._store is None else self._store.parsed(text)
 
     def _add(
@@ -129,18 +129,18 @@ class _SheetCollector:
         if self._count > MAX_SHEETS or len(importers) > MAX_IMPORT_DEPTH:
             self.sources.missing.append(url)
             return
-        sheet = self._parsed(given) if isinstance(given, str) else given
+        sheet = self._parse(given) if isinstance(given, str) else given
         reusable = self._store is not None or sheet is given
         source = SheetSource(sheet, layer, self._count, reusable)
-        listed = 0
+        added = 0
         for item in sheet.imports:
-            self._add_layers(source, sheet.layers[listed : item.layers_before])
-            listed = max(listed, item.layers_before)
+            self._add_layers(source, sheet.layers[added : item.layers_before])
+            added = max(added, item.layers_before)
             path = source.path(item.layer)
             if item.layer is not None:
                 self.sources.layers.append(path)
             self._add_url(item.url, url, path, importers)
-        self._add_layers(source, sheet.layers[listed:])
+        self._add_layers(source, sheet.layers[added:])
         self.sources.sheets.append(source)
 
     def _add_layers(self, source: SheetSource, layers: list[str]) -> None:

@@ -18,7 +18,7 @@ from newscrawl.css.cascade.cascaded_values import (
     CascadeKey,
     LayerOrder,
 )
-from newscrawl.css.cascade.computed_values import ElementStyle, initial
+from newscrawl.css.cascade.computed_values import ElementStyle, initial_element_style
 from newscrawl.css.cascade.matcher import MatchCache
 from newscrawl.css.cascade.rule_index import Block, SheetRules, cached_rules, ua_rules
 from newscrawl.css.syntax.variables import VariableScope
@@ -68,7 +68,7 @@ class SheetStack:
     def __init__(self, sources: PageSheets, *, quirks: bool) -> None:
         self._positions = _positions(sources, quirks=quirks)
         self._scope = _scope(sources)
-        self._initials: dict[PageDefaults, ElementStyle] = {}
+        self._initial_styles: dict[PageDefaults, ElementStyle] = {}
         self._declarations: dict[int, list[DeclarationBlock]] = {}
         # Keeps the sheets alive, as stacks are cached by the ids of their sheets.
         self._sources = tuple(sources.sheets)
@@ -87,9 +87,9 @@ class SheetStack:
 
     def initial(self, page: PageDefaults) -> ElementStyle:
         """Return the style that the root element of *page* inherits."""
-        found = self._initials.get(page)
+        found = self._initial_styles.get(page)
         if found is None:
-            found = self._initials[page] = initial(self._scope)
+            found = self._initial_styles[page] = initial_element_style(self._scope)
         return found
 
     def declarations(self, match: Match[Block]) -> list[DeclarationBlock]:

@@ -44,7 +44,7 @@ class Compound(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Selector:
-    """A complex selector, from :func:`~newscrawl.css.selectors.selector_compiler.compile_selector`."""
+    """A compiled complex selector."""
 
     text: str
     #: numbers of ids; of classes, attributes and pseudo-classes; of tags
@@ -178,7 +178,7 @@ class Has:
 
 
 def _matches_any(selector: Selector, tree: StyleTree, row: int) -> bool:
-    """Return whether *selector* matches a descendant of *row*, or a later sibling or its descendant."""
+    """Return whether *selector* matches a descendant of *row*, or of its later siblings."""
     first, last = row + 1, tree.document.end[row]
     if selector.compounds[-1].combinator in {NEXT, LATER}:
         first, last = last, tree.document.end[max(tree.parent[row], 0)]

@@ -87,7 +87,7 @@ def _empty(tree: StyleTree, row: int) -> bool:
 
 
 def _defined(tree: StyleTree, row: int) -> bool:
-    """Return whether the element is not a custom one; scripts, which would define it, do not run."""
+    """Return whether the element is not a custom one, which only a script can define."""
     return "-" not in tree.tag[row]
 
 
@@ -106,20 +106,20 @@ def _disabled(tree: StyleTree, row: int) -> bool:
     if _has(tree, row, "disabled"):
         return True
     if tag == "option":
-        above = tree.parent[row]
-        return tree.tag[above] == "optgroup" and _has(tree, above, "disabled")
+        parent = tree.parent[row]
+        return tree.tag[parent] == "optgroup" and _has(tree, parent, "disabled")
     return tag != "optgroup" and _in_disabled_fieldset(tree, row)
 
 
 def _in_disabled_fieldset(tree: StyleTree, row: int) -> bool:
     """Return whether a fieldset disables *row*; its first legend is exempt."""
     child = row
-    for above in tree.document.ancestors(row):
-        if tree.tag[above] == "fieldset" and _has(tree, above, "disabled"):
-            legends = (other for other in tree.children[above] if tree.tag[other] == "legend")
+    for ancestor in tree.document.ancestors(row):
+        if tree.tag[ancestor] == "fieldset" and _has(tree, ancestor, "disabled"):
+            legends = (other for other in tree.children[ancestor] if tree.tag[other] == "legend")
             if next(legends, None) != child:
                 return True
-        child = above
+        child = ancestor
     return False
 
 

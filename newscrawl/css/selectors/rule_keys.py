@@ -30,7 +30,7 @@ SELECTOR_SEPARATOR = "\6"
 """Separator of selectors that are stored as one text; masked sheets do not contain it."""
 
 # The last compound consists of a tag, classes and pseudo-classes, and nothing before it is special.
-_EASY = re.compile(
+_PLAIN = re.compile(
     rf"""(?:(?:[^\\(\["'/{SELECTOR_SEPARATOR}]*[ >+~])?+(\*(?!:)|{_CHARACTER}++)?+(\.{_CHARACTER}++)*+"""
     rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{SELECTOR_SEPARATOR}]*+\))?+)*+|[^{SELECTOR_SEPARATOR}]*+){SELECTOR_SEPARATOR}""",
     re.ASCII,
@@ -73,11 +73,11 @@ def rightmost_name(text: str) -> str:
 
 def rightmost_names(texts: Sequence[str]) -> list[str]:
     """Return the :func:`rightmost_name` of each of *texts*, most of them in one scan."""
-    found = _EASY.findall(SELECTOR_SEPARATOR.join([*texts, ""]))
+    found = _PLAIN.findall(SELECTOR_SEPARATOR.join([*texts, ""]))
     if len(found) != len(texts):
-        return [_rightmost(text, 0) for text in texts]
+        return [_extract_name(text, 0) for text in texts]
     return [
-        class_name or tag.lower() or _cached_rightmost(text)
+        class_name or tag.lower() or _cached_name(text)
         for (tag, class_name), text in zip(found, texts, strict=True)
     ]
 
@@ -105,7 +105,7 @@ def ancestor_name(text: str) -> str:
     return match[1] if match else ""
 
 
-def _rightmost(text: str, nesting: int) -> str:
+def _extract_name(text: str, nesting: int) -> str:
     text = text.strip(" \t\r\n\f")
     masked = _masked(text)
     start = max(map(masked.rfind, " >+~\t\n\r\f")) + 1
@@ -126,7 +126,7 @@ def _rightmost(text: str, nesting: int) -> str:
     return rarest_name(names)
 
 
-_cached_rightmost = lru_cache(maxsize=4096)(partial(_rightmost, nesting=0))
+_cached_name = lru_cache(maxsize=4096)(partial(_extract_name, nesting=0))
 
 
 def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:
@@ -136,7 +136,7 @@ def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:
             first = match.end() + 1
             arguments = split_arguments(text[first : end_of_arguments(text, first)])
             if len(arguments) == 1:
-                return _rightmost(arguments[0], nesting + 1)
+                return _extract_name(arguments[0], nesting + 1)
     return "*"
 
 

@@ -312,7 +312,9 @@ class _SelectorParser:
         if len(possible) == 1:
             compound.add_all(possible[0])
         elif possible:
-            compound.add(Is(possible), per_element=any(one.per_element for one in possible))
+            compound.add(
+                Is(possible), per_element=any(selector.per_element for selector in possible)
+            )
         else:
             compound.never_matches = True
 
@@ -320,7 +322,9 @@ class _SelectorParser:
         selectors = self._strict(arguments)
         self._add_highest_specificity(selectors)
         if possible := tuple(selector for selector in selectors if not selector.never_matches):
-            compound.add(Not(possible), per_element=any(one.per_element for one in possible))
+            compound.add(
+                Not(possible), per_element=any(selector.per_element for selector in possible)
+            )
 
     def _add_has(self, compound: _Compound, arguments: list[str]) -> None:
         if self._in_has:

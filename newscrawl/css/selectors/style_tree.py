@@ -41,7 +41,7 @@ def ascii_lower(text: str) -> str:
 _LOWER = {capital: capital + 32 for capital in range(65, 91)}
 
 
-class _OnDemand(dict[int, V], Generic[V]):
+class _LazyDict(dict[int, V], Generic[V]):
     """Values by row, computed on first access."""
 
     __slots__ = ("_compute",)
@@ -75,15 +75,15 @@ class StyleTree:
         #: results cached by tests for this page
         self.memo: dict[Hashable, bool | list[int]] = {}
         #: tag, ``#id``, ``.class`` and ``[attribute`` of each element, and ``:root`` for the root
-        self.names = _OnDemand(self._names)
+        self.names = _LazyDict(self._names)
         #: rows of the child elements; for -1, the root
-        self.children = _OnDemand(self._children)
+        self.children = _LazyDict(self._children)
         self._path_ids: dict[int, int] = {-1: 0}
-        self._path_id_of: dict[tuple[int, _Signature], int] = {}
+        self._ids_by_signature: dict[tuple[int, _Signature], int] = {}
         self._names_by_signature: dict[_Signature, frozenset[str]] = {}
-        self._names_above: dict[int, frozenset[str] | None] = {0: frozenset()}
-        self._kept_names = 0
-        self._named: dict[str, list[int]] | None = None
+        self._ancestor_names: dict[int, frozenset[str] | None] = {0: frozenset()}
+        self._cached_name_count = 0
+        self._rows_by_name: dict[str, list[int]] | None = None
         self._languages: dict[int, str] = {-1: ""}
         self._directions: dict[int, str] = {-1: "ltr"}
 
@@ -101,15 +101,15 @@ class StyleTree:
 
         The signature is the tag, the id, the class attribute and the names of all attributes.
         """
-        known = self._path_ids
-        if row in known:
-            return known[row]
+        path_ids = self._path_ids
+        if row in path_ids:
+            return path_ids[row]
         path = [row]
-        while (row := self.parent[row]) not in known:
+        while (row := self.parent[row]) not in path_ids:
             path.append(row)
-        for below in reversed(path):
-            self._register(below)
-        return known[path[0]]
+        for unregistered in reversed(path):
+            self._register(unregistered)
+        return path_ids[path[0]]
 
     def _names(self, row: int) -> frozenset[str]:
         self.path_id(row)
@@ -125,16 +125,16 @@ class StyleTree:
             element.get("class") if "class" in attributes else None,
             *attributes,
         )
-        above = self._path_ids[self.parent[row]]
-        key = (above, signature)
-        path_id = self._path_id_of.get(key)
+        parent_id = self._path_ids[self.parent[row]]
+        key = (parent_id, signature)
+        path_id = self._ids_by_signature.get(key)
         if path_id is None:
-            path_id = self._path_id_of[key] = len(self._path_id_of) + 1
+            path_id = self._ids_by_signature[key] = len(self._ids_by_signature) + 1
         self._path_ids[row] = path_id
         names = self._names_by_signature.get(signature)
         if names is None:
             names = self._names_by_signature[signature] = frozenset(self._split(signature))
-        self.names[row] = names if above else names | {":root"}
+        self.names[row] = names if parent_id else names | {":root"}
 
     def _split(self, signature: _Signature) -> Iterator[str]:
         tag, own_id, classes, *attributes = signature
@@ -151,24 +151,24 @@ class StyleTree:
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
-        row, known = self.parent[row], self._names_above
+        row, cache = self.parent[row], self._ancestor_names
         path = []
-        while (path_id := self.path_id(row)) not in known:
+        while (path_id := self.path_id(row)) not in cache:
             path.append((path_id, row))
             row = self.parent[row]
-        names = known[path_id]
+        names = cache[path_id]
         for path_id, ancestor in reversed(path):
-            names = known[path_id] = self._joined(names, self.names[ancestor])
+            names = cache[path_id] = self._union(names, self.names[ancestor])
         return names
 
-    def _joined(self, above: frozenset[str] | None, own: frozenset[str]) -> frozenset[str] | None:
-        if above is None or self._kept_names > MAX_ANCESTOR_NAMES:
+    def _union(self, names: frozenset[str] | None, more: frozenset[str]) -> frozenset[str] | None:
+        if names is None or self._cached_name_count > MAX_ANCESTOR_NAMES:
             return None
-        if own <= above:
-            return above
-        joined = above | own
-        self._kept_names += len(joined)
-        return joined
+        if more <= names:
+            return names
+        union = names | more
+        self._cached_name_count += len(union)
+        return union
 
     def _children(self, row: int) -> list[int]:
         if row < 0:
@@ -187,9 +187,9 @@ class StyleTree:
 
     def named(self, name: str, first: int, last: int) -> Iterator[int]:
         """Yield the elements in rows *first* to *last* - 1 that have *name*; ``*`` means all."""
-        if self._named is None:
-            self._named = self._all_names()
-        rows = self._named.get(name, [])
+        if self._rows_by_name is None:
+            self._rows_by_name = self._all_names()
+        rows = self._rows_by_name.get(name, [])
         for position in range(bisect_left(rows, first), bisect_left(rows, last)):
             yield rows[position]
 

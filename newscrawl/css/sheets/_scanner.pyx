@@ -394,7 +394,11 @@ cdef class RuleScan:
     ) except -1:
         """Add the rule whose prelude lies from *start* to *end*, unless it is invalid."""
         cdef str prelude = self.text[start:end]
-        cdef str selectors = masked_selector_list(prelude) if unplain else plain_selector_list(prelude)
+        cdef str selectors
+        if unplain:
+            selectors = masked_selector_list(prelude)
+        else:
+            selectors = plain_selector_list(prelude)
         if not selectors:
             return 0
         self.selectors.append(selectors)
@@ -403,7 +407,7 @@ cdef class RuleScan:
         return 0
 
     cdef Py_ssize_t at_rule(self, Char* text, Py_ssize_t start) except -2:
-        """Return the position after an at-rule's prelude, or after its skipped block; -1 to stop."""
+        """Return the position after the prelude or the skipped block of an at-rule, -1 to stop."""
         cdef Py_ssize_t end = _next(text, start, self.length, c";")
         if end >= self.length or text[end + 1] != c"{":
             return -1
@@ -417,7 +421,7 @@ cdef class RuleScan:
         return end + 2
 
     cdef Py_ssize_t skip_irrelevant(self, Char* text, Py_ssize_t position) except -1:
-        """Return the position of the next relevant declaration from *position* on, or the block's end."""
+        """Return the position of the next relevant declaration, or the end of the block."""
         cdef Py_ssize_t length = self.length, end
         while position < length and text[position] != c"}" and not self.is_relevant(text, position):
             end = _next(text, position, length, c";")
@@ -476,7 +480,7 @@ cdef inline Py_ssize_t _next_brace(Char* text, Py_ssize_t position, Py_ssize_t e
 
 
 cdef Py_ssize_t _after_gap(Char* text, Py_ssize_t position, bint top) noexcept:
-    """Return the position after white space and, at the top level, HTML comment delimiters."""
+    """Return the position after white space and HTML comment delimiters (top level only)."""
     while True:
         if _is(text[position], SPACE):
             position += 1

@@ -34,14 +34,14 @@ def selector_list(prelude: str, parent: str | None = None) -> list[str] | None:
 
     *parent* replaces "&" (see :func:`parent_selector`); None outside of style rules.
     """
-    around = parent or _SCOPE
+    parent_text = parent or _SCOPE
     insertions = prelude.count("&") + (0 if parent is None else prelude.count(",") + 1)
-    if BAD in prelude or insertions * len(around) > MAX_NESTED_LIST_LENGTH:
+    if BAD in prelude or insertions * len(parent_text) > MAX_NESTED_LIST_LENGTH:
         return None
     selectors = split_at_top_level(unmask(prelude), ",")
     if not all(selectors):
         return None
-    return [_resolved(selector, around, nested=parent is not None) for selector in selectors]
+    return [_resolve(selector, parent_text, nested=parent is not None) for selector in selectors]
 
 
 def parent_selector(selectors: list[str]) -> str:
@@ -49,10 +49,11 @@ def parent_selector(selectors: list[str]) -> str:
     return f":is({', '.join(selectors)})"
 
 
-def _resolved(selector: str, around: str, *, nested: bool) -> str:
-    """Return *selector* with "&" replaced by *around*; a relative nested selector descends from it."""
-    nests = [match.start() for match in _AMPERSAND.finditer(selector) if match[1]]
-    if nested and (not nests or selector[0] in ">+~"):
-        selector, nests = f"& {selector}", [0, *(start + 2 for start in nests)]
-    pieces = [selector[a + 1 : b] for a, b in zip([-1, *nests], [*nests, None], strict=True)]
-    return around.join(pieces)
+def _resolve(selector: str, parent_text: str, *, nested: bool) -> str:
+    """Return *selector* with "&" replaced, or with the parent as its ancestor if it has none."""
+    positions = [match.start() for match in _AMPERSAND.finditer(selector) if match[1]]
+    if nested and (not positions or selector[0] in ">+~"):
+        selector, positions = f"& {selector}", [0, *(start + 2 for start in positions)]
+    bounds = zip([-1, *positions], [*positions, None], strict=True)
+    pieces = [selector[start + 1 : end] for start, end in bounds]
+    return parent_text.join(pieces)

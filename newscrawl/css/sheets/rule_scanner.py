@@ -20,7 +20,6 @@ from newscrawl.css.syntax.media_queries import media_applies
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-
 MAX_OPEN_BLOCKS = 100
 """Maximum nesting of blocks; deeper ones are skipped."""
 
@@ -78,9 +77,11 @@ def scan_rules(
 ) -> int:
     """Add the rules from *position* on to *rules*, up to a rule with nested blocks.
 
-    *text* must be separated (:func:`~newscrawl.css.syntax.masking.separate_braces`); *open_blocks* are
-    the open blocks, none of them of a style rule. Blocks of at-rules that :func:`block_applies`
-    can decide are applies or skipped.
+    *text* must be separated (:func:`~newscrawl.css.syntax.masking.separate_braces`); none of
+    *open_blocks* is that of a style rule. Blocks of at-rules that :func:`block_applies` can decide
+    are entered or skipped.
+
+    Return the start of the first item left to the caller, or the end of the text.
     """
     add_selectors, add_block = rules.selectors.append, rules.blocks.append
     add_layer = rules.layers.append
@@ -155,7 +156,7 @@ def name_and_prelude(rule: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1024)
 def block_applies(rule: str) -> bool | None:
-    """Return whether the rules in the block of an at-rule apply, None for rules handled elsewhere."""
+    """Return whether the rules in an at-rule apply, None for rules that need the parser."""
     name, prelude = name_and_prelude(rule)
     if name == "media":
         return media_applies(prelude)

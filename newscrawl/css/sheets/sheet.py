@@ -75,7 +75,8 @@ class Sheet:
     collector, and few of them are ever used.
     """
 
-    #: selectors of each rule, joined by :data:`~newscrawl.css.selectors.rule_keys.SELECTOR_SEPARATOR`
+    #: selectors of each rule, joined by
+    #: :data:`~newscrawl.css.selectors.rule_keys.SELECTOR_SEPARATOR`
     selectors: list[str] = field(default_factory=list)
     #: masked text of each rule's declarations
     blocks: list[str] = field(default_factory=list)
@@ -169,7 +170,7 @@ class _SheetParser:
         self._anonymous = 0
         self._first_block = self._text.find("{")
         self._imports_allowed = True
-        self._nested_room = MAX_NESTED_SELECTOR_LENGTH
+        self._nested_budget = MAX_NESTED_SELECTOR_LENGTH
 
     def parse(self) -> Sheet:
         """Return the sheet."""
@@ -194,7 +195,7 @@ class _SheetParser:
         plain, prelude, block, at_rule, at_end, head, end = item.groups()
         self._position = item.end() if block is None else item.start(3)
         if at_rule is not None:
-            self._at_rule(at_rule, at_end)
+            self._parse_at_rule(at_rule, at_end)
         elif block is not None:
             self._open_rule(prelude if plain is None else plain)
         elif end == "{":
@@ -216,9 +217,9 @@ class _SheetParser:
         if end != "{":
             self._open_blocks.pop()
         elif prelude.startswith("@"):
-            self._at_rule(prelude[1:], ";{")
+            self._parse_at_rule(prelude[1:], ";{")
         elif prelude.startswith("--") and ":" in prelude:
-            self._custom_property(prelude)
+            self._parse_custom_property(prelude)
         else:
             self._open_rule(prelude)
 
@@ -233,17 +234,17 @@ class _SheetParser:
     def _open_rule(self, prelude: str) -> None:
         """Enter a style rule that contains other blocks."""
         current = self._open_blocks[-1]
-        open_to_rules = self._nested_room > 0 and self._may_hold_rules()
-        selectors = selector_list(prelude, current.parent) if open_to_rules else None
+        may_nest = self._nested_budget > 0 and self._is_rule_valid()
+        selectors = selector_list(prelude, current.parent) if may_nest else None
         if selectors is None:
             self._skip_block()
         else:
-            self._nested_room -= sum(map(len, selectors))
+            self._nested_budget -= sum(map(len, selectors))
             nested = current.parent is not None
             written = selector_list(prelude, _PARENT_PLACEHOLDER) or () if nested else selectors
             self._enter(OpenBlock(current.layer, selectors, parent_selector(selectors), written))
 
-    def _may_hold_rules(self) -> bool:
+    def _is_rule_valid(self) -> bool:
         """Return whether the innermost rule is valid; an invalid one drops its nested rules.
 
         This needs a check of its own, as ``:is()``, which replaces "&", is forgiving.
@@ -260,7 +261,7 @@ class _SheetParser:
         else:
             self._skip_block()
 
-    def _custom_property(self, declared: str) -> None:
+    def _parse_custom_property(self, declared: str) -> None:
         """Parse a custom property whose value contains braces."""
         start = end = self._position - 1
         while self._text.startswith("{", end):
@@ -278,16 +279,16 @@ class _SheetParser:
         start = self._text.find("{", self._position)
         self._position = block_end(self._text, start + 1) if start >= 0 else len(self._text)
 
-    def _at_rule(self, rule: str, end: str) -> None:
+    def _parse_at_rule(self, rule: str, end: str) -> None:
         """Parse an at-rule, given without its "@", whose prelude ended with *end*."""
         if end == ";{":
-            self._at_block(rule)
+            self._parse_at_block(rule)
         elif end == ";}" and len(self._open_blocks) > 1:
             self._open_blocks.pop()
         elif len(self._open_blocks) == 1:
-            self._statement(*name_and_prelude(rule))
+            self._parse_statement(*name_and_prelude(rule))
 
-    def _at_block(self, rule: str) -> None:
+    def _parse_at_block(self, rule: str) -> None:
         """Enter or skip the block of an at-rule."""
         applies = block_applies(rule)
         if applies:
@@ -299,48 +300,48 @@ class _SheetParser:
         start = self._position
         name, prelude = name_and_prelude(rule)
         if name == "layer":
-            self._layer_block(prelude)
+            self._open_layer(prelude)
         else:
             self._skip_block()
             self._register_property(prelude, self._text[start : self._position])
 
-    def _layer_block(self, name: str) -> None:
+    def _open_layer(self, name: str) -> None:
         if name and not _LAYER_NAME.fullmatch(name):
             self._skip_block()
             return
-        self._enter(self._open_blocks[-1]._replace(layer=self._layer(name)))
+        self._enter(self._open_blocks[-1]._replace(layer=self._register_layer(name)))
 
-    def _layer(self, name: str) -> str:
+    def _register_layer(self, name: str) -> str:
         """Register a layer inside the current one and return its full name."""
         if not name:
             self._anonymous += 1
             name = f"({self._anonymous})"
-        around = self._open_blocks[-1].layer
-        full = name if around is None else f"{around}.{name}"
-        self._layers.setdefault(full)
-        return full
+        outer = self._open_blocks[-1].layer
+        full_name = name if outer is None else f"{outer}.{name}"
+        self._layers.setdefault(full_name)
+        return full_name
 
-    def _statement(self, name: str, prelude: str) -> None:
+    def _parse_statement(self, name: str, prelude: str) -> None:
         """Parse an at-rule without a block at the top level of the sheet."""
-        early = self._first_block < 0 or self._position <= self._first_block
+        before_rules = self._first_block < 0 or self._position <= self._first_block
         if name == "layer":
             self._imports_allowed &= not self._imports
             names = [item.strip(SPACE) for item in prelude.split(",")]
             if all(_LAYER_NAME.fullmatch(item) for item in names):
                 for item in names:
-                    self._layer(item)
-        elif name == "import" and early and self._imports_allowed:
-            self._import(prelude)
+                    self._register_layer(item)
+        elif name == "import" and before_rules and self._imports_allowed:
+            self._register_import(prelude)
 
-    def _import(self, prelude: str) -> None:
+    def _register_import(self, prelude: str) -> None:
         """Register an import if it applies."""
         found = parse_import(prelude)
         if found is None:
             return
         url, layer = found
         before = len(self._layers)
-        full = None if layer is None else self._layer(layer)
-        self._imports.append(Import(url, full, before))
+        full_name = None if layer is None else self._register_layer(layer)
+        self._imports.append(Import(url, full_name, before))
 
     def _register_property(self, name: str, block: str) -> None:
         """Register a custom property of ``@property`` (CSS Properties and Values 1, 2)."""

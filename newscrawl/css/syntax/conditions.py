@@ -55,12 +55,17 @@ def evaluate_condition(
     if items[0].lower() == "not":
         negated = _item(items[1], leaf, depth) if len(items) == 2 else None
         return None if negated is None else not negated
-    joint = {word.lower() for word in items[1::2]}
+    operators = {word.lower() for word in items[1::2]}
     in_parentheses = all(item.endswith(")") for item in items[::2])
-    if len(items) % 2 == 0 or len(joint) > 1 or not joint <= {"and", "or"} or not in_parentheses:
+    if (
+        len(items) % 2 == 0
+        or len(operators) > 1
+        or not operators <= {"and", "or"}
+        or not in_parentheses
+    ):
         return None
     results = [_item(item, leaf, depth) for item in items[::2]]
-    decisive = joint == {"or"}
+    decisive = operators == {"or"}
     if decisive in results:
         return decisive
     return None if None in results else not decisive

@@ -155,7 +155,7 @@ def hide_braces(masked: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Return an identifier, or the content of a string, with escapes resolved (CSS Syntax 3, 4.3.7)."""
+    """Return an identifier or string content with escapes resolved (CSS Syntax 3, 4.3.7)."""
     return _ESCAPE_SEQUENCE.sub(_unescaped, text) if "\\" in text else text
 
 

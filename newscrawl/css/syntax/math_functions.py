@@ -51,6 +51,11 @@ class Quantity(NamedTuple):
     kind: str
 
 
+def resolve_percentage(value: float, unit: str) -> Quantity | None:
+    """Return a percentage, None for all other units."""
+    return Quantity(value, PERCENT) if unit == "%" else None
+
+
 class InvalidValueError(ValueError):
     """The value is invalid for its property. Never leaves this package."""
 

@@ -19,6 +19,7 @@ from newscrawl.css.syntax.math_functions import (
     Quantity,
     Token,
     ValueReader,
+    resolve_percentage,
     tokenize,
 )
 from newscrawl.css.values.color_names import DARK_SYSTEM_COLORS, NAMED_COLORS, SYSTEM_COLORS
@@ -112,15 +113,11 @@ def _of_digits(digits: str) -> Color:
     return Color(red, green, blue, alpha[0] / 255 if alpha else 1.0)
 
 
-def _percentage(value: float, unit: str) -> Quantity | None:
-    return Quantity(value, PERCENT) if unit == "%" else None
-
-
 class _ColorReader(ValueReader):
     """Parser of the tokens of one colour."""
 
     def __init__(self, tokens: list[Token], current: Color, *, dark: bool) -> None:
-        super().__init__(tokens, _percentage)
+        super().__init__(tokens, resolve_percentage)
         self._current = current
         self._dark = dark
         self._level = 0

@@ -18,6 +18,7 @@ from newscrawl.css.syntax.math_functions import (
     PERCENT,
     Quantity,
     parse_quantity,
+    resolve_percentage,
 )
 from newscrawl.css.syntax.media_queries import HEIGHT, WIDTH
 
@@ -136,7 +137,7 @@ def parse_families(text: str) -> FontFamilies | None:
     return None
 
 
-def _unit(em: float, rem: float, value: float, unit: str) -> Quantity | None:
+def _resolve_length(em: float, rem: float, value: float, unit: str) -> Quantity | None:
     if (pixels := _PIXELS.get(unit)) is not None:
         return Quantity(value * pixels, LENGTH)
     if (ems := _EMS.get(unit)) is not None:
@@ -163,14 +164,10 @@ def parse_font_size(text: str, *, quirks: bool = False) -> FontSize | None:
         return _dimension(float(found[1]), found[2], quirks=quirks)
     if not text.endswith(")"):
         return None
-    percentage = parse_quantity(text, _percentage)
+    percentage = parse_quantity(text, resolve_percentage)
     if percentage is not None and percentage.kind == PERCENT:
         return FontSize("em", max(0.0, percentage.value / 100))
-    return FontSize("math", 0.0, text) if _evaluated(text, 16.0, 16.0) is not None else None
-
-
-def _percentage(value: float, unit: str) -> Quantity | None:
-    return Quantity(value, PERCENT) if unit == "%" else None
+    return FontSize("math", 0.0, text) if _evaluate_length(text, 16.0, 16.0) is not None else None
 
 
 def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | None:
@@ -184,22 +181,15 @@ def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | N
         return FontSize("em", number * _EMS[unit])
     if unit == "rem":
         return FontSize("rem", number)
-    found = _unit(1.0, 1.0, number, unit)
+    found = _resolve_length(1.0, 1.0, number, unit)
     return FontSize("math", 0.0, f"{number}{unit}") if found else None
 
 
-def _evaluated(text: str, em: float, rem: float) -> float | None:
-    found = parse_quantity(text, lambda value, unit: _unit(em, rem, value, unit))
+def _evaluate_length(text: str, em: float, rem: float) -> float | None:
+    found = parse_quantity(text, lambda value, unit: _resolve_length(em, rem, value, unit))
     if found is None or found.kind != LENGTH:
         return None
     return 0.0 if math.isnan(found.value) else max(0.0, found.value)
-
-
-def keyword_size(keyword: int, *, monospace: bool, quirks: bool) -> float:
-    """Return the size of a keyword in px."""
-    if not monospace:
-        return _SIZES[keyword]
-    return (_FIXED_SIZES_QUIRKS if quirks else _FIXED_SIZES)[keyword]
 
 
 def compute_font_size(size: FontSize, parent: ComputedFontSize, rem: float) -> ComputedFontSize:
@@ -215,7 +205,7 @@ def compute_font_size(size: FontSize, parent: ComputedFontSize, rem: float) -> C
             min(MAX_FONT_SIZE, size.number * parent.pixels), None, parent.absolute
         )
     if size.kind == "math":
-        pixels = _evaluated(size.text, parent.pixels, rem) or 0.0
+        pixels = _evaluate_length(size.text, parent.pixels, rem) or 0.0
     else:
         pixels = size.number * (rem if size.kind == "rem" else 1.0)
     return ComputedFontSize(min(MAX_FONT_SIZE, pixels), None, absolute=True)
@@ -228,7 +218,8 @@ def adapt_to_family(
     if size.absolute or (monospace == parent_monospace and size.keyword is None):
         return size
     if size.keyword is not None:
-        pixels = keyword_size(size.keyword, monospace=monospace, quirks=quirks)
+        fixed_sizes = _FIXED_SIZES_QUIRKS if quirks else _FIXED_SIZES
+        pixels = (fixed_sizes if monospace else _SIZES)[size.keyword]
     elif monospace:
         pixels = size.pixels * DEFAULT_FIXED_SIZE / DEFAULT_SIZE
     else:
@@ -369,6 +360,6 @@ def _after_line_height(text: str) -> FontFamilies | None:
 def _is_line_height(text: str) -> bool:
     if text == "normal":
         return True
-    found = parse_quantity(text, lambda value, unit: _unit(16.0, 16.0, value, unit))
+    found = parse_quantity(text, lambda value, unit: _resolve_length(16.0, 16.0, value, unit))
     negative = found is not None and found.value < 0 and not text.endswith(")")
     return found is not None and found.kind in (LENGTH, NUMBER, PERCENT) and not negative
