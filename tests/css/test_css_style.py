@@ -244,7 +244,7 @@ class TestSheets:
 
 class TestHostile:
     def substituted(self, html: str) -> list[str | None]:
-        """Return what the substitutions in the whole page make."""
+        """Return the results of all substitutions on the page."""
         results: list[str | None] = []
         substitute = variables.substitute
 
