@@ -21,10 +21,10 @@ from newscrawl.extraction.methods import (
     prepare,
 )
 from newscrawl.fields.dates.decide import decide
-from newscrawl.fields.dates.evidence import gather, stated_dates
-from newscrawl.fields.kind.kind_features import Findings, kind_features
+from newscrawl.fields.dates.evidence import gather, metadata_evidence
+from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
-from newscrawl.fields.kind.paywall import SHOWN_CONFIDENCE, shows_paywall
+from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
@@ -132,15 +132,18 @@ def _extract(
         article.body = ""
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, body.forest):
-        article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", SHOWN_CONFIDENCE)
+        article.paywalled, article.evidence["paywalled"] = (
+            True,
+            Evidence("shown", PAYWALL_CONFIDENCE),
+        )
     # The classifier knows the findings of the default method only.
     found = _findings(article, body) if method == DEFAULT_METHOD else None
     article.style_complete = None if stylesheets is None else page.styles.complete
     return _Extracted(article, document, kind_features(document, found))
 
 
-def _findings(article: Article, body: Body) -> Findings:
-    return Findings(
+def _findings(article: Article, body: Body) -> ExtractedFields:
+    return ExtractedFields(
         body.forest,
         article.evidence.get("body"),
         body.title,
@@ -175,7 +178,7 @@ def _fill_dates(article: Article, page: PageContext, body: Body) -> None:
         url=page.url,
         fetched_at=page.fetched_at,
     )
-    modified = stated_dates(page.metadata.modified)
+    modified = metadata_evidence(page.metadata.modified)
     if dating := decide(published, modified):
         article.date, article.date_raw, article.evidence["date"] = dating
     if modification := decide(modified):

@@ -21,10 +21,10 @@ from newscrawl.body.parts import DEFAULT_PARTS, Part
 from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
-from newscrawl.fields.dates.decide import Dating, decide
-from newscrawl.fields.dates.evidence import stated_dates
-from newscrawl.fields.kind.page_kind import THRESHOLD
-from newscrawl.fields.metadata.embedded_article import article_in_data
+from newscrawl.fields.dates.decide import PublicationDate, decide
+from newscrawl.fields.dates.evidence import metadata_evidence
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+from newscrawl.fields.metadata.embedded_article import find_embedded_article
 from newscrawl.fields.metadata.metadata import stated_body
 from newscrawl.fields.titles.title import CONFIDENCE as TITLE_CONFIDENCE
 from newscrawl.fields.titles.title import Headline, choose_title, stated_title
@@ -66,7 +66,7 @@ class ExtractOptions:
     #: where parsed style sheets are kept, the blocks in pages included
     sheet_store: SheetStore | None = None
     #: probability from which a page is an article
-    article_threshold: float = THRESHOLD
+    article_threshold: float = KIND_THRESHOLD
     #: folder of the models of methods that have any: None for those in the package
     models: Path | None = None
 
@@ -100,13 +100,13 @@ class Body(NamedTuple):
     #: the title
     title: Headline | None = None
     #: the method's own date, where it is alone
-    date: Dating | None = None
+    date: PublicationDate | None = None
     #: rows in the forest that are no body
     skipped: frozenset[int] = frozenset()
     #: True: title, date and body are the method's, whatever else the page states
     alone: bool = False
     #: the method's date of modification, where it is alone
-    modified: Dating | None = None
+    modified: PublicationDate | None = None
     #: True: the body is the forest with all that is in it, as published
     whole: bool = False
     #: the region that dates are told from, where it is not the forest
@@ -182,7 +182,7 @@ def _newscrawl(page: PageContext, options: ExtractOptions) -> Body:
         return Body(region, Evidence("nce", NCE_CONFIDENCE[fallback]), title)
     choice = choose_blocks(body_candidates(document, region), models.body)
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
-    text = article_in_data(document, choice.rows)
+    text = find_embedded_article(document, choice.rows)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
     elif not choice.rows:  # all of the page is in regions that are no article
@@ -274,7 +274,7 @@ def _cardoso(page: PageContext, options: ExtractOptions) -> Body:
         found.forest,
         Evidence("nce", NCE_CONFIDENCE[found.fallback]),
         _cardoso_title(document, nodes, labels),
-        cardoso.dating(nodes, labels, page.metadata.language, page.fetched_at),
+        cardoso.parse_publication_date(nodes, labels, page.metadata.language, page.fetched_at),
         frozenset(rows[place] for place in (*before, *labels.date)),
         alone=True,
     )
@@ -298,12 +298,12 @@ STATED_BODY_CONFIDENCE = 0.84
 def _metadata(page: PageContext, options: ExtractOptions) -> Body:  # noqa: ARG001  # as all methods
     """Read structured data alone: what the page states, whatever it shows."""
     metadata = page.metadata
-    modified = stated_dates(metadata.modified)
+    modified = metadata_evidence(metadata.modified)
     return Body(
         [],
         Evidence("json-ld", STATED_BODY_CONFIDENCE),
         stated_title(metadata, page.url),
-        decide(stated_dates(metadata.published), modified),
+        decide(metadata_evidence(metadata.published), modified),
         alone=True,
         modified=decide(modified),
         text=stated_body(metadata),

@@ -16,7 +16,7 @@ from newscrawl.body.blocks import find_blocks
 from newscrawl.document.document import Document, parse_document
 from newscrawl.fields.kind import longest_run as longestrun
 from newscrawl.text import squeeze
-from tests.conftest import pages_of
+from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,5 +130,5 @@ def test_pages_of_any_markup(page: str) -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora."""
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_same(parse_document(page))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.document import encoding, guard
-from tests.conftest import pages_of
+from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,5 +75,5 @@ def test_characters(lead: int) -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora."""
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_same(page)

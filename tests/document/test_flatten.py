@@ -11,7 +11,7 @@ from lxml import etree
 
 from newscrawl.document import flatten as rows
 from newscrawl.document.document import DocumentError, parse_document
-from tests.conftest import pages_of, run_python
+from tests.conftest import corpus_pages, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,5 +191,5 @@ def test_module_of_another_version_is_refused() -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
 def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
     """Every page of the corpora has the same rows in both."""
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_same_rows(parse_document(page).root)
