@@ -8,7 +8,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from newscrawl.css.cascade.computed import INITIAL_STYLE
+from newscrawl.css.cascade.computed_values import INITIAL_STYLE
 from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.document.document import parse_document
 from tests.oracle.chromium import Rendered, Request, render

@@ -22,7 +22,7 @@ from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
 from newscrawl.corpora.tables import Table
-from newscrawl.css.cascade.computed import INITIAL_STYLE
+from newscrawl.css.cascade.computed_values import INITIAL_STYLE
 from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet

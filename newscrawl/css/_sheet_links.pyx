@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The look for style sheets in the bytes of a page, compiled.
+"""Compiled scan of a page's bytes for style sheets and paragraphs.
 
-The doubles of :func:`newscrawl.css.sheet_links.parts_in_python` and
-:func:`newscrawl.css.sheet_links.has_paragraphs_in_python`. CPython puts a NUL behind the last byte of
-``bytes``: what compares stops there, where nothing is the same.
+Equivalent to :func:`newscrawl.css.sheet_links.find_elements_in_python` and
+:func:`newscrawl.css.sheet_links.has_paragraphs_in_python`. CPython stores a NUL after the last byte
+of ``bytes``, which ends every comparison.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -22,58 +22,58 @@ cdef enum:
     BASE = 6
 
 
-def find_parts(bytes html not None, Py_ssize_t most):
-    """Return the parts of *html*: see :func:`newscrawl.css.sheet_links.parts_in_python`."""
+def find_elements(bytes html not None, Py_ssize_t limit):
+    """Return elements: see :func:`newscrawl.css.sheet_links.find_elements_in_python`."""
     cdef const uint8_t* data = <const uint8_t*> PyBytes_AS_STRING(html)
-    cdef Py_ssize_t length = len(html), start = 0, inside, place = 0
+    cdef Py_ssize_t length = len(html), start = 0, inside, position = 0
     cdef list found = []
     cdef int kind
-    while most > 0:
-        start = _next(data, place, length, c"<")
+    while limit > 0:
+        start = _next(data, position, length, c"<")
         if start == length:
             break
         kind = _opened(data + start + 1)
         if kind == NOTHING:
-            place = start + 1
+            position = start + 1
             continue
-        most -= 1
+        limit -= 1
         inside = start + 1 + len(<bytes> NAMES[kind])
         if kind == COMMENT:
-            place = _comment_end(data, start + 2, length)
+            position = _comment_end(data, start + 2, length)
         elif kind <= STYLE:
-            place = _element_end(data, start + 2, length, kind)
+            position = _element_end(data, start + 2, length, kind)
         else:
-            place = inside
+            position = inside
         if kind >= STYLE:
-            found.append((NAMES[kind], inside, place))
+            found.append((NAMES[kind], inside, position))
     return found
 
 
-def has_paragraphs(bytes html not None, Py_ssize_t least):
-    """Return whether there are *least*: see :func:`newscrawl.css.sheet_links.has_paragraphs_in_python`."""
+def has_paragraphs(bytes html not None, Py_ssize_t minimum):
+    """See :func:`newscrawl.css.sheet_links.has_paragraphs_in_python`."""
     cdef const uint8_t* data = <const uint8_t*> PyBytes_AS_STRING(html)
-    cdef Py_ssize_t length = len(html), place = -1
-    while least > 0:
-        place = _next(data, place + 1, length, c"<")
-        if place == length:
+    cdef Py_ssize_t length = len(html), position = -1
+    while minimum > 0:
+        position = _next(data, position + 1, length, c"<")
+        if position == length:
             return False
-        if data[place + 1] | 32 == c"p" and data[place + 2] != c"/" and _ends(data[place + 2]):
-            least -= 1
+        if data[position + 1] | 32 == c"p" and data[position + 2] != c"/" and _ends(data[position + 2]):
+            minimum -= 1
     return True
 
 
 cdef inline Py_ssize_t _next(
-    const uint8_t* data, Py_ssize_t place, Py_ssize_t length, int byte
+    const uint8_t* data, Py_ssize_t position, Py_ssize_t length, int byte
 ) noexcept:
-    """Return where *byte* is next, *length* where it is not."""
+    """Return the position of the next *byte*, else *length*."""
     cdef const void* found = NULL
-    if place < length:
-        found = memchr(data + place, byte, length - place)
+    if position < length:
+        found = memchr(data + position, byte, length - position)
     return length if found is NULL else <const uint8_t*> found - data
 
 
 cdef int _opened(const uint8_t* name) noexcept:
-    """Return what is opened by the name behind a "<"."""
+    """Return the kind of element that the name after a "<" opens."""
     cdef uint8_t first = name[0] | 32
     if name[0] == c"!":
         return COMMENT if name[1] == c"-" and name[2] == c"-" else NOTHING
@@ -90,24 +90,24 @@ cdef int _opened(const uint8_t* name) noexcept:
     return STYLE if _same(name, b"style") and _ends(name[5]) else NOTHING
 
 
-cdef bint _same(const uint8_t* name, const char* known) noexcept:
-    """Return whether *name* begins with *known*, letters in lower case, in any case."""
-    cdef Py_ssize_t place = 0
-    while known[place]:
-        if name[place] | 32 != <uint8_t> known[place]:
+cdef bint _same(const uint8_t* name, const char* expected) noexcept:
+    """Return whether *name* starts with *expected*, which is in lower case, ignoring case."""
+    cdef Py_ssize_t position = 0
+    while expected[position]:
+        if name[position] | 32 != <uint8_t> expected[position]:
             return False
-        place += 1
+        position += 1
     return True
 
 
 cdef inline bint _ends(uint8_t byte) noexcept:
-    """Return whether *byte* ends the name of a tag: white space, "/" or ">"."""
+    """Return whether *byte* ends a tag name: white space, "/" or ">"."""
     return byte == 32 or 9 <= byte <= 13 or byte == c"/" or byte == c">"
 
 
-cdef Py_ssize_t _comment_end(const uint8_t* data, Py_ssize_t place, Py_ssize_t length) noexcept:
-    """Return where "-->" is next, *length* where it is not."""
-    cdef Py_ssize_t end = place + 1
+cdef Py_ssize_t _comment_end(const uint8_t* data, Py_ssize_t position, Py_ssize_t length) noexcept:
+    """Return the position of the next "-->", else *length*."""
+    cdef Py_ssize_t end = position + 1
     while True:
         end = _next(data, end + 1, length, c">")
         if end == length:
@@ -117,16 +117,16 @@ cdef Py_ssize_t _comment_end(const uint8_t* data, Py_ssize_t place, Py_ssize_t l
 
 
 cdef Py_ssize_t _element_end(
-    const uint8_t* data, Py_ssize_t place, Py_ssize_t length, int kind
+    const uint8_t* data, Py_ssize_t position, Py_ssize_t length, int kind
 ) noexcept:
-    """Return where the closing tag of an element is next, *length* where it is not."""
+    """Return the position of the next closing tag of an element, else *length*."""
     cdef const char* name = b"script" if kind == SCRIPT else b"style"
     if kind == TEMPLATE:
         name = b"template"
     while True:
-        place = _next(data, place, length, c"<")
-        if place == length:
+        position = _next(data, position, length, c"<")
+        if position == length:
             return length
-        if data[place + 1] == c"/" and _same(data + place + 2, name):
-            return place
-        place += 1
+        if data[position + 1] == c"/" and _same(data + position + 2, name):
+            return position
+        position += 1

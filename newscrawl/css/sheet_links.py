@@ -1,9 +1,8 @@
-"""The style sheets that a page asks for: their URLs, read from its bytes.
+"""URLs of the style sheets that a page links, extracted from its bytes.
 
-``sheet_urls`` reads the bytes without a parser, so that a crawler can ask for the sheets before
-anyone has parsed the page. ``links_sheet`` and ``sheet_url`` are the rules, and serve the tree, too.
-As Chromium does where scripts are off: sheets in ``noscript`` count, those that a script would switch
-on (``media="print" onload=...``) do not.
+``sheet_urls`` works without an HTML parser, so that a crawler can request the sheets before the
+page is parsed. As in Chromium without scripts, sheets in ``noscript`` count, while sheets that a
+script would enable (``media="print" onload=...``) do not.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from urllib.parse import urldefrag, urljoin
 
 from newscrawl.compiled import compiled_module
 from newscrawl.css.sheets.import_rules import parse_import
+from newscrawl.css.syntax.masking import mask, unmask
 from newscrawl.css.syntax.media_queries import media_applies
-from newscrawl.css.syntax.tokens import mask, unmask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-SCANNED = 2**21
-"""Bytes of a page that are looked at; the last link of a news page comes before 1.3 MB."""
+MAX_SCANNED_BYTES = 2**21
+"""Number of bytes of a page that are scanned."""
 
-# 99 news pages in 100 have less than 700 of the tags below; what has far more is made to cost time.
-_MOST_TAGS = 2000
-_MOST_ATTRIBUTES = 32
-# In bytes; longer tags hold data in an attribute.
-_LONGEST_TAG = 4096
-_MOST_IMPORTS = 32
-# In bytes; imports come first in a sheet, after comments.
-_LONGEST_PRELUDE = 16384
+# Bounds the time for hostile pages; nearly all news pages have less than 700 of these tags.
+_MAX_TAGS = 2000
+_MAX_ATTRIBUTES = 32
+# In bytes; longer tags contain data in an attribute.
+_MAX_TAG_LENGTH = 4096
+_MAX_IMPORTS = 32
+# In bytes; imports come first in a sheet.
+_MAX_PRELUDE_LENGTH = 16384
 _OPENER = re.compile(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
 _PARAGRAPH = re.compile(rb"<[pP][\s>]")
 _CLOSERS = {
@@ -45,28 +44,28 @@ _CLOSERS = {
 _ATTRIBUTE = re.compile(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
-# A tag up to its first ">", if that does not stand between quotes.
+# The inside of a tag whose first ">" is not quoted.
 _WHOLE_TAG = re.compile(
     rb"""(?:[\s/]*+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+))?+)*+[\s/]*+"""
 )
-# In bytes; longer ones are not worth their place in memory.
-_LONGEST_REMEMBERED = 512
+# In bytes; longer tags are not cached.
+_MAX_CACHED_TAG_LENGTH = 512
 _PRELUDE_RULE = re.compile(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
-# Of the base, scheme and host are all that such a URL needs.
+# A URL for which only the scheme and host of the base matter.
 _ROOTED = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 _TEXT_CSS = frozenset({"", "text/css"})
 
 
 def sheet_urls(html: bytes, url: str, *, limit: int | None = None) -> list[str]:
-    """Return the absolute URLs of the sheets of the page *html* fetched from *url*.
+    """Return the absolute URLs of the style sheets of the page *html* fetched from *url*.
 
-    In document order, each once, the first *limit*: sheets linked for a screen, and those that
-    ``style`` elements import. URLs may have any scheme but ``data``. Time is linear in the length of
-    *html*, of which at most ``SCANNED`` bytes are looked at.
+    Covers sheets linked for a screen and sheets imported by ``style`` elements, in document order,
+    without duplicates, at most *limit*. URLs may have any scheme but ``data``. Runs in time linear
+    in the length of *html*, of which ``MAX_SCANNED_BYTES`` are scanned.
     """
-    references = list(_references(html[:SCANNED]))
+    references = list(_references(html[:MAX_SCANNED_BYTES]))
     bases = (reference.href for reference in references if reference.is_base)
     base = sheet_url(next(bases, ""), url) or url
     hrefs = (reference.href for reference in references if not reference.is_base)
@@ -75,9 +74,9 @@ def sheet_urls(html: bytes, url: str, *, limit: int | None = None) -> list[str]:
 
 
 def links_sheet(attribute: Callable[[str], str | None]) -> bool:
-    """Return whether a ``link`` element has a style sheet that is shown on a screen.
+    """Return whether a ``link`` element links a style sheet that applies to a screen.
 
-    *attribute* gives the value of an attribute by its name, or None.
+    *attribute* returns the value of an attribute by name, or None.
     """
     relations = (attribute("rel") or "").lower().split()
     return (
@@ -95,7 +94,7 @@ def holds_css(attribute: Callable[[str], str | None]) -> bool:
 
 
 def sheet_url(href: str, base: str) -> str | None:
-    """Return the absolute URL of the sheet *href*; None where it is no URL or holds the sheet itself."""
+    """Return the absolute URL of the sheet *href*, None for invalid and ``data:`` URLs."""
     href = "".join(href.split("\n")).strip()
     if not href:
         return None
@@ -120,44 +119,43 @@ class _Reference(NamedTuple):
 
 
 def _references(html: bytes) -> Iterator[_Reference]:
-    """Yield what ``base``, ``link`` and ``style`` elements refer to, in document order."""
-    for name, start, end in _parts(html, _MOST_TAGS):
+    """Yield the references of ``base``, ``link`` and ``style`` elements, in document order."""
+    for name, start, end in _find_elements(html, _MAX_TAGS):
         if name == b"style":
             attributes, inside = _attributes(html, start)
-            prelude = html[inside : min(end, inside + _LONGEST_PRELUDE)]
+            prelude = html[inside : min(end, inside + _MAX_PRELUDE_LENGTH)]
             if b"@import" in prelude.lower() and holds_css(attributes.get):
                 yield from _imports(prelude)
         elif reference := _reference(html, name, start):
             yield reference
 
 
-def parts_in_python(html: bytes, most: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield ``style``, ``link`` and ``base``: the name, where that ends, and where the element ends.
+def find_elements_in_python(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield name, end of name and end of element of ``style``, ``link`` and ``base`` elements.
 
-    What stands in comments, scripts and templates is passed over; these, too, count among the *most*
-    tags that are looked at.
+    Skips the content of comments, scripts and templates, whose tags count towards *limit*.
     """
-    text, at = html.lower(), 0
-    for _ in range(most):
-        opener = _OPENER.search(text, at)
+    text, position = html.lower(), 0
+    for _ in range(limit):
+        opener = _OPENER.search(text, position)
         if opener is None:
             return
-        name, at = opener[1] or opener[2], opener.end()
+        name, position = opener[1] or opener[2], opener.end()
         if closer := _CLOSERS.get(name):
-            at = text.find(closer, opener.start() + 2)  # <!--> is a whole comment
-            at = len(html) if at < 0 else at
+            position = text.find(closer, opener.start() + 2)  # <!--> is a complete comment
+            position = len(html) if position < 0 else position
         if name in (b"style", b"link", b"base"):
-            yield name, opener.end(), at
+            yield name, opener.end(), position
 
 
-def has_paragraphs_in_python(html: bytes, least: int) -> bool:
-    """Return whether the page *html* has *least* paragraphs, told by their tags alone."""
-    return sum(1 for _ in islice(_PARAGRAPH.finditer(html), least)) == least
+def has_paragraphs_in_python(html: bytes, minimum: int) -> bool:
+    """Return whether the page *html* has at least *minimum* ``p`` start tags."""
+    return sum(1 for _ in islice(_PARAGRAPH.finditer(html), minimum)) == minimum
 
 
 _compiled = compiled_module("newscrawl.css._sheet_links")
-_parts: Callable[[bytes, int], Iterable[tuple[bytes, int, int]]] = (
-    _compiled.find_parts if _compiled else parts_in_python
+_find_elements: Callable[[bytes, int], Iterable[tuple[bytes, int, int]]] = (
+    _compiled.find_elements if _compiled else find_elements_in_python
 )
 has_paragraphs: Callable[[bytes, int], bool] = (
     _compiled.has_paragraphs if _compiled else has_paragraphs_in_python
@@ -165,24 +163,21 @@ has_paragraphs: Callable[[bytes, int], bool] = (
 
 
 def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
-    """Return what the ``base`` or ``link`` whose name ends at *start* refers to."""
-    end = html.find(b">", start, start + _LONGEST_REMEMBERED)
-    known = _whole_reference(name, html[start:end]) if end >= 0 else None
-    return known[0] if known else _reference_of(name, _attributes(html, start)[0])
+    """Return the reference of the ``base`` or ``link`` whose name ends at *start*."""
+    end = html.find(b">", start, start + _MAX_CACHED_TAG_LENGTH)
+    inside = html[start:end] if end >= 0 else None
+    if inside is not None and _WHOLE_TAG.fullmatch(inside):
+        return _cached_reference(name, inside)
+    return _parse_reference(name, html, start)
 
 
 @lru_cache(1024)  # the pages of a site have most of their tags in common
-def _whole_reference(name: bytes, tag: bytes) -> tuple[_Reference | None] | None:
-    """Return what *tag* refers to: all behind the *name* and before the first ">".
-
-    None where the tag goes on behind that.
-    """
-    if not _WHOLE_TAG.fullmatch(tag):
-        return None
-    return (_reference_of(name, _attributes(tag, 0)[0]),)
+def _cached_reference(name: bytes, inside: bytes) -> _Reference | None:
+    return _parse_reference(name, inside, 0)
 
 
-def _reference_of(name: bytes, attributes: dict[str, str]) -> _Reference | None:
+def _parse_reference(name: bytes, html: bytes, start: int) -> _Reference | None:
+    attributes, _ = _attributes(html, start)
     href = attributes.get("href")
     if not href:
         return None
@@ -192,10 +187,10 @@ def _reference_of(name: bytes, attributes: dict[str, str]) -> _Reference | None:
 
 
 def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
-    """Return the attributes of the tag whose name ends at *start*, and where the tag ends."""
+    """Return the attributes of the tag whose name ends at *start*, and the end of the tag."""
     attributes: dict[str, str] = {}
-    stop = start + _LONGEST_TAG
-    for _ in range(_MOST_ATTRIBUTES):
+    stop = start + _MAX_TAG_LENGTH
+    for _ in range(_MAX_ATTRIBUTES):
         part = _ATTRIBUTE.match(html, start, stop)
         if part is None:
             break
@@ -207,13 +202,13 @@ def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
 
 
 def _imports(css: bytes) -> Iterator[_Reference]:
-    """Yield the ``@import`` rules of a style sheet: only ``@charset`` and ``@layer`` come before."""
-    text, at = mask(css.decode(errors="replace")), 0
-    for _ in range(_MOST_IMPORTS):
-        rule = _PRELUDE_RULE.match(text, at)
+    """Yield the ``@import`` rules of a sheet; only ``@charset`` and ``@layer`` may precede them."""
+    text, position = mask(css.decode(errors="replace")), 0
+    for _ in range(_MAX_IMPORTS):
+        rule = _PRELUDE_RULE.match(text, position)
         if rule is None:
             return
-        at = rule.end()
+        position = rule.end()
         found = parse_import(unmask(rule[2]).strip()) if rule[1].lower() == "import" else None
         if found is not None:
             yield _Reference(found[0])

@@ -49,7 +49,7 @@ _MAX_LENGTH_RATIO = 4
 
 
 class Style(Protocol):
-    """Style properties of a text; see :class:`~newscrawl.css.cascade.computed.ComputedStyle`."""
+    """Style properties of a text; see :class:`~newscrawl.css.cascade.computed_values.ComputedStyle`."""
 
     @property
     def font_size(self) -> float:

@@ -1,4 +1,4 @@
-"""Which declaration counts: origins, importance, layers, specificity, order, keywords."""
+"""The cascade: origins, importance, layers, specificity, order and keywords."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.css import ComputedStyle, Stylesheets
-from newscrawl.css.cascade.cascade import AUTHOR, IMPORTANT_AUTHOR, STYLE, UA, Layers, Level, decide
-from newscrawl.css.values.values import Wide
+from newscrawl.css.cascade.cascaded_values import (
+    AUTHOR,
+    IMPORTANT_AUTHOR,
+    STYLE,
+    UA,
+    CascadeKey,
+    LayerOrder,
+    cascade,
+)
+from newscrawl.css.values.declared_values import WideKeyword
 from newscrawl.document.document import parse_document
 
 GREEN = (0, 128, 0, 1.0)
@@ -22,7 +30,7 @@ def style(css: str, body: str = "<p id=it class=c>it</p>", doctype: str = "<!doc
 
 
 def is_green(found: ComputedStyle) -> bool:
-    """Return whether the rule that ought to win has won."""
+    """Return whether the expected rule has won."""
     return found.color == GREEN
 
 
@@ -41,7 +49,6 @@ def is_green(found: ComputedStyle) -> bool:
     ],
 )
 def test_specificity_order_and_importance(css: str):
-    """The more specific, the later, the important one."""
     assert is_green(style(css))
 
 
@@ -58,8 +65,8 @@ def test_specificity_order_and_importance(css: str):
         "@layer b, a; @layer a { p { color: green } } @layer b.z { #it { color: red } }",
     ],
 )
-def test_layers(css: str):
-    """Later layers, and what is in none, win; of important ones the earlier."""
+def test_layer_order(css: str):
+    """Later layers win over earlier ones and unlayered rules over both; important ones inversely."""
     assert is_green(style(css))
 
 
@@ -75,8 +82,8 @@ def test_layers(css: str):
         ("", "<font color=green>x"),
     ],
 )
-def test_attributes(css: str, body: str):
-    """The style attribute is above the sheets, other attributes are below them."""
+def test_attributes_and_sheets(css: str, body: str):
+    """The style attribute takes precedence over sheets, and sheets over other attributes."""
     assert is_green(style(css, body))
 
 
@@ -101,24 +108,21 @@ def test_attributes(css: str, body: str):
         ("p { color: green !important; all: initial }", "green"),
     ],
 )
-def test_keywords(css: str, color: str):
-    """inherit, initial, unset, revert, revert-layer, all, and what is invalid in the end."""
+def test_css_wide_keywords(css: str, color: str):
     expected = {"green": GREEN, "black": (0, 0, 0, 1.0)}[color]
     assert style(css).color == expected
 
 
-def test_revert_to_the_browser():
-    """What the browser's own sheet says of the element comes back."""
+def test_reverts_to_the_default_sheet():
     css = "* { font-weight: 300; font-style: normal } em { font-style: revert; all: revert-layer }"
     assert style(css, "<em>x</em>").font_style == "italic"
     assert style("b { font-weight: 300 } b { font-weight: revert }", "<b>x</b>").bold
     assert style("* { font: 12px a } b { all: revert }", "<b>x</b>").font_weight == 700
 
 
-def test_endless_reverts():
-    """Nothing is left below the lowest layer."""
-    found = decide([(Level(UA, 0), (("color", Wide.REVERT),))])
-    assert found.values == {"color": Wide.UNSET}
+def test_revert_without_lower_origin_is_unset():
+    found = cascade([(CascadeKey(UA, 0), (("color", WideKeyword.REVERT),))])
+    assert found.values == {"color": WideKeyword.UNSET}
 
 
 @given(
@@ -126,20 +130,18 @@ def test_endless_reverts():
         st.tuples(
             st.sampled_from([UA, AUTHOR, STYLE, IMPORTANT_AUTHOR]),
             st.integers(-2, 2),
-            st.sampled_from([*Wide, "a", "b"]),
+            st.sampled_from([*WideKeyword, "a", "b"]),
         )
     )
 )
-def test_something_always_counts(said: list[tuple[int, int, object]]):
-    """Whatever is declared and rolled back, one value per property, none to be rolled back."""
-    found = decide([(Level(origin, layer), (("color", v),)) for origin, layer, v in said])
-    assert set(found.values) == ({"color"} if said else set())
-    assert not {Wide.REVERT, Wide.REVERT_LAYER} & set(found.values.values())
+def test_resolves_all_reverts(declared: list[tuple[int, int, object]]):
+    found = cascade([(CascadeKey(origin, layer), (("color", v),)) for origin, layer, v in declared])
+    assert set(found.values) == ({"color"} if declared else set())
+    assert not {WideKeyword.REVERT, WideKeyword.REVERT_LAYER} & set(found.values.values())
 
 
-def test_order_of_layers():
-    """Inner layers come before what surrounds them, names as they first appear."""
-    layers = Layers()
+def test_inner_layers_precede_outer_ones():
+    layers = LayerOrder()
     for path in (("b", "y"), ("a",), ("b", "x"), ("b", "y", "z")):
         layers.add(path)
     order = sorted([("a",), ("b",), ("b", "x"), ("b", "y"), ("b", "y", "z"), ()], key=layers.rank)

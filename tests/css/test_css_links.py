@@ -1,4 +1,4 @@
-"""Which style sheets a page asks for."""
+"""URLs of the style sheets that a page links."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ from lxml import html as lxml_html
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.css import sheet_links as links
 from newscrawl.css.selectors import selector_tokens as lexical
-from newscrawl.css.sheet_links import SCANNED, holds_css, links_sheet, sheet_url, sheet_urls
+from newscrawl.css.sheet_links import (
+    MAX_SCANNED_BYTES,
+    holds_css,
+    links_sheet,
+    sheet_url,
+    sheet_urls,
+)
 from newscrawl.css.sheets import import_rules as sheet_imports
-from newscrawl.css.syntax import conditions, tokens
+from newscrawl.css.syntax import conditions, masking
 from newscrawl.css.syntax import media_queries as media
 from newscrawl.css.syntax.charset import decode_sheet
 from tests.helpers.operations import growth
@@ -28,7 +34,7 @@ PAGE = "http://paper.test/2026/story.html"
 
 
 def urls(html: str) -> list[str]:
-    """Return the sheets of a page, without the host that all of them share."""
+    """Return the sheet URLs of a page without their common host."""
     return [url.removeprefix("http://paper.test/") for url in sheet_urls(html.encode(), PAGE)]
 
 
@@ -62,8 +68,7 @@ def urls(html: str) -> list[str]:
         ("<p>" * 300_000 + "<link rel=stylesheet href=/a.css>", ["a.css"]),
     ],
 )
-def test_links(html: str, expected: list[str]):
-    """Sheets that a browser without scripts would show on a screen."""
+def test_finds_linked_sheets(html: str, expected: list[str]):
     assert urls(html) == expected
 
 
@@ -80,27 +85,23 @@ def test_links(html: str, expected: list[str]):
         ("<!-- @import '/a.css'; -->", ["a.css"]),
     ],
 )
-def test_imports_of_style_elements(css: str, expected: list[str]):
-    """``@import`` counts before all other rules."""
+def test_finds_imports_of_style_elements(css: str, expected: list[str]):
     assert urls(f"<style>{css}</style>") == expected
 
 
-def test_style_for_print_imports_nothing():
-    """A ``style`` element has ``media`` and ``type``, too."""
+def test_ignores_imports_of_print_styles():
     assert urls("<style media=print>@import '/a.css';</style>") == []
     assert urls("<style type=text/x-template>@import '/a.css';</style>") == []
 
 
-def test_base():
-    """The first ``base`` holds, wherever it stands; one that is no URL does not."""
+def test_uses_first_valid_base():
     link = "<link rel=stylesheet href=a.css>"
     assert urls(f"{link}<base href=/x/><base href=/y/>") == ["x/a.css"]
     assert urls(f"<base target=_top><base href=http://[bad><base href=/y/>{link}") == ["2026/a.css"]
     assert sheet_urls(b"<base href=//cdn.test/>" + link.encode(), PAGE) == ["http://cdn.test/a.css"]
 
 
-def test_order_and_limit():
-    """In document order, each once, no more than asked for."""
+def test_keeps_document_order_and_limit():
     links = "".join(f"<link rel=stylesheet href=/{n % 5}.css>" for n in range(20))
     html = f"<style>@import '/9.css';</style>{links}".encode()
     assert [url[-5] for url in sheet_urls(html, PAGE)] == list("901234")
@@ -116,15 +117,13 @@ def test_order_and_limit():
 @example("http://", "http://a.test/b/c")
 @example("/\t/", "http://a.test/b/c")
 @example("//#x", "http://a.test/b/c")
-def test_sheets_that_pages_share(href: str, base: str):
-    """What is remembered of a site's sheets is what each page by itself would give."""
+def test_cached_url_matches_uncached(href: str, base: str):
     links._joined.cache_clear()
     for url in (base, f"{base}/x"):
         assert sheet_url(href, url) == (links._joined(href.strip(), url) if href.strip() else None)
 
 
-def test_schemes_are_left_to_the_caller():
-    """All but ``data`` come out: who fetches decides, and counts what he refuses."""
+def test_returns_all_schemes_but_data():
     assert sheet_urls(b"<link rel=stylesheet href=ftp://x.test/a.css>", PAGE) == [
         "ftp://x.test/a.css"
     ]
@@ -149,17 +148,17 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("start", "unit"), HOSTILE)
-def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
-    """Of two megabytes so many tags are looked at, so many attributes, so much of a style element."""
-    html = start + unit * (SCANNED // len(unit) + 1)
+def test_bounds_work_on_hostile_pages(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
+    """The numbers of scanned tags, attributes and bytes are limited."""
+    html = start + unit * (MAX_SCANNED_BYTES // len(unit) + 1)
     tags: list[int] = []
-    find_parts, attribute, imports = links._parts, links._ATTRIBUTE, links._imports
-    looked: Counter[int] = Counter()
+    find_elements, attribute, imports = links._find_elements, links._ATTRIBUTE, links._imports
+    matches: Counter[int] = Counter()
 
-    def count_tags(page: bytes, most: int) -> list[tuple[bytes, int, int]]:
-        found = list(find_parts(page, most))
+    def count_tags(page: bytes, limit: int) -> list[tuple[bytes, int, int]]:
+        found = list(find_elements(page, limit))
         tags.append(len(found))
-        assert len(page) <= SCANNED
+        assert len(page) <= MAX_SCANNED_BYTES
         return found
 
     def count_imports(css: bytes) -> list[Any]:
@@ -170,28 +169,29 @@ def test_hostile_pages_are_bounded(start: bytes, unit: bytes, monkeypatch: pytes
 
     class CountedAttribute:
         def match(self, page: bytes, start: int, stop: int) -> re.Match[bytes] | None:
-            looked[stop] += 1  # which the attributes of a tag share
+            matches[stop] += 1  # the attributes of a tag share its end
             assert stop - start <= 4096
             return attribute.match(page, start, stop)
 
-    monkeypatch.setattr(links, "_parts", count_tags)
+    monkeypatch.setattr(links, "_find_elements", count_tags)
     monkeypatch.setattr(links, "_imports", count_imports)
     monkeypatch.setattr(links, "_ATTRIBUTE", CountedAttribute())
     sheet_urls(html, PAGE)
     assert sum(tags) <= 2000
-    assert len(looked) <= 2000
-    assert max(looked.values(), default=0) <= 32
+    assert len(matches) <= 2000
+    assert max(matches.values(), default=0) <= 32
 
 
 @pytest.mark.parametrize(("start", "unit"), HOSTILE)
-def test_hostile_pages_take_linear_time(start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch):
-    """Twice the page takes twice the operations of the search in Python, up to those bounds."""
-    monkeypatch.setattr(links, "_parts", links.parts_in_python)
+def test_scans_hostile_pages_in_linear_time(
+    start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(links, "_find_elements", links.find_elements_in_python)
 
     def read(size: int) -> None:
         sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
 
-    assert growth(read, 3000, conditions, links, lexical, media, sheet_imports, tokens) < 2.3
+    assert growth(read, 3000, conditions, links, lexical, media, sheet_imports, masking) < 2.3
 
 
 PIECES = st.sampled_from(
@@ -209,44 +209,46 @@ PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode(
 @example(b"<!-->", 9)
 @example(b"<!--->-->", 9)
 @example(b"<script</script", 9)
-def test_compiled_parts_are_those_of_the_reference(html: bytes, most: int):
-    """Whatever stands in a page, its parts are the same."""
-    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
-    assert compiled.find_parts(html, most) == list(links.parts_in_python(html, most))
+def test_compiled_scan_matches_the_reference(html: bytes, limit: int):
+    compiled = pytest.importorskip(
+        "newscrawl.css._sheet_links", reason="the extension is not built"
+    )
+    assert compiled.find_elements(html, limit) == list(links.find_elements_in_python(html, limit))
 
 
 @given(st.text("<pP/> \x0ba", max_size=30).map(str.encode), st.integers(0, 3))
 @example(b"<p", 1)
 @example(b"<p/><p ><P>", 2)
-def test_compiled_count_of_paragraphs_is_that_of_the_reference(html: bytes, least: int):
-    """Tags that begin with a P, and no others."""
-    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
-    assert compiled.has_paragraphs(html, least) == links.has_paragraphs_in_python(html, least)
+def test_compiled_paragraph_count_matches_the_reference(html: bytes, minimum: int):
+    compiled = pytest.importorskip(
+        "newscrawl.css._sheet_links", reason="the extension is not built"
+    )
+    assert compiled.has_paragraphs(html, minimum) == links.has_paragraphs_in_python(html, minimum)
 
 
 @pytest.mark.corpus
-def test_compiled_parts_of_real_pages(corpus_dir: Path):
-    """The same on the pages of a corpus."""
-    compiled = pytest.importorskip("newscrawl.css._sheet_links", reason="it is not built")
+def test_compiled_scan_matches_the_reference_on_real_pages(corpus_dir: Path):
+    compiled = pytest.importorskip(
+        "newscrawl.css._sheet_links", reason="the extension is not built"
+    )
     for page in load_corpus(corpus_dir / "news212").pages[::4]:
         html = page.html()
-        assert compiled.find_parts(html, 2000) == list(links.parts_in_python(html, 2000))
+        assert compiled.find_elements(html, 2000) == list(links.find_elements_in_python(html, 2000))
 
 
 @given(PAGES)
 @example(b'<link a=\'"\' b="> rel=stylesheet href=/no.css " rel=stylesheet href=/a.css>')
 @example(b"<link =x rel=stylesheet href=/a.css>")
-def test_tags_that_were_seen_before(html: bytes):
-    """What is remembered of a tag is what reading it again would give."""
-    forgetful = [
-        links._reference_of(name, links._attributes(html, start)[0])
-        for name, start, _ in links.parts_in_python(html, 99)
+def test_cached_tags_match_uncached(html: bytes):
+    uncached = [
+        links._parse_reference(name, html, start)
+        for name, start, _ in links.find_elements_in_python(html, 99)
         if name != b"style"
     ]
     for _ in range(2):
-        assert forgetful == [
+        assert uncached == [
             links._reference(html, name, start)
-            for name, start, _ in links.parts_in_python(html, 99)
+            for name, start, _ in links.find_elements_in_python(html, 99)
             if name != b"style"
         ]
 
@@ -263,14 +265,14 @@ def test_tags_that_were_seen_before(html: bytes):
         (b"a\xff", "no-such-charset", "a\ufffd"),
     ],
 )
-def test_charset(data: bytes, charset: str | None, text: str):
-    """Mark, header, rule, UTF-8, in this order."""
+def test_decodes_sheets(data: bytes, charset: str | None, text: str):
+    """Precedence: byte order mark, header, rule, UTF-8."""
     assert decode_sheet(data, charset) == text
 
 
 @pytest.mark.corpus
-def test_bytes_and_tree_agree(corpus_dir: Path):
-    """The scan finds what the parsed page has, and only that, on 98 pages in 100."""
+def test_byte_scan_agrees_with_the_tree(corpus_dir: Path):
+    """The scan finds the same sheets as the parsed tree on 98 % of the pages."""
     differ, pages = (
         0,
         [p for name in ("news212", "fundus") for p in load_corpus(corpus_dir / name).pages],

@@ -1,4 +1,4 @@
-"""The index of rules, their matching on whole pages, and its bounds."""
+"""The rule index and its matching on whole pages."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.css.cascade.matcher import Match, MatchCache, Matcher, RuleIndex, StyleTree
-from newscrawl.css.selectors.element_tree import MOST_STEPS
-from newscrawl.css.selectors.rule_keys import END, ancestor_name
-from newscrawl.css.selectors.selectors import Selector, compile_selector
+from newscrawl.css.cascade.matcher import MatchCache, Matcher
+from newscrawl.css.cascade.rule_index import Match, RuleIndex
+from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR, ancestor_name
+from newscrawl.css.selectors.selector_compiler import Selector, compile_selector
+from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS, StyleTree
 from newscrawl.document.document import TEXT, parse_document
 from tests.helpers.operations import CountingDict, CountingList, Operations
 
@@ -69,29 +70,32 @@ def elements(tree: StyleTree) -> list[int]:
 
 
 def index_of(sheet: list[str], *, quirks: bool = False) -> RuleIndex[str]:
-    """Return rules whose payload is their list of selectors."""
-    lists = [END.join(text.strip() for text in rule.split(",")) for rule in sheet]
+    """Return an index with the selector list of a rule as its payload."""
+    lists = [SELECTOR_SEPARATOR.join(text.strip() for text in rule.split(",")) for rule in sheet]
     return RuleIndex(lists, sheet.__getitem__, quirks=quirks)
 
 
 def rules(matcher: Matcher[str], row: int) -> list[str]:
-    """Return the payloads that apply, one for each selector that matches."""
+    """Return the payloads of the matching rules, one for each selector that matches."""
     return sorted(match.payload for match in matcher.matches(row))
 
 
 def expected(tree: StyleTree, sheet: list[str], row: int) -> list[str]:
-    """Return what :func:`rules` should: every selector tried."""
+    """Return the result of :func:`rules` by trying every selector."""
     found = []
     for rule in sheet:
         selectors = [compile_selector(text.strip()) for text in rule.split(",")]
-        valid = [one for one in selectors if isinstance(one, Selector)]
+        valid = [selector for selector in selectors if isinstance(selector, Selector)]
         if len(valid) == len(selectors):
-            found += [rule for one in valid if not one.never and one.matches(row, tree)]
+            found += [
+                rule
+                for selector in valid
+                if not selector.never_matches and selector.matches(row, tree)
+            ]
     return sorted(found)
 
 
-def test_the_index_finds_what_trying_all_finds():
-    """Filing, filters and sharing change nothing."""
+def test_finds_all_matching_rules():
     tree = tree_of(PAGE)
     matcher = Matcher(tree, MatchCache([index_of(SHEET)]))
     fresh = tree_of(PAGE)
@@ -100,20 +104,18 @@ def test_the_index_finds_what_trying_all_finds():
 
 
 @given(order=st.permutations(range(20)), sheet=st.lists(st.sampled_from(SHEET), max_size=12))
-def test_any_order_of_questions(order: list[int], sheet: list[str]):
-    """What is asked first, and which rules are there, makes no difference to the answer."""
+def test_order_of_elements_does_not_matter(order: list[int], sheet: list[str]):
     tree, fresh = tree_of(PAGE), tree_of(PAGE)
     matcher = Matcher(tree, MatchCache([index_of(sheet[:5]), index_of(sheet[5:])]))
     rows = elements(tree)
-    for place in order:
-        row = rows[place]
+    for index in order:
+        row = rows[index]
         assert rules(matcher, row) == sorted(
             expected(fresh, sheet[:5], row) + expected(fresh, sheet[5:], row)
         )
 
 
-def test_an_index_serves_many_pages():
-    """Rules are compiled once and hold for other pages."""
+def test_index_serves_many_pages():
     index = index_of(SHEET)
     for html in (PAGE, PAGE.replace("lead", "other"), "<!DOCTYPE html><p>x<b>y"):
         tree, fresh = tree_of(html), tree_of(html)
@@ -122,8 +124,7 @@ def test_an_index_serves_many_pages():
             assert rules(matcher, row) == expected(fresh, SHEET, row)
 
 
-def test_specificity_of_the_selector_that_matched():
-    """Each selector of a list has its own."""
+def test_returns_specificity_of_the_matching_selector():
     tree = tree_of("<!DOCTYPE html><p class=x id=y>text")
     matcher = Matcher(tree, MatchCache([index_of(["p, .x, #y, .nope"])]))
     found = matcher.matches(elements(tree)[-1])
@@ -144,36 +145,32 @@ def test_specificity_of_the_selector_that_matched():
         ("p, :not(:nope)", False),
     ],
 )
-def test_one_invalid_selector_voids_the_rule(rule: str, applies: bool):
-    """A rule is valid with all its selectors, or not at all; a pseudo-element does no harm."""
+def test_invalid_selector_drops_the_rule(rule: str, applies: bool):
     tree = tree_of("<!DOCTYPE html><p>text")
     matcher = Matcher(tree, MatchCache([index_of([rule])]))
     assert bool(matcher.matches(elements(tree)[-1])) is applies
 
 
-def test_a_class_that_ends_like_a_pseudo_class():
-    """``.a\\:hover`` is a class."""
+def test_matches_class_that_looks_like_a_pseudo_class():
     tree = tree_of("<!DOCTYPE html><p class='a:hover'>text")
     matcher = Matcher(tree, MatchCache([index_of([r".a\:hover", ".a:hover"])]))
     assert rules(matcher, elements(tree)[-1]) == [r".a\:hover"]
 
 
-def test_like_elements_share():
-    """The very same tuple for elements that the rules do not tell apart."""
+def test_equal_elements_share_matches():
     items = "<li class=on data-id=1>a<li class=on data-id=2>b<li class=off data-id=3>c"
     tree = tree_of(f"<!DOCTYPE html><ul>{items}")
     a, b, c = elements(tree)[-3:]
     matcher = Matcher(tree, MatchCache([index_of(["li", "ul li", ".on, .off"])]))
     assert matcher.matches(a) is matcher.matches(b)
     assert matcher.matches(a) is not matcher.matches(c)
-    assert tree.chain(a) == tree.chain(b) != tree.chain(c)
+    assert tree.path_id(a) == tree.path_id(b) != tree.path_id(c)
     structural = Matcher(tree, MatchCache([index_of(["li", "li:first-child", "[data-id='3']"])]))
     assert structural.matches(a) is not structural.matches(b)
     assert len(structural.matches(c)) == 2
 
 
-def test_only_what_is_asked_for_is_read():
-    """A node's own branch is read, no other."""
+def test_reads_only_the_path_to_the_root():
     tree = tree_of("<!DOCTYPE html><div><p>one</p></div>" + "<section><p>x</p></section>" * 50)
     matcher = Matcher(tree, MatchCache([index_of(["div p", "section p", "body > div"])]))
     row = tree.tag.index("p")
@@ -181,8 +178,7 @@ def test_only_what_is_asked_for_is_read():
     assert set(tree.names) == {row, *tree.document.ancestors(row)}
 
 
-def test_quirks_mode():
-    """A page in quirks mode wants an index of its own, in which ids and classes have no case."""
+def test_requires_matching_quirks_mode():
     tree = tree_of("<p class=Lead id=Top>text")
     row = elements(tree)[-1]
     sheet = [".LEAD", "#top.lead", "[class=lead]", ":not(.LEAD)"]
@@ -192,8 +188,7 @@ def test_quirks_mode():
     assert rules(matcher, row) == ["#top.lead", ".LEAD"]
 
 
-def test_language_and_names_of_ancestors():
-    """Inherited facts at any depth, without recursion."""
+def test_reads_deep_pages_without_recursion():
     tree = tree_of("<!DOCTYPE html><body lang=pt-BR class=top>" + "<div class=d>" * 900 + "<p>x")
     row = elements(tree)[-1]
     assert tree.language(row) == "pt-BR"
@@ -204,7 +199,7 @@ def test_language_and_names_of_ancestors():
 
 
 def nested(depth: int) -> str:
-    """Return a page of *depth* levels, each with a class of its own."""
+    """Return a page with *depth* levels, each with its own class."""
     return "<!DOCTYPE html>" + "".join(f"<div class='d c{n}'>" for n in range(depth)) + "<p>x"
 
 
@@ -221,7 +216,7 @@ HOSTILE = {
         f"<!DOCTYPE html><body>{ROWS}",
         [f"{'.a ~ ' * k}.nope ~ .a" for k in range(1, 60)] + [".nope + .a ~ .a ~ p b"],
     ),
-    ":has() in all places": (
+    ":has() everywhere": (
         f"<!DOCTYPE html><body>{ROWS}{nested(500)[15:]}",
         [f":has(~ .n{k} .nope)" for k in range(99)] + [f":has(* .n{k} * p)" for k in range(99)],
     ),
@@ -233,7 +228,7 @@ HOSTILE = {
         f"<!DOCTYPE html><body>{ROWS}",
         [f"*:not(.x{k}):not([y{k}='1'])" for k in range(5000)],
     ),
-    "one filed name": (f"<!DOCTYPE html><body>{ROWS}", [f".z{k} .a" for k in range(20_000)]),
+    "one key": (f"<!DOCTYPE html><body>{ROWS}", [f".z{k} .a" for k in range(20_000)]),
     "long attributes": (
         f"<!DOCTYPE html><p title='{'a' * 1_000_000}'>x</p>" + "<p title=b>" * 99,
         [f"[title*='{'a' * 50}{k}']" for k in range(20_000)],
@@ -244,12 +239,11 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_sheets_are_bounded(name: str):
-    """What is bait for a matcher reads the tree so often at most, and then gives up."""
+def test_bounds_work_on_hostile_sheets(name: str):
     html, sheet = HOSTILE[name]
     tree = tree_of(html)
     rows = elements(tree)
-    reads = Operations(2 * MOST_STEPS)
+    reads = Operations(2 * MAX_MATCH_STEPS)
     characters = 0
     attribute = tree.attribute
 
@@ -257,7 +251,7 @@ def test_hostile_sheets_are_bounded(name: str):
         nonlocal characters
         value = attribute(row, name)
         characters += len(value or "")
-        assert characters <= 256 * MOST_STEPS
+        assert characters <= 256 * MAX_MATCH_STEPS
         return value
 
     tree.tag = CountingList(tree.tag, reads)
@@ -268,11 +262,11 @@ def test_hostile_sheets_are_bounded(name: str):
     for row in rows:
         matcher.matches(row)
     assert reads.steps
-    assert tree.steps <= 2 * MOST_STEPS
+    assert tree.steps <= 2 * MAX_MATCH_STEPS
 
 
-def test_giving_up_is_told():
-    """A page that uses its budget up is marked; the next one is not."""
+def test_reports_exhaustion():
+    """The limit applies per page."""
     rows = "".join(f"<p class=n{n}>x" for n in range(2000))
     index = index_of([f":not(.x{k}):not([y{k}='1'] *)" for k in range(4000)] + ["p"])
     tree = tree_of(f"<!DOCTYPE html>{rows}")
@@ -285,8 +279,8 @@ def test_giving_up_is_told():
     assert not other.exhausted
 
 
-def test_ancestors_with_too_many_names():
-    """The quick refusal is left out where it would cost too much memory; matches stay right."""
+def test_limits_ancestor_names():
+    """Matches stay correct without the filter."""
     classes = " ".join(f"c{n}" for n in range(3000))
     html = "".join(f"<div class='{classes} e{n}'>" for n in range(400))
     tree = tree_of(f"<!DOCTYPE html>{html}<p>x")
@@ -296,8 +290,7 @@ def test_ancestors_with_too_many_names():
     assert rules(matcher, row) == [".e0 .e399 p", ".e7 p"]
 
 
-def test_selectors_compiled_later_are_known_to_all():
-    """A selector compiled for one element below an ancestor counts for others with its name."""
+def test_deferred_selectors_apply_to_all_pages():
     tree = tree_of(
         "<!DOCTYPE html><p class='t u'>0<div class=a><p class='t u'>1<p class='t v'>2</div>"
         "<div class=b><p class='t v'>3<p class='t u'>4</div>"
@@ -326,6 +319,5 @@ def test_selectors_compiled_later_are_known_to_all():
         (".a.b p", ".b"),
     ],
 )
-def test_ancestor_name(text: str, name: str):
-    """A name that some ancestor must have is read where that is easy."""
+def test_extracts_ancestor_names(text: str, name: str):
     assert ancestor_name(text) == name

@@ -1,4 +1,4 @@
-"""Conditions are answered for a desktop screen of 1280 by 800 px."""
+"""Media queries and feature conditions for a desktop screen of 1280 by 800 px."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.css.sheets.supports import supported
-from newscrawl.css.syntax.conditions import split_top
+from newscrawl.css.sheets.supports import condition_supported
+from newscrawl.css.syntax.conditions import split_at_top_level
 from newscrawl.css.syntax.media_queries import media_applies
 
 WORDS = "not and or only screen print ( ) (width) (min-width:1px) (x:y) , < = 1px layer a".split()  # noqa: SIM905
@@ -45,8 +45,7 @@ WORDS = "not and or only screen print ( ) (width) (min-width:1px) (x:y) , < = 1p
         "nonsense, screen",
     ],
 )
-def test_applies(query: str):
-    """Queries that hold on the screen."""
+def test_query_applies(query: str):
     assert media_applies(query)
 
 
@@ -84,8 +83,8 @@ def test_applies(query: str):
         "(" * 1000 + "hover" + ")" * 1000,
     ],
 )
-def test_does_not_apply(query: str):
-    """Queries that do not hold, that are unknown, that are wrong."""
+def test_query_does_not_apply(query: str):
+    """False, unknown and invalid queries do not apply."""
     assert not media_applies(query)
 
 
@@ -101,9 +100,8 @@ def test_does_not_apply(query: str):
         "(background: url('a)b'))",
     ],
 )
-def test_supported(condition: str):
-    """What browsers have had for years."""
-    assert supported(condition)
+def test_condition_is_supported(condition: str):
+    assert condition_supported(condition)
 
 
 @pytest.mark.parametrize(
@@ -119,21 +117,19 @@ def test_supported(condition: str):
         "",
     ],
 )
-def test_not_supported(condition: str):
-    """Marks of other browsers, and what is no condition."""
-    assert not supported(condition)
+def test_condition_is_not_supported(condition: str):
+    """Prefixes of other browsers and invalid conditions are not supported."""
+    assert not condition_supported(condition)
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text())
-def test_any_condition_has_an_answer(condition: str):
-    """Nothing raises, whatever the text."""
+def test_never_raises(condition: str):
     assert media_applies(condition) in {True, False}
-    assert supported(condition) in {True, False}
+    assert condition_supported(condition) in {True, False}
 
 
-def test_split_top():
-    """Separators in parentheses, brackets and strings do not cut."""
-    assert split_top(r"""a, b(c, d) ,[e=","], 'f,g', \,h""", ",") == [
+def test_splits_at_top_level_only():
+    assert split_at_top_level(r"""a, b(c, d) ,[e=","], 'f,g', \,h""", ",") == [
         "a",
         "b(c, d)",
         '[e=","]',

@@ -1,4 +1,4 @@
-"""Our computed styles and Chromium's: hard cases, samples, random pages, real pages."""
+"""Computed styles compared with Chromium on hard cases, samples, random and real pages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CASES = {page.name: page for page in cases()}
-#: shares of the text parents of real pages on which we agree with Chromium, at the least
-BARS = {
+#: minimum agreement with Chromium on the text parents of real pages
+THRESHOLDS = {
     "font_size": 0.999,
     "font_weight": 0.9995,
     "bold": 0.9995,
@@ -29,21 +29,21 @@ BARS = {
 
 @pytest.fixture(scope="module")
 def chromium() -> None:
-    """Skip where there is no Chromium."""
+    """Skip the test if Chromium is missing."""
     if reason := missing():
         skip_missing(reason)
 
 
 @pytest.fixture(scope="module")
 def compared_cases(chromium: None) -> dict[str, Comparison]:
-    """Return all cases compared, in one browser."""
+    """Return the comparisons of all cases, made with one browser."""
     return {comparison.page.name: comparison for comparison in compare(list(CASES.values()))}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_hard_case(compared_cases: dict[str, Comparison], name: str):
-    """Every text of a hard case has the style that Chromium gives it; the title says the case."""
+def test_agrees_on_hard_case(compared_cases: dict[str, Comparison], name: str):
+    """The title of the page describes the case."""
     comparison = compared_cases[name]
     assert comparison.error is None
     assert comparison.compared
@@ -51,16 +51,14 @@ def test_hard_case(compared_cases: dict[str, Comparison], name: str):
 
 
 @pytest.mark.slow
-def test_samples(chromium: None):
-    """Every text of the sample sites has the style that Chromium gives it."""
+def test_agrees_on_samples(chromium: None):
     agreement = Agreement(compare(sample_pages()))
     assert agreement.compared > 2000
     assert list(map(str, agreement.disagreements)) == []
 
 
 @pytest.mark.slow
-def test_random_pages(chromium: None):
-    """Pages made by chance of valid and broken rules have the styles that Chromium gives them."""
+def test_agrees_on_random_pages(chromium: None):
     agreement = Agreement(compare(random_pages(100)))
     assert agreement.compared > 10_000
     assert list(map(str, agreement.disagreements)) == []
@@ -70,9 +68,11 @@ def test_random_pages(chromium: None):
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("group", ["css-complete", "css-sites"])
-def test_real_pages(chromium: None, corpus_dir: Path, group: str):
-    """On real pages with all their sheets, agreement keeps to the bars."""
+def test_agrees_on_real_pages(chromium: None, corpus_dir: Path, group: str):
+    """On pages with all their sheets, agreement reaches the thresholds."""
     agreement = Agreement(compare(corpus_pages(corpus_dir, group)))
     assert [c.error for c in agreement.comparisons if c.error] == []
-    below = {name: agreement[name] for name, bar in BARS.items() if agreement[name] < bar}
+    below = {
+        name: agreement[name] for name, minimum in THRESHOLDS.items() if agreement[name] < minimum
+    }
     assert below == {}, "\n".join([str(agreement), *map(str, agreement.disagreements[:100])])

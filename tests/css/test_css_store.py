@@ -1,4 +1,4 @@
-"""Parsed sheets survive the process, share a file, and cost no page when the file is bad."""
+"""The store of parsed style sheets, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ import pytest
 from newscrawl import clock
 from newscrawl.css.sheets import sheet as sheet_module
 from newscrawl.css.sheets.sheet import parse_sheet
-from newscrawl.css.sheets.sheet_store import SHORTEST, SheetStore, sheet_hash
+from newscrawl.css.sheets.sheet_store import MIN_STORED_LENGTH, SheetStore, sheet_hash
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LONG = f"h1 {{ color: red }} /* {'x' * SHORTEST} */"
+LONG = f"h1 {{ color: red }} /* {'x' * MIN_STORED_LENGTH} */"
 
 
 def css(number: int, rules: int = 200) -> str:
-    """Return a sheet, of several KB, that differs from those of other numbers."""
+    """Return a sheet of several KB that differs for each *number*."""
     return "".join(f".a{number} .b{rule} {{ color: #{rule:06} }}\n" for rule in range(rules))
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where a store's file may be, in a folder that does not exist yet."""
+    """Return the path of a store in a folder that does not exist yet."""
     return tmp_path / "cache" / "sheets.sqlite"
 
 
 @pytest.mark.parametrize("text", [css(1), "a{color:red}", "", "\ud800"])
-def test_a_sheet_is_parsed_once(text: str, path: Path):
-    """The same text gives the same sheet, in memory and from the file."""
+def test_parses_a_sheet_once(text: str, path: Path):
     with SheetStore(path) as store:
         assert store.parsed(text) == parse_sheet(text)
         assert store.parsed(text) is store.parsed(text)
@@ -46,8 +45,8 @@ def test_a_sheet_is_parsed_once(text: str, path: Path):
         assert later.parsed(text) == parse_sheet(text)
 
 
-def test_what_is_put_is_got(path: Path):
-    """Whoever knows the hash gets the sheet, later and elsewhere, however short it is."""
+def test_returns_stored_sheets(path: Path):
+    """Another store on the same file returns them, however short."""
     sheet = parse_sheet("a{color:red}@layer x;@import 'y';")
     with SheetStore(path) as store:
         assert store.get(sheet_hash("a")) is None
@@ -58,8 +57,7 @@ def test_what_is_put_is_got(path: Path):
         assert later.get(sheet_hash("b")) is None
 
 
-def test_without_a_file():
-    """In memory alone, within bounds: what was not used longest goes."""
+def test_evicts_least_recently_used_from_memory():
     store = SheetStore(memory=3 * len(LONG))
     used = store.parsed("a{color:red}")
     first, *_, last = [
@@ -70,8 +68,7 @@ def test_without_a_file():
     assert store.parsed(css(0)) is not first
 
 
-def test_the_file_is_bounded(path: Path):
-    """The file stays within its size; the sheets used last are in it."""
+def test_evicts_least_recently_used_from_file(path: Path):
     size = 500_000
     start = datetime(2024, 5, 1, tzinfo=UTC)
     try:
@@ -89,8 +86,7 @@ def test_the_file_is_bounded(path: Path):
     assert 10 < len(found) < 100
 
 
-def test_a_sheet_larger_than_the_file(path: Path):
-    """It is kept in memory, and evicts nothing from the file."""
+def test_does_not_store_sheets_above_the_limit(path: Path):
     with SheetStore(path, size=200_000) as store:
         store.parsed(css(1))
         big = store.parsed(css(2, 5000))
@@ -100,8 +96,7 @@ def test_a_sheet_larger_than_the_file(path: Path):
         assert later.get(sheet_hash(css(2, 5000))) is None
 
 
-def test_other_formats_are_not_read(path: Path, monkeypatch: pytest.MonkeyPatch):
-    """After an update of the format each sheet is parsed again, and replaces the old."""
+def test_replaces_sheets_of_other_formats(path: Path, monkeypatch: pytest.MonkeyPatch):
     with SheetStore(path) as store:
         store.parsed(css(1))
     monkeypatch.setattr("newscrawl.css.sheets.sheet_store.FORMAT", sheet_module.FORMAT + 1)
@@ -113,8 +108,7 @@ def test_other_formats_are_not_read(path: Path, monkeypatch: pytest.MonkeyPatch)
         assert store.get(sheet_hash(css(1))) == parse_sheet(css(1))
 
 
-def test_a_damaged_file_is_replaced(path: Path, caplog: pytest.LogCaptureFixture):
-    """What is no database gives way to a new one, with a warning."""
+def test_replaces_a_damaged_file(path: Path, caplog: pytest.LogCaptureFixture):
     path.parent.mkdir()
     path.write_bytes(b"not a database" * 1000)
     with SheetStore(path) as store:
@@ -125,8 +119,7 @@ def test_a_damaged_file_is_replaced(path: Path, caplog: pytest.LogCaptureFixture
         assert later.get(sheet_hash(css(1))) == parse_sheet(css(1))
 
 
-def test_damage_in_the_middle(path: Path):
-    """Pages overwritten under the store cost sheets, nothing else."""
+def test_survives_overwritten_pages(path: Path):
     with SheetStore(path) as store:
         for number in range(20):
             store.parsed(css(number))
@@ -138,8 +131,7 @@ def test_damage_in_the_middle(path: Path):
             assert all(store.parsed(css(n)) == parse_sheet(css(n)) for n in range(20))
 
 
-def test_a_stored_text_that_is_no_sheet(path: Path):
-    """It is parsed again."""
+def test_parses_again_if_the_stored_sheet_is_invalid(path: Path):
     with SheetStore(path) as store:
         store.parsed(css(1))
     with sqlite3.connect(path) as connection:
@@ -149,8 +141,8 @@ def test_a_stored_text_that_is_no_sheet(path: Path):
         assert store.parsed(css(1)) == parse_sheet(css(1))
 
 
-def test_no_place_for_a_file(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """Where no file can be, the store is one in memory; that is said once."""
+def test_falls_back_to_memory(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """A file that cannot be created is reported once."""
     (tmp_path / "file").write_text("")
     with SheetStore(tmp_path / "file" / "sheets.sqlite") as store:
         assert store.parsed(css(1)) is store.parsed(css(1))
@@ -158,8 +150,7 @@ def test_no_place_for_a_file(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     assert len(caplog.records) == 1
 
 
-def test_threads(path: Path):
-    """Threads share a store."""
+def test_threads_share_a_store(path: Path):
     with SheetStore(path, memory=0) as store, ThreadPoolExecutor(8) as pool:
         sheets = list(pool.map(lambda n: store.parsed(css(n % 5)), range(40)))
     assert sheets == [parse_sheet(css(n % 5)) for n in range(40)]
@@ -186,8 +177,7 @@ def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_several_processes(path: Path):
-    """Processes write into one file at once, and each sheet is there."""
+def test_processes_share_a_file(path: Path):
     path.parent.mkdir()
     processes = [writer(path, 50 * n, 50 * n + 50) for n in range(3)]
     assert [process.communicate()[0].count("\n") for process in processes] == [50] * 3
@@ -196,8 +186,7 @@ def test_several_processes(path: Path):
 
 
 @pytest.mark.slow
-def test_a_killed_process(path: Path):
-    """What was stored before a kill is there after it."""
+def test_sheets_survive_a_killed_process(path: Path):
     process = writer(path, 0, 100_000)
     assert process.stdout is not None
     for _ in range(30):

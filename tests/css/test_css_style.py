@@ -1,4 +1,4 @@
-"""Computed styles of pages: what is inherited, shared, missing, and what all that may cost."""
+"""Computed styles of pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.css import Color, ComputedStyle, Stylesheets
-from newscrawl.css.cascade import computed
+from newscrawl.css.cascade import computed_values as computed
 from newscrawl.css.cascade import sheet_sources as sources
 from newscrawl.css.sheets.sheet import Sheet, parse_sheet
 from newscrawl.css.syntax import variables
@@ -36,8 +36,7 @@ def sizes(html: str) -> dict[str, float]:
     return {text: round(style.font_size, 3) for text, style in styled(html)[1].items()}
 
 
-def test_article():
-    """A headline, a dateline and a paragraph look as their sheet says."""
+def test_styles_an_article():
     _, found = styled("""<!doctype html><style>
       :root { --accent: #c00; font-size: 62.5% }
       body { font: 1.6rem/1.5 Georgia, 'Times New Roman', serif; color: #333 }
@@ -66,8 +65,7 @@ def test_article():
     assert found["link"].color == Color(0, 0, 238)
 
 
-def test_browser_sheet():
-    """Without any sheet, elements look as in Chromium."""
+def test_applies_the_default_sheet():
     body = "".join(f"<{tag}>{tag}</{tag}>" for tag in ("h1", "h2", "h3", "h4", "h5", "h6"))
     found = sizes(f"<!doctype html><body>{body}<section><h1>deep</h1></section><small>small</small>"
                   "<big>big</big><pre>pre</pre><code>code</code><sub>sub</sub>"
@@ -78,8 +76,8 @@ def test_browser_sheet():
     }  # fmt: skip
 
 
-def test_monospace_sizes():
-    """``monospace`` alone is smaller, unless the size was given in pixels."""
+def test_monospace_is_smaller():
+    """Unless the size is absolute."""
     found = sizes("""<!doctype html><style>.px { font-size: 14px } .mono2 { font-family: monospace, monospace }
       .em { font-size: 2em } pre b { font-family: serif }</style>
       <code>code</code><p class=px>px <code>px code</code></p><code class=mono2>twice</code>
@@ -95,15 +93,14 @@ def test_monospace_sizes():
     }
 
 
-def test_smallest_sizes():
-    """Relative sizes do not go below 6 px, what is relative to pixels does."""
+def test_applies_minimum_size():
+    """The minimum of 6 px applies to relative sizes."""
     found = sizes("""<!doctype html><p style="font-size:.1em">em <i style="font-size:2em">twice</i></p>
       <p style="font-size:1px">px <i style="font-size:.5em">half</i></p>""")
     assert found == {"em": 6, "twice": 6, "px": 1, "half": 0.5}
 
 
-def test_quirks_mode():
-    """Without a doctype: numbers are pixels, tables start anew, digits need no hash."""
+def test_applies_quirks():
     page = """<style>body { color: navy } div { font: italic bold 20px a; color: 00ff00 }
       i { font-size: 30 }</style><body><div>div<i>i</i><table><td>cell</table></div>"""
     _, found = styled(page)
@@ -117,8 +114,7 @@ def test_quirks_mode():
     assert standards["div"].color == Color(0, 0, 128)
 
 
-def test_font_element():
-    """The attributes of ``font`` and ``body``."""
+def test_applies_presentational_hints():
     _, found = (
         styled("""<!doctype html><body text=green link=#ff0000><font size=+2 face="Arial, b">two</font>
       <font size=1 color=chucknorris>one</font>rest<a href=x>link</a>""")
@@ -128,8 +124,8 @@ def test_font_element():
     assert (found["rest"].color, found["link"].color) == (Color(0, 128, 0), Color(255, 0, 0))
 
 
-def test_what_is_not_shown():
-    """``display: none`` holds for all below, ``visibility`` may be taken back."""
+def test_inherits_hiding():
+    """``display: none`` applies to all descendants, ``visibility`` can be overridden."""
     document = parse_document("""<!doctype html><style>.gone { display: none } .gone b { display: block }
       .veiled { visibility: hidden } .veiled b { visibility: visible }</style>
       <div class=gone>a<b>b</b></div><div class=veiled>c<b>d</b></div><p hidden>e</p>
@@ -142,8 +138,7 @@ def test_what_is_not_shown():
     assert (shown, visible) == (list("cdgi"), list("abdefghi"))
 
 
-def test_like_nodes_share():
-    """Two paragraphs are one style, a style attribute makes another."""
+def test_equal_elements_share_a_style():
     _, found = styled("<!doctype html><div class=x><p>a<p>b<p style='color:red'>c")
     assert found["a"] is found["b"]
     assert found["c"] is not found["a"]
@@ -153,7 +148,6 @@ def test_like_nodes_share():
 
 class TestSheets:
     def test_in_document_order(self):
-        """Linked sheets count at their place; what is not for this screen does not."""
         page = """<!doctype html><style>p { color: red; font-size: 10px }</style>
           <link rel=stylesheet href=/a.css><style>p { font-style: italic }</style>
           <link rel=stylesheet media=print href=/print.css>
@@ -167,14 +161,13 @@ class TestSheets:
         assert found["x"].color == Color(0, 128, 0)
         assert (found["x"].font_style, found["x"].font_size) == ("italic", 10)
 
-    def test_missing(self):
-        """The page says that a sheet is missing, and which."""
+    def test_reports_missing_sheets(self):
         styles, found = styled("<!doctype html><link rel=stylesheet href=a.css><h1>x")
         assert (styles.complete, styles.missing) == (False, ["http://paper.test/news/a.css"])
         assert found["x"].font_size == 32
 
-    def test_imports(self):
-        """Imports come before the sheet that imports them, addresses are relative to it."""
+    def test_applies_imports(self):
+        """Imports precede the importing sheet; their URLs are relative to it."""
         sheets = {
             "http://cdn.test/css/a.css": '@import "b.css"; p { color: green }',
             "http://cdn.test/css/b.css": '@import "/c.css" print; @import url(d.css); '
@@ -188,8 +181,7 @@ class TestSheets:
             Color(0, 128, 0), 20, 900,
         )  # fmt: skip
 
-    def test_imports_in_circles(self):
-        """A sheet that imports itself ends, and nothing is missing."""
+    def test_ends_circular_imports(self):
         sheets = {
             "http://paper.test/a.css": "@import 'b.css'; p { color: green }",
             "http://paper.test/b.css": "@import 'a.css'; @import 'b.css'; p { color: red }",
@@ -198,15 +190,14 @@ class TestSheets:
         assert styles.complete
         assert found["x"].color == Color(0, 128, 0)
 
-    def test_many_imports(self, monkeypatch: pytest.MonkeyPatch):
-        """A hundred sheets that all import each other are cut off."""
+    def test_limits_imports(self, monkeypatch: pytest.MonkeyPatch):
         names = [f"http://paper.test/{i}.css" for i in range(100)]
         text = "".join(f"@import '{name}';" for name in names) + "p { color: green }"
         parsed: list[str] = []
 
         def parse(sheet: str) -> Sheet:
             parsed.append(sheet)
-            assert len(parsed) <= sources.MOST_SOURCES
+            assert len(parsed) <= sources.MAX_SHEETS
             return parse_sheet(sheet)
 
         monkeypatch.setattr(sources, "parse_sheet", parse)
@@ -217,8 +208,7 @@ class TestSheets:
         assert not styles.complete
         assert parsed
 
-    def test_imported_into_a_layer(self):
-        """The same sheet in two layers, and layers without a name that are not one."""
+    def test_imports_into_layers(self):
         sheets = {
             "http://paper.test/a.css": "p { color: red; font-weight: 300 } @layer { p { font-size: 9px } }",
             "http://paper.test/b.css": "@layer { p { font-size: 20px } }",
@@ -231,22 +221,19 @@ class TestSheets:
             display_none=False, visible=True,
         )  # fmt: skip
 
-    def test_data_url(self):
-        """A sheet in its own address."""
+    def test_applies_data_urls(self):
         link = "<link rel=stylesheet href='data:text/css,p%7Bcolor:green%7D'>"
         styles, found = styled(f"<!doctype html>{link}<p>x")
         assert styles.complete
         assert found["x"].color == Color(0, 128, 0)
 
-    def test_titles(self):
-        """The first title names the set of sheets that applies."""
+    def test_applies_the_first_titled_set(self):
         page = """<!doctype html><style title=day>p { color: green }</style>
           <style title=night>p { color: red }</style><style>p { font-size: 20px }</style><p>x"""
         _, found = styled(page)
         assert (found["x"].color, found["x"].font_size) == (Color(0, 128, 0), 20)
 
-    def test_parsed_sheets(self):
-        """Sheets may be given parsed, and serve any number of pages of either mode."""
+    def test_accepts_parsed_sheets(self):
         sheet = parse_sheet("p { color: green; font-size: 20 }")
         for doctype, size in (("<!doctype html>", 16), ("", 20), ("<!doctype html>", 16)):
             document = parse_document(f"{doctype}<link rel=stylesheet href=/a.css><p>x")
@@ -257,51 +244,48 @@ class TestSheets:
 
 class TestHostile:
     def substituted(self, html: str) -> list[str | None]:
-        """Return what the substitutions in the whole page make."""
-        made: list[str | None] = []
+        """Return the results of all substitutions on the page."""
+        results: list[str | None] = []
         substitute = variables.substitute
 
-        def substitute_and_note(
+        def substitute_and_record(
             text: str, lookup: Callable[[str], str | None], depth: int = 0
         ) -> str | None:
-            made.append(substitute(text, lookup, depth))
-            return made[-1]
+            results.append(substitute(text, lookup, depth))
+            return results[-1]
 
         with pytest.MonkeyPatch.context() as patch:
             for module in (variables, computed):
-                patch.setattr(module, "substitute", substitute_and_note)
+                patch.setattr(module, "substitute", substitute_and_record)
             styled(html)
-        return made
+        return results
 
-    def test_deep_page(self):
-        """No recursion over depth."""
+    def test_styles_deep_pages(self):
         deep = "<div style='font-size:1.01em'>" * 900 + "x"
         _, found = styled(f"<!doctype html><style>div div {{ color: red }}</style>{deep}")
         assert found["x"].font_size == 10_000
 
-    def test_circles_of_variables_everywhere(self):
-        """Every element declares variables that refer to each other."""
+    def test_bounds_circular_variables(self):
         own = "".join(f"--v{i}: var(--v{(i + 1) % 200}) x;" for i in range(200))
         page = f"<style>* {{ {own} color: var(--v0, red) }}</style>{different(300)}"
-        made = self.substituted(f"<!doctype html>{page}")
-        assert 300 < len(made) <= 305 * (variables.MOST_CHAIN + 2)
+        results = self.substituted(f"<!doctype html>{page}")
+        assert 300 < len(results) <= 305 * (variables.MAX_REFERENCE_CHAIN + 2)
 
     @pytest.mark.parametrize("steps", [16, 20, 60])
-    def test_laughs(self, steps: int):
-        """Values that double with every step stop at a size, and so does what all of them make."""
+    def test_bounds_exponential_variables(self, steps: int):
         own = "".join(f"--v{i}: var(--v{i + 1}) var(--v{i + 1});" for i in range(steps))
         page = f"{own} --v{steps}: ha; color: var(--v0, red)"
-        made = self.substituted(f"<!doctype html><style>* {{ {page} }}</style>{different(300)}")
-        assert 300 < len(made) <= 305 * (variables.MOST_CHAIN + 2)
-        sizes = [len(text or "") for text in made]
-        assert max(sizes) <= variables.MOST_CHARACTERS
-        most = variables.MOST_CHARACTERS_OF_PAGE + variables.MOST_CHARACTERS
-        assert sum(sizes) <= most + 300 * len(" red ")
+        results = self.substituted(f"<!doctype html><style>* {{ {page} }}</style>{different(300)}")
+        assert 300 < len(results) <= 305 * (variables.MAX_REFERENCE_CHAIN + 2)
+        sizes = [len(text or "") for text in results]
+        assert max(sizes) <= variables.MAX_SUBSTITUTION_LENGTH
+        limit = variables.MAX_PAGE_SUBSTITUTIONS + variables.MAX_SUBSTITUTION_LENGTH
+        assert sum(sizes) <= limit + 300 * len(" red ")
 
 
 def different(number: int) -> str:
-    """Return that many paragraphs, none of which shares its style."""
-    return "".join(f"<p style='--own: {place}'>x" for place in range(number))
+    """Return *number* paragraphs with distinct styles."""
+    return "".join(f"<p style='--own: {index}'>x" for index in range(number))
 
 
 def _page(corpora: Path, corpus: str, name: str) -> Document:
@@ -312,8 +296,8 @@ def _page(corpora: Path, corpus: str, name: str) -> Document:
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_real_pages(corpus_dir: Path):
-    """Pages with all their style in them: every text node has a style, none is beyond belief."""
+def test_styles_real_pages(corpus_dir: Path):
+    """Every text node has a plausible style."""
     entries = json.loads((corpus_dir / "css-complete.json").read_text())
     for entry in entries[::4]:
         document = _page(corpus_dir, entry["corpus"], entry["id"])

@@ -1,1 +1,1 @@
-"""Computed styles as Chromium has them, and how ours compare: the oracle of ``newscrawl.css``."""
+"""Comparison of the computed styles of ``newscrawl.css`` with those of Chromium."""

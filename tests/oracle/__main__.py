@@ -1,8 +1,8 @@
-"""Print how far our styles and Chromium's agree.
+"""Print the agreement of the computed styles with Chromium.
 
 python -m tests.oracle [GROUP ...] [--match TEXT] [--most N] [--json FILE]
 
-The groups are cases, samples, random, css-complete, css-sites, news212, fundus.
+The groups are cases, samples, random, css-complete, css-sites, news212 and fundus.
 """
 
 from __future__ import annotations
@@ -18,18 +18,22 @@ from tests.oracle.compare import Agreement, compare
 from tests.oracle.pages import cases, corpus_pages, sample_pages
 from tests.oracle.random_pages import random_pages
 
-# Those with all their sheets; of the pages of news212 and fundus most link sheets that are missing.
+# Pages with all their sheets; most pages of news212 and fundus link sheets that are missing.
 GROUPS = ("cases", "samples", "css-complete", "css-sites")
 
 
 def main() -> None:
-    """Compare the groups of pages asked for."""
+    """Compare the requested groups of pages."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracle")
     parser.add_argument(
         "groups", nargs="*", default=GROUPS, metavar="GROUP", help=f"default: {GROUPS}"
     )
-    parser.add_argument("--match", default="", help="compare pages with TEXT in the name only")
-    parser.add_argument("--most", type=int, default=40, help="disagreements to print of a group")
+    parser.add_argument(
+        "--match", default="", metavar="TEXT", help="compare only pages with TEXT in the name"
+    )
+    parser.add_argument(
+        "--most", type=int, default=40, help="disagreements to print per group (default: 40)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all disagreements to FILE")
     options = parser.parse_args()
     if reason := missing():
@@ -53,10 +57,10 @@ def _compare(group: str, match: str) -> Agreement:
     return Agreement(compare([page for page in pages if match in str(page)]))
 
 
-def _report(agreement: Agreement, most: int) -> str:
+def _report(agreement: Agreement, limit: int) -> str:
     lines = [str(agreement), "worst pages:"]
     lines += [f"  {len(c.disagreements)} of {c.page}" for c in agreement.worst()]
-    lines += ["disagreements:", *map(str, agreement.disagreements[:most])]
+    lines += ["disagreements:", *map(str, agreement.disagreements[:limit])]
     return "\n".join(lines)
 
 

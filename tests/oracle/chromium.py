@@ -1,4 +1,4 @@
-"""Computed styles of a page's elements, by a real Chromium that can reach nothing."""
+"""Computed styles of the elements of a page, from Chromium without network access."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Route
 
 NUMBER = "data-nc"
-"""Attribute that holds an element's row, so that both trees can be aligned."""
+"""Attribute with the row of an element, which aligns the two trees."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-# A mouse, which a headless browser lacks: "hover: hover" (2), "pointer: fine" (4).
+# A headless browser has no mouse: set "hover: hover" (2) and "pointer: fine" (4).
 _SETTINGS = (
     "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,"
     "imagesEnabled="
@@ -32,14 +32,14 @@ _ARGUMENTS = (
     "--disable-component-update",
     "--disable-extensions",
     "--no-first-run",
-    # A scroll bar takes 15 px off vw and the widths that media queries see.
+    # A scroll bar would reduce vw and the width for media queries by 15 px.
     "--hide-scrollbars",
 )
 _VIEWPORT = {"width": 1280, "height": 800}
 _PAGES_AT_ONCE = 4
 _PAGE_MS = 120_000
 
-# Relative colour syntax turns any colour into numbers of sRGB.
+# Relative colour syntax converts any colour to sRGB.
 _SCRIPT = """
 ([attribute, rows]) => {
   const element = new Map(), number = e => e ? Number(e.getAttribute(attribute) ?? -2) : -1;
@@ -53,7 +53,7 @@ _SCRIPT = """
   const styles = rows.map(row => {
     const e = element.get(row);
     const s = e && getComputedStyle(e);
-    // Outside of the flat tree, as in <video>, nothing has a style.
+    // Elements outside of the flat tree, as in <video>, have no style.
     if (!s?.fontSize) return null;
     return [s.fontSize, s.fontWeight, s.color, s.fontFamily, s.fontStyle, gone(e), s.visibility];
   });
@@ -73,10 +73,10 @@ _SCRIPT = """
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a page is rendered from, and which elements are asked for."""
+    """A page to render, and the rows of the requested elements."""
 
     url: str
-    #: UTF-8, each element with its row in the attribute :data:`NUMBER`
+    #: UTF-8; each element has its row in the attribute :data:`NUMBER`
     html: bytes
     #: absolute URL -> bytes
     sheets: Mapping[str, bytes]
@@ -85,24 +85,25 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What Chromium made of a page."""
+    """A page rendered by Chromium."""
 
-    #: of each row asked for: size, weight, colour, family, style, no display, visibility; or None
-    #: where Chromium's parser dropped the element, or gives it no style (inside <video>)
+    #: for each requested row: size, weight, colour, family, style, display none, visibility;
+    #: None if Chromium's parser dropped the element or gives it no style (inside <video>)
     styles: list[list[Any] | None]
-    #: row -> rows of the parent and of the previous sibling; -1 for none, -2 for one of its own
+    #: row -> rows of the parent and of the previous sibling; -1 for none, -2 for elements that
+    #: only Chromium's tree has
     around: dict[int, tuple[int, int]]
-    #: a colour outside of ``rgb()`` -> the same as ``color(srgb ...)``
+    #: colour in another notation than ``rgb()`` -> the same as ``color(srgb ...)``
     srgb: dict[str, str]
 
 
 def executable() -> str | None:
-    """Return the path of an installed Chromium."""
+    """Return the path of an installed Chromium, None if there is none."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def missing() -> str | None:
-    """Return what keeps the oracle from running on this machine, None if nothing does."""
+    """Return the reason why the oracle cannot run on this machine, None if it can."""
     if importlib.util.find_spec("playwright") is None:
         return "playwright is not installed: pip install -e '.[dev]'"
     if executable() is None:
@@ -111,7 +112,7 @@ def missing() -> str | None:
 
 
 def render(requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]) -> None:
-    """Render pages, some in parallel, and call *done* with the place of each and its result."""
+    """Render pages, some in parallel, and call *done* with the index and result of each."""
     asyncio.run(_render(requests, done))
 
 
@@ -120,15 +121,15 @@ async def _render(
 ) -> None:
     from playwright.async_api import Error  # may be missing
 
-    places = enumerate(requests)
+    indexed = enumerate(requests)
 
     async def work(context: BrowserContext) -> None:
-        for place, request in places:
+        for index, request in indexed:
             try:
                 rendered: Rendered | Exception = await _page(context, request)
             except Error as error:
                 rendered = error
-            done(place, rendered)
+            done(index, rendered)
 
     async with browser_context() as context:
         await asyncio.gather(*(work(context) for _ in range(_PAGES_AT_ONCE)))
@@ -136,9 +137,9 @@ async def _render(
 
 @asynccontextmanager
 async def browser_context(*, images: bool = False) -> AsyncIterator[BrowserContext]:
-    """Start Chromium, as a desktop's screen of 1280 by 800 pixels, for as long as the context lasts.
+    """Start Chromium with a screen of 1280 by 800 px for the duration of the context.
 
-    JavaScript is off: a page is shown as it was crawled. ``page.evaluate`` works nevertheless.
+    JavaScript is off, so that a page is shown as crawled; ``page.evaluate`` still works.
     """
     from playwright.async_api import async_playwright  # may be missing
 
@@ -161,13 +162,13 @@ async def _page(context: BrowserContext, request: Request) -> Rendered:
 
     async def answer(route: Route) -> None:
         nonlocal served
-        asked = route.request
-        if asked.is_navigation_request() and asked.frame == page.main_frame:
-            # 204: a <meta http-equiv=refresh> leaves the page where it is.
+        requested = route.request
+        if requested.is_navigation_request() and requested.frame == page.main_frame:
+            # 204 ignores a <meta http-equiv=refresh>.
             fields = {"status": 204} if served else {"body": request.html}
             served = True
             await route.fulfill(content_type="text/html; charset=utf-8", **fields)
-        elif (sheet := request.sheets.get(urldefrag(asked.url).url)) is not None:
+        elif (sheet := request.sheets.get(urldefrag(requested.url).url)) is not None:
             headers = {"access-control-allow-origin": "*"}
             await route.fulfill(body=sheet, content_type="text/css", headers=headers)
         else:
@@ -175,7 +176,7 @@ async def _page(context: BrowserContext, request: Request) -> Rendered:
 
     try:
         await page.route("**/*", answer)
-        # Without scripts, "domcontentloaded" comes before linked sheets apply.
+        # Without scripts, "domcontentloaded" fires before linked sheets apply.
         await page.goto(request.url, wait_until="load")
         result = await page.evaluate(_SCRIPT, [NUMBER, request.rows])
     finally:

@@ -1,4 +1,4 @@
-"""Our computed styles beside Chromium's, text parent by text parent."""
+"""Comparison of computed styles with Chromium, for each parent of a text node."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from tests.oracle.pages import Page
 
-_LONGEST_COMPOUND = 60
+_MAX_COMPOUND_LENGTH = 60
 _UNSEEN = frozenset((SCRIPT, HEAD))
 SIZE_TOLERANCE = 0.06
-"""Pixels: Chromium rounds to 64ths in places."""
+"""In px; Chromium rounds some sizes to 64ths."""
 
-# What may stand before a doctype: white space, comments, processing instructions.
+# A doctype after white space, comments and processing instructions.
 _DOCTYPE = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?[^>]*>)*(<!doctype[^>]*>)", re.IGNORECASE | re.DOTALL
 )
@@ -34,14 +34,14 @@ _ESCAPE = re.compile(r"\\(.)")
 
 
 class Style(NamedTuple):
-    """What is compared, of one element."""
+    """The compared properties of an element."""
 
     font_size: float
     font_weight: float
     bold: bool
     #: red, green, blue in 0..255, alpha in 0..1
     color: tuple[float, float, float, float]
-    #: in lower case: browsers do not tell case in names of families
+    #: in lower case, as family names are case-insensitive
     font_family: tuple[str, ...]
     font_style: str
     #: ``display: none``, of the element or of an ancestor
@@ -52,36 +52,36 @@ class Style(NamedTuple):
         """Return the names of the properties that differ from *other*."""
         return [
             name
-            for name, mine, its in zip(self._fields, self, other, strict=True)
-            if not _agree(name, mine, its)
+            for name, ours, theirs in zip(self._fields, self, other, strict=True)
+            if not _agree(name, ours, theirs)
         ]
 
 
-def _agree(name: str, mine: Any, its: Any) -> bool:
-    if name == "font_weight":  # ours are whole numbers
-        return abs(mine - its) < 1
+def _agree(name: str, ours: Any, theirs: Any) -> bool:
+    if name == "font_weight":  # ours are integers
+        return abs(ours - theirs) < 1
     if name == "font_size":
-        return abs(mine - its) <= SIZE_TOLERANCE
-    if name == "color":  # one step of 8 bits, and alpha is written with three digits
-        return all(abs(a - b) <= 1 for a, b in zip(mine[:3], its[:3], strict=True)) and (
-            abs(mine[3] - its[3]) <= 0.006
+        return abs(ours - theirs) <= SIZE_TOLERANCE
+    if name == "color":  # one step of 8 bits, and alpha has three digits
+        return all(abs(a - b) <= 1 for a, b in zip(ours[:3], theirs[:3], strict=True)) and (
+            abs(ours[3] - theirs[3]) <= 0.006
         )
-    return bool(mine == its)
+    return bool(ours == theirs)
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One property of one element on which we differ."""
+    """A property of an element that differs."""
 
     page: str
     #: selectors of the innermost ancestors and of the element
     path: str
-    #: how its text begins
+    #: start of its text
     text: str
     name: str
     ours: Any
     theirs: Any
-    #: the two parsers built different trees around the element: no question of style
+    #: whether the two parsers built different trees around the element
     other_tree: bool
 
     def __str__(self) -> str:
@@ -93,19 +93,19 @@ class Disagreement:
 
 @dataclass(slots=True)
 class Comparison:
-    """A page compared."""
+    """The comparison of a page."""
 
     page: Page
     compared: int = 0
-    #: elements that Chromium's parser dropped, or to which it gives no style
+    #: elements that Chromium's parser dropped or that have no style in Chromium
     dropped: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
-    #: why nothing was compared
+    #: the reason if the page could not be compared
     error: str | None = None
 
 
 class Agreement:
-    """Agreement by property over many pages."""
+    """The agreement by property over many pages."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self.comparisons = list(comparisons)
@@ -128,10 +128,10 @@ class Agreement:
         lines += [f"  {c.page}: {c.error}" for c in self.comparisons if c.error]
         return "\n".join(lines)
 
-    def worst(self, most: int = 10) -> list[Comparison]:
-        """Return the pages with most disagreements, worst first."""
+    def worst(self, limit: int = 10) -> list[Comparison]:
+        """Return the pages with the most disagreements, worst first."""
         ordered = sorted(self.comparisons, key=lambda c: -len(c.disagreements))
-        return [c for c in ordered[:most] if c.disagreements]
+        return [c for c in ordered[:limit] if c.disagreements]
 
 
 def compare(pages: Sequence[Page]) -> list[Comparison]:
@@ -140,23 +140,23 @@ def compare(pages: Sequence[Page]) -> list[Comparison]:
     subjects: dict[int, _Subject] = {}
 
     def requests() -> Iterator[Request]:
-        for place, page in enumerate(pages):
-            subjects[place] = _Subject(page)
-            yield subjects[place].request()
+        for index, page in enumerate(pages):
+            subjects[index] = _Subject(page)
+            yield subjects[index].request()
 
-    def done(place: int, rendered: Rendered | Exception) -> None:
-        subject = subjects.pop(place)  # a document is large
+    def done(index: int, rendered: Rendered | Exception) -> None:
+        subject = subjects.pop(index)  # a document is large
         if isinstance(rendered, Rendered):
-            subject.compare(rendered, comparisons[place])
+            subject.compare(rendered, comparisons[index])
         else:
-            comparisons[place].error = str(rendered)
+            comparisons[index].error = str(rendered)
 
     render(requests(), done)
     return comparisons
 
 
 def request_of(page: Page, document: Document, rows: list[int]) -> Request:
-    """Return the page as Chromium shall have it: our tree, with the rows in it, from now on."""
+    """Return the request for the serialised *document*; sets the row attributes in its tree."""
     for row, tag in enumerate(document.tag):
         if tag != TEXT:
             document.element(row).set(NUMBER, str(row))
@@ -167,7 +167,7 @@ def request_of(page: Page, document: Document, rows: list[int]) -> Request:
 
 
 class _Subject:
-    """A page of ours on its way through Chromium."""
+    """A page, its document and its styles."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -176,7 +176,7 @@ class _Subject:
         self.ours = _our_styles(page, self.document, self.rows)
 
     def request(self) -> Request:
-        """Return what Chromium is asked."""
+        """Return the request for Chromium."""
         return request_of(self.page, self.document, self.rows)
 
     def compare(self, rendered: Rendered, comparison: Comparison) -> None:
@@ -199,7 +199,7 @@ class _Subject:
 
 
 class _Trees:
-    """Where Chromium's tree differs from ours."""
+    """Differences between Chromium's tree and the document."""
 
     def __init__(self, document: Document, rendered: Rendered) -> None:
         self._document = document
@@ -220,7 +220,7 @@ class _Trees:
 
 
 def text_parents(document: Document) -> list[int]:
-    """Return the rows of the parents of text nodes in the body (no scripts, styles, images)."""
+    """Return the rows of the parents of text nodes in the body, except scripts and styles."""
     body = next((row for row, tag in enumerate(document.tag) if tag == "body"), 0)
     rows = range(body, document.end[body])
     texts = (
@@ -248,7 +248,7 @@ def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> list[Sty
 
 
 def their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:
-    """Return the style of an element that Chromium rendered: what :class:`Rendered` has of it."""
+    """Return the style of an element from its values in :class:`Rendered`."""
     size, weight, color, family, font_style, gone, visibility = values
     return Style(
         font_size=float(size.removesuffix("px")),
@@ -263,7 +263,7 @@ def their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:
 
 
 def _color(written: str) -> tuple[float, float, float, float]:
-    """Return ``rgb(...)`` in 0..255 or ``color(srgb ...)`` in 0..1 as numbers, clipped."""
+    """Return the components of ``rgb(...)`` or ``color(srgb ...)``, clipped to 0..255."""
     red, green, blue, *alpha = (
         0.0 if number == "none" else float(number) for number in _NUMBERS.findall(written)
     )
@@ -278,12 +278,12 @@ def _families(written: str) -> Iterator[str]:
 
 
 def _path(document: Document, row: int) -> str:
-    chain = [row, *document.ancestors(row)][:5]
-    return ">".join(_compound(document.element(u)) for u in reversed(chain))
+    path = [row, *document.ancestors(row)][:5]
+    return ">".join(_compound(document.element(u)) for u in reversed(path))
 
 
 def _compound(element: etree._Element) -> str:
     identifier = element.get("id")
     classes = "".join(f".{name}" for name in (element.get("class") or "").split())
     whole = f"{element.tag}#{identifier}{classes}" if identifier else f"{element.tag}{classes}"
-    return whole[:_LONGEST_COMPOUND]
+    return whole[:_MAX_COMPOUND_LENGTH]

@@ -1,4 +1,4 @@
-"""The pages that the oracle compares: cases of our own, the samples, pages of the corpora."""
+"""The pages that the oracle compares: hard cases, samples and pages of the corpora."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLES = Path(samples.__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page with every style sheet that may be asked for. Nothing else can be reached."""
+    """A page with all style sheets that it may request."""
 
     group: str
     name: str
@@ -34,7 +34,7 @@ class Page:
 
 
 def cases() -> list[Page]:
-    """Return the hard cases: each tests what its title says; its sheets lie beside it."""
+    """Return the hard cases; the title of a page describes the case."""
     return list(_folder("cases", CASES, "http://cases.test/"))
 
 
@@ -53,7 +53,7 @@ def corpus_pages(corpora: Path, *groups: str) -> list[Page]:
 
     *groups*: ``css-complete`` (pages of news212 and fundus without external sheets),
     ``css-sites`` (pages stored with all their sheets), ``news212`` and ``fundus`` (all their
-    pages; what sheets they link are missing for Chromium, too).
+    pages; their linked sheets are missing for Chromium, too).
     """
     found: list[Page] = []
     if "css-complete" in groups:

@@ -1,4 +1,4 @@
-"""Pages made by chance of everything that the hard cases hold, the same in every run."""
+"""Random pages from the constructs of the hard cases, the same in every run."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _VALUES = {
         "red", "#0a5", "#12345678", "369", "rgb(1 2 3 / 50%)", "rgba(1, 2, 3, .5)", "currentColor",
         "hsl(120 50% 40%)", "gren", "transparent", "var(--c)", "var(--none, navy)", "oklch(60% .1 50)",
         "color-mix(in srgb, red 30%, blue)", "rgba(#123, .5)", "Canvastext", "#GGG", "hwb(90 10% 10%)",
-        "rgb(from red r 50 b)", "light-dark(teal, red)",
+        "light-dark(teal, red)",
     ),
     "display": ("none", "block", "inline", "flex", "contents", "bogus", "inline-block", "table"),
     "visibility": ("hidden", "visible", "collapse", "shown"),
@@ -107,113 +107,111 @@ _RUINS = ("}", "{", "@import 'x.css';", "<!--", "-->", ";", "x { color: red", "/
 
 
 def random_pages(number: int, start: int = 0) -> list[Page]:
-    """Return *number* pages, those with the seeds from *start* on."""
+    """Return *number* pages, with the seeds from *start* on."""
     return [_page(seed) for seed in range(start, start + number)]
 
 
 def _page(seed: int) -> Page:
-    chance = Random(seed)
-    doctype = "" if chance.random() < 0.25 else "<!doctype html>"
-    sheets = "".join(f"<style>\n{_sheet(chance)}</style>\n" for _ in range(chance.randint(1, 3)))
-    body = "".join(_element(chance, _BLOCKS, 4) for _ in range(8))
+    rng = Random(seed)
+    doctype = "" if rng.random() < 0.25 else "<!doctype html>"
+    sheets = "".join(f"<style>\n{_sheet(rng)}</style>\n" for _ in range(rng.randint(1, 3)))
+    body = "".join(_element(rng, _BLOCKS, 4) for _ in range(8))
     html = f"{doctype}<html><head><title>{seed}</title>\n{sheets}</head><body>{body}</body></html>"
     return Page("random", str(seed), f"http://random.test/{seed}", html.encode())
 
 
-def _element(chance: Random, names: list[str], depth: int) -> str:
-    name = chance.choice(names)
-    attributes = _attributes(chance)
+def _element(rng: Random, names: list[str], depth: int) -> str:
+    name = rng.choice(names)
+    attributes = _attributes(rng)
     if name == "ul":
-        items = "".join(_element(chance, ["li"], depth - 1) for _ in range(chance.randint(1, 4)))
+        items = "".join(_element(rng, ["li"], depth - 1) for _ in range(rng.randint(1, 4)))
         return f"<ul{attributes}>{items}</ul>\n"
     if name == "table":
-        cells = "".join(_element(chance, ["td", "th"], depth - 1) for _ in range(3))
+        cells = "".join(_element(rng, ["td", "th"], depth - 1) for _ in range(3))
         return f"<table{attributes}><tbody><tr>{cells}</tr></tbody></table>\n"
     # Phrases hold phrases, and a link no link: both parsers build this tree.
     inner = [phrase for phrase in _PHRASES if phrase != name]
     if name in _PHRASES:
         inner = [phrase for phrase in names if phrase not in {name, "a"}]
     elif depth > 1 and name in {"div", "section", "article", "blockquote", "main", "li", "td"}:
-        inner = [block for block in _BLOCKS if block != "main"] if chance.random() < 0.6 else inner
-    children = (_element(chance, inner, depth - 1) for _ in range(chance.randint(0, 3)))
+        inner = [block for block in _BLOCKS if block != "main"] if rng.random() < 0.6 else inner
+    children = (_element(rng, inner, depth - 1) for _ in range(rng.randint(0, 3)))
     content = " text ".join(["text", *children]) if depth > 0 else "text"
     return f"<{name}{attributes}>{content}</{name}>"
 
 
-def _attributes(chance: Random) -> str:
+def _attributes(rng: Random) -> str:
     parts = []
-    if chance.random() < 0.6:
-        names = chance.sample(_CLASSES, chance.randint(1, 3))
+    if rng.random() < 0.6:
+        names = rng.sample(_CLASSES, rng.randint(1, 3))
         parts.append(f'class="{" ".join(names)}"')
-    if chance.random() < 0.1:
-        parts.append(f'id="{chance.choice(_IDS)}"')
-    if chance.random() < 0.3:
-        parts.append(chance.choice(_ATTRIBUTES))
-    if chance.random() < 0.15:
-        declarations = _declarations(chance).replace('"', "&quot;")
+    if rng.random() < 0.1:
+        parts.append(f'id="{rng.choice(_IDS)}"')
+    if rng.random() < 0.3:
+        parts.append(rng.choice(_ATTRIBUTES))
+    if rng.random() < 0.15:
+        declarations = _declarations(rng).replace('"', "&quot;")
         parts.append(f'style="{declarations}"')
     return "".join(f" {part}" for part in parts)
 
 
-def _sheet(chance: Random) -> str:
-    return "".join(_rule(chance, 2) for _ in range(chance.randint(5, 30)))
+def _sheet(rng: Random) -> str:
+    return "".join(_rule(rng, 2) for _ in range(rng.randint(5, 30)))
 
 
-def _rule(chance: Random, depth: int) -> str:
-    if chance.random() < 0.02:
-        return f"{chance.choice(_RUINS)}\n"
-    if depth and chance.random() < 0.15:
-        rules = "".join(_rule(chance, depth - 1) for _ in range(chance.randint(1, 3)))
-        return f"{chance.choice(_CONDITIONS)} {{\n{rules}}}\n"
-    selectors = ", ".join(_selector(chance) for _ in range(chance.choice((1, 1, 1, 2, 3))))
+def _rule(rng: Random, depth: int) -> str:
+    if rng.random() < 0.02:
+        return f"{rng.choice(_RUINS)}\n"
+    if depth and rng.random() < 0.15:
+        rules = "".join(_rule(rng, depth - 1) for _ in range(rng.randint(1, 3)))
+        return f"{rng.choice(_CONDITIONS)} {{\n{rules}}}\n"
+    selectors = ", ".join(_selector(rng) for _ in range(rng.choice((1, 1, 1, 2, 3))))
     nested = ""
-    if depth and chance.random() < 0.15:
-        nested = f"{chance.choice(('&', '& ', '> ', '', '+ ', '.a &'))}{_rule(chance, 0)}"
-    after = _declarations(chance) if nested and chance.random() < 0.3 else ""
-    return f"{selectors} {{ {_declarations(chance)}; {nested}{after} }}\n"
+    if depth and rng.random() < 0.15:
+        nested = f"{rng.choice(('&', '& ', '> ', '', '+ ', '.a &'))}{_rule(rng, 0)}"
+    after = _declarations(rng) if nested and rng.random() < 0.3 else ""
+    return f"{selectors} {{ {_declarations(rng)}; {nested}{after} }}\n"
 
 
-def _selector(chance: Random) -> str:
-    parts = [_compound(chance)]
-    while chance.random() < 0.4:
-        parts += [chance.choice(_COMBINATORS), _compound(chance)]
+def _selector(rng: Random) -> str:
+    parts = [_compound(rng)]
+    while rng.random() < 0.4:
+        parts += [rng.choice(_COMBINATORS), _compound(rng)]
     return "".join(parts)
 
 
-def _compound(chance: Random, depth: int = 1) -> str:
-    parts = [chance.choice(("", "", "*", *_BLOCKS, *_PHRASES, "li", "td", "P"))]
-    for _ in range(chance.choice((0, 1, 1, 2))):
-        kind = chance.random()
+def _compound(rng: Random, depth: int = 1) -> str:
+    parts = [rng.choice(("", "", "*", *_BLOCKS, *_PHRASES, "li", "td", "P"))]
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        kind = rng.random()
         if kind < 0.5:
-            name = chance.choice(_CLASSES)
+            name = rng.choice(_CLASSES)
             parts.append(f".{_ESCAPED.get(name, name)}")
         elif kind < 0.6:
-            parts.append(f"#{chance.choice(_IDS)}")
+            parts.append(f"#{rng.choice(_IDS)}")
         elif kind < 0.75:
-            parts.append(chance.choice(_ATTRIBUTE_TESTS))
+            parts.append(rng.choice(_ATTRIBUTE_TESTS))
         elif kind < 0.9 or not depth:
-            parts.append(chance.choice(_PSEUDO_CLASSES))
+            parts.append(rng.choice(_PSEUDO_CLASSES))
         else:
-            parts.append(_functional(chance))
+            parts.append(_functional(rng))
     return "".join(parts) or "*"
 
 
-def _functional(chance: Random) -> str:
-    name = chance.choice((":is", ":where", ":not", ":has", ":not", ":-webkit-any"))
-    start = chance.choice(("", "", "> ", "+ ", "~ ")) if name == ":has" else ""
-    listed = [_compound(chance, 0) for _ in range(chance.choice((1, 1, 2)))]
+def _functional(rng: Random) -> str:
+    name = rng.choice((":is", ":where", ":not", ":has", ":not", ":-webkit-any"))
+    start = rng.choice(("", "", "> ", "+ ", "~ ")) if name == ":has" else ""
+    listed = [_compound(rng, 0) for _ in range(rng.choice((1, 1, 2)))]
     return f"{name}({start}{', '.join(listed)})"
 
 
-def _declarations(chance: Random) -> str:
-    return "; ".join(_declaration(chance) for _ in range(chance.randint(1, 4)))
+def _declarations(rng: Random) -> str:
+    return "; ".join(_declaration(rng) for _ in range(rng.randint(1, 4)))
 
 
-def _declaration(chance: Random) -> str:
+def _declaration(rng: Random) -> str:
     # "all" seldom: it would hide everything else
-    name = chance.choice([n for n in _VALUES if n != "all" or chance.random() < 0.2])
-    value = chance.choice(_WIDE) if chance.random() < 0.08 else chance.choice(_VALUES[name])
-    important = (
-        chance.choice((" !important", "! IMPORTANT", " !imp")) if chance.random() < 0.08 else ""
-    )
+    name = rng.choice([n for n in _VALUES if n != "all" or rng.random() < 0.2])
+    value = rng.choice(_WIDE) if rng.random() < 0.08 else rng.choice(_VALUES[name])
+    important = rng.choice((" !important", "! IMPORTANT", " !imp")) if rng.random() < 0.08 else ""
     return f"{name}: {value}{important}"

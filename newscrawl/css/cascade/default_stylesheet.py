@@ -1,7 +1,6 @@
-"""The style sheet of the browser, and what HTML attributes say of style.
+"""Default style sheet of Chromium, and presentational hints of HTML attributes.
 
-As Chromium has it, which no longer makes headings in sections smaller; for a screen on which
-scripts run. https://html.spec.whatwg.org/multipage/rendering.html
+https://html.spec.whatwg.org/multipage/rendering.html
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from newscrawl.css.values.fonts import FontSize, parse_families
 if TYPE_CHECKING:
     from lxml import etree
 
-    from newscrawl.css.values.values import Value
+    from newscrawl.css.values.declared_values import Value
 
 UA_SHEET = """
 area, audio:not([controls]), base, basefont, datalist, dialog:not([open]), head, link, meta,
@@ -56,16 +55,16 @@ option { font-weight: normal }
 QUIRKS_SHEET = """
 table { font-weight: normal; font-size: medium; font-style: normal }
 """
-"""What is added in quirks mode."""
+"""Additional rules in quirks mode."""
 
 _SIZE = re.compile(r"[ \t\n\f\r]*([+-]?)(\d+)")
 
 Hints = tuple[tuple[str, "Value"], ...]
-"""(property, value) of what attributes say: declarations of an author, before all sheets."""
+"""(property, value) of presentational hints: author declarations before all sheets."""
 
 
 def presentational_hints(tag: str, element: etree._Element) -> Hints:
-    """Return what the attributes of *element* say of its style."""
+    """Return the presentational hints of *element*."""
     hints: list[tuple[str, Value]] = []
     if tag == "font":
         hints += _font(element)
@@ -93,7 +92,7 @@ def _font(element: etree._Element) -> list[tuple[str, Value]]:
 
 
 def legacy_font_size(text: str) -> FontSize | None:
-    """Return the size of ``<font size>``, which has seven steps of which the third is medium.
+    """Return the size of ``<font size>``: seven steps, of which the third is medium.
 
     https://html.spec.whatwg.org/#rules-for-parsing-a-legacy-font-size
     """

@@ -1,314 +1,179 @@
-"""Which rules apply to an element: an index of rules, and its use on one page.
+"""Matching of rules with the elements of a page.
 
-:class:`RuleIndex` files rules under a name that their subject must have, and compiles a selector
-when an element has that name; it outlives the page, as does what is :class:`MatchCache` of the names of
-elements. :class:`Matcher` finds the rules of elements of one page and finds them once for elements
-that no selector can tell apart.
+:class:`MatchCache` holds results that depend only on the names of elements and outlives the page.
+:class:`Matcher` matches the elements of one page, once for all elements with the same path id.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from newscrawl.css.selectors.compiled_selectors import ANCESTORS, NAMES, SelectorError
-from newscrawl.css.selectors.element_tree import StyleTree, ascii_lower
-from newscrawl.css.selectors.rule_keys import END, ancestor_name
-from newscrawl.css.selectors.selectors import all_valid, compile_selector
-from newscrawl.css.sheets.scanner import file_rules
+from newscrawl.css.selectors.compiled_selectors import ANCESTORS, NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
-
-__all__ = ["Match", "Matcher", "RuleIndex", "StyleTree"]
+    from newscrawl.css.cascade.rule_index import Match, RuleIndex, SelectorEntry
+    from newscrawl.css.selectors.style_tree import StyleTree
 
 P = TypeVar("P")
 
-_SPECIFICITY: dict[str, Specificity] = {"#": (1, 0, 0), ".": (0, 1, 0)}
 
-
-class Match(NamedTuple, Generic[P]):
-    """A rule that applies."""
-
-    specificity: Specificity
-    payload: P
-
-
-class _Entry(Generic[P]):
-    """One selector of a rule, compiled."""
-
-    __slots__ = ("ancestors", "decided_by", "fragile", "match", "matches", "names")
-
-    def __init__(self, selector: Selector, payload: P) -> None:
-        self.names = selector.compounds[0].names
-        self.ancestors = selector.ancestors
-        self.decided_by = selector.decided_by
-        self.fragile = selector.fragile
-        self.matches = selector.matches
-        self.match = Match(selector.specificity, payload)
-
-
-class _Bucket(Generic[P]):
-    """What is filed under one name."""
-
-    __slots__ = ("drafts", "new", "open", "sure")
-
-    def __init__(self, new: list[int]) -> None:
-        #: places of selectors that nobody has looked at yet
-        self.new = new
-        #: places of those that need an ancestor of some name, by that name
-        self.drafts: dict[str, list[int]] = {}
-        #: rules that need nothing but the name
-        self.sure: list[Match[P]] = []
-        #: the other selectors that are compiled
-        self.open: list[_Entry[P]] = []
-
-
-class RuleIndex(Generic[P]):
-    """Rules by the name of what they select, for any number of pages of one mode.
-
-    *rules* are their complex selectors, with :data:`~newscrawl.css.selectors.rule_keys.END` between those of one.
-    *payload* gives what the rule of a number says: its declarations, its place in the order of
-    rules. It is asked when a selector is compiled: when an element has the name under which it is
-    filed, and an ancestor the name that :func:`~newscrawl.css.selectors.rule_keys.ancestor_name` tells.
-    """
-
-    def __init__(
-        self, rules: Sequence[str], payload: Callable[[int], P], *, quirks: bool = False
-    ) -> None:
-        #: whether the pages are in quirks mode
-        self.quirks = quirks
-        self._rules = rules
-        self._payload = payload
-        # Flat lists: an object for each selector would keep the garbage collector busy.
-        self._texts, self._ends, self._places = file_rules(rules, quirks=quirks)
-        self._buckets: dict[str, _Bucket[P]] = {}
-        self._valid: dict[int, bool] = {}
-
-    def __contains__(self, name: str) -> bool:
-        """Return whether rules are filed under *name*."""
-        return name in self._places
-
-    def read(self, name: str, tree: StyleTree) -> _Bucket[P]:
-        """Return what is filed under *name*, the selectors without a known ancestor compiled."""
-        bucket = self._buckets.get(name)
-        if bucket is None:
-            bucket = self._buckets[name] = _Bucket(self._places[name])
-        plain = name[1:2] if name[0] in ".#" else name[0]
-        easy = plain.isascii() and plain.isalpha()
-        while bucket.new and not tree.exhausted:
-            place = bucket.new.pop()
-            text = self._texts[place]
-            tree.steps += 1 + len(text) // 16
-            if easy and text == name:
-                self._add_name(bucket, place, tree)
-            elif above := ancestor_name(text):
-                above = ascii_lower(above) if self.quirks else above
-                bucket.drafts.setdefault(above, []).append(place)
-            else:
-                self._add(bucket, name, place, tree)
-        return bucket
-
-    def complete(self, name: str, above: Collection[str] | None, tree: StyleTree) -> None:
-        """Compile what is filed under *name* for elements with ancestors of names *above*.
-
-        None stands for any.
-        """
-        bucket = self._buckets[name]
-        drafts = bucket.drafts
-        for one in list(drafts) if above is None else [one for one in drafts if one in above]:
-            places = drafts[one]
-            while places and not tree.exhausted:
-                self._add(bucket, name, places.pop(), tree)
-            if not places:
-                del drafts[one]
-
-    def _add_name(self, bucket: _Bucket[P], place: int, tree: StyleTree) -> None:
-        """Add a selector that is a name and nothing else."""
-        number = bisect_right(self._ends, place)
-        if self._is_valid(number, tree):
-            specificity = _SPECIFICITY.get(self._texts[place][0], (0, 0, 1))
-            bucket.sure.append(Match(specificity, self._payload(number)))
-
-    def _add(self, bucket: _Bucket[P], name: str, place: int, tree: StyleTree) -> None:
-        """Add a selector, unless it is invalid or never matches."""
-        text, number = self._texts[place], bisect_right(self._ends, place)
-        tree.steps += len(text)
-        selector = compile_selector(text, quirks=self.quirks)
-        if isinstance(selector, SelectorError) or selector.never:
-            return
-        if not self._is_valid(number, tree):
-            return
-        entry = _Entry(selector, self._payload(number))
-        if entry.decided_by == NAMES and entry.names <= {name}:
-            bucket.sure.append(entry.match)
-        else:
-            bucket.open.append(entry)
-
-    def _is_valid(self, number: int, tree: StyleTree) -> bool:
-        """Return whether each of a rule's selectors is one; else the rule is void."""
-        rule = self._rules[number]
-        if END not in rule:
-            return True
-        known = self._valid.get(number)
-        if known is None:
-            tree.steps += len(rule)
-            known = self._valid[number] = all_valid(rule.split(END), quirks=self.quirks)
-        return known
-
-
-class _Filed(NamedTuple, Generic[P]):
-    """What all sheets of a page have filed under a name, as in :class:`_Bucket`."""
+class _NameCandidates(NamedTuple, Generic[P]):
+    """The selectors with one key in all sheets of a page."""
 
     name: str
-    sure: list[Match[P]]
-    open: list[_Entry[P]]
-    drafts: dict[str, list[int]]
+    #: rules that require only the key
+    certain: list[Match[P]]
+    #: the other compiled selectors
+    conditional: list[SelectorEntry[P]]
+    #: required ancestor names of selectors that are not compiled yet
+    deferred: set[str]
 
 
 class _Candidates(NamedTuple, Generic[P]):
-    """The rules of elements that look alike."""
+    """The candidate rules of elements with the same names."""
 
-    #: those that apply
-    sure: tuple[Match[P], ...]
-    #: those to be tried on each
-    open: tuple[_Entry[P], ...]
-    #: where there may be others, below other ancestors
-    drafts: tuple[_Filed[P], ...] = ()
+    #: rules that apply
+    certain: tuple[Match[P], ...]
+    #: selectors to be matched with each element
+    conditional: tuple[SelectorEntry[P], ...]
+    #: keys with deferred selectors
+    deferred: tuple[_NameCandidates[P], ...] = ()
 
 
 class MatchCache(Generic[P]):
-    """What is known of any page with the rules of *indexes*."""
+    """Matching results that hold for any page with the rules of *indexes*."""
 
     def __init__(self, indexes: Iterable[RuleIndex[P]]) -> None:
         self.indexes = tuple(indexes)
-        self.of_name: dict[str, _Filed[P]] = {}
-        self.of_names: dict[frozenset[str], _Candidates[P]] = {}
-        self._shared: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
+        self.by_name: dict[str, _NameCandidates[P]] = {}
+        self.by_names: dict[frozenset[str], _Candidates[P]] = {}
+        self._interned: dict[tuple[int, ...], tuple[Match[P], ...]] = {}
 
     @property
     def size(self) -> int:
-        """How much that is."""
-        return len(self.of_name) + len(self.of_names) + len(self._shared)
+        """Number of cached entries."""
+        return len(self.by_name) + len(self.by_names) + len(self._interned)
 
-    def share(self, matches: Sequence[Match[P]]) -> tuple[Match[P], ...]:
-        """Return *matches* as a tuple, the same for the same ones."""
-        return self._shared.setdefault(tuple(map(id, matches)), tuple(matches))
+    def intern(self, matches: Sequence[Match[P]]) -> tuple[Match[P], ...]:
+        """Return *matches* as a tuple, the same object for the same matches."""
+        return self._interned.setdefault(tuple(map(id, matches)), tuple(matches))
 
 
 class Matcher(Generic[P]):
-    """The rules that apply to the elements of one page."""
+    """Finds the rules that apply to the elements of one page."""
 
-    def __init__(self, tree: StyleTree, known: MatchCache[P]) -> None:
+    def __init__(self, tree: StyleTree, cache: MatchCache[P]) -> None:
         self._tree = tree
-        self._known = known
-        if any(index.quirks != tree.quirks for index in known.indexes):
-            raise ValueError("a page in quirks mode needs an index in quirks mode, and only that")
-        self._of_chain: dict[int, _Candidates[P]] = {}
+        self._cache = cache
+        if any(index.quirks != tree.quirks for index in cache.indexes):
+            raise ValueError("the page and the rule indexes must have the same quirks mode")
+        self._by_path: dict[int, _Candidates[P]] = {}
 
     def matches(self, row: int) -> tuple[Match[P], ...]:
-        """Return the rules that apply to the element of *row*, in no order.
+        """Return the rules that apply to the element of *row*, in no particular order.
 
-        Elements of the same rules get the same tuple. Once the tree is ``exhausted``, nothing is
-        matched any more.
+        Elements with the same rules get the same tuple. Once the tree is ``exhausted``, no further
+        rules match.
         """
         tree = self._tree
-        chain = tree.chain(row)
-        candidates = self._of_chain.get(chain)
+        path_id = tree.path_id(row)
+        candidates = self._by_path.get(path_id)
         if candidates is None:
-            candidates = self._of_chain[chain] = self._sift(row)
-        if not candidates.open:
-            return candidates.sure
-        tree.steps += len(candidates.open)
-        more = [entry.match for entry in candidates.open if entry.matches(row, tree)]
-        return self._known.share([*candidates.sure, *more]) if more else candidates.sure
+            candidates = self._by_path[path_id] = self._path_candidates(row)
+        if not candidates.conditional:
+            return candidates.certain
+        tree.steps += len(candidates.conditional)
+        more = [entry.match for entry in candidates.conditional if entry.matches(row, tree)]
+        return self._cache.intern([*candidates.certain, *more]) if more else candidates.certain
 
-    def shares(self, chain: int) -> bool:
-        """Return whether the elements of a chain, once one was matched, have the same rules."""
-        candidates = self._of_chain.get(chain)
-        return candidates is not None and not candidates.open
+    def is_shared(self, path_id: int) -> bool:
+        """Return whether all elements of a path id, one of which was matched, have equal rules."""
+        candidates = self._by_path.get(path_id)
+        return candidates is not None and not candidates.conditional
 
-    def _sift(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements that have the chain of *row*."""
+    def _path_candidates(self, row: int) -> _Candidates[P]:
+        """Return the candidates of all elements with the path id of *row*."""
         tree = self._tree
         if tree.exhausted:
             return _Candidates((), ())
         candidates = self._candidates(row)
-        if not candidates.open:
+        if not candidates.conditional:
             return candidates
-        tree.steps += len(candidates.open)
-        above = tree.ancestor_names(row)
-        if above is None:
-            left, decided = candidates.open, NAMES
+        tree.steps += len(candidates.conditional)
+        ancestors = tree.ancestor_names(row)
+        if ancestors is None:
+            entries, decided = candidates.conditional, NAMES
         else:
-            left = tuple([entry for entry in candidates.open if entry.ancestors <= above])
             decided = ANCESTORS
-        sure = list(candidates.sure)
-        sure += [
+            entries = tuple(
+                [entry for entry in candidates.conditional if entry.ancestors <= ancestors]
+            )
+        certain = list(candidates.certain)
+        certain += [
             entry.match
-            for entry in left
-            if entry.decided_by <= decided or (not entry.fragile and entry.matches(row, tree))
+            for entry in entries
+            if entry.decided_by <= decided or (not entry.per_element and entry.matches(row, tree))
         ]
         return _Candidates(
-            self._known.share(sure), tuple([entry for entry in left if entry.fragile])
+            self._cache.intern(certain), tuple([entry for entry in entries if entry.per_element])
         )
 
     def _candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements that have the names of *row*, and its ancestors."""
+        """Return the candidates of all elements with the names and ancestor names of *row*."""
         names = self._tree.names[row]
-        candidates = self._known.of_names.get(names) or self._judged(names)
-        if candidates.drafts and self._complete(candidates.drafts, row):
-            candidates = self._judged(names)
+        candidates = self._cache.by_names.get(names) or self._candidates_by_names(names)
+        if candidates.deferred and self._compile_deferred(candidates.deferred, row):
+            candidates = self._candidates_by_names(names)
         return candidates
 
-    def _complete(self, drafts: Iterable[_Filed[P]], row: int) -> bool:
-        """Compile what may match below the ancestors of *row*; return whether there is any."""
-        tree, known = self._tree, self._known
-        above = tree.ancestor_names(row)
-        found = False
-        for filed in drafts:
-            tree.steps += len(filed.drafts)
-            if above is None or not above.isdisjoint(filed.drafts):
-                found = True
-                for index in known.indexes:
-                    if filed.name in index:
-                        index.complete(filed.name, above, tree)
-                self._filed(filed.name)
-        return found
+    def _compile_deferred(self, keys: Iterable[_NameCandidates[P]], row: int) -> bool:
+        """Compile deferred selectors that the ancestors of *row* satisfy; return whether any."""
+        tree, cache = self._tree, self._cache
+        ancestors = tree.ancestor_names(row)
+        compiled = False
+        for key in keys:
+            tree.steps += len(key.deferred)
+            if ancestors is None or not ancestors.isdisjoint(key.deferred):
+                compiled = True
+                for index in cache.indexes:
+                    if key.name in index:
+                        index.compile_deferred(key.name, ancestors, tree)
+                self._read(key.name)
+        return compiled
 
-    def _judged(self, names: frozenset[str]) -> _Candidates[P]:
-        """Return the candidates of elements with *names*, to judge by nothing else."""
-        sure: list[Match[P]] = []
-        left: list[_Entry[P]] = []
-        drafts: list[_Filed[P]] = []
-        tree, known = self._tree, self._known
+    def _candidates_by_names(self, names: frozenset[str]) -> _Candidates[P]:
+        """Return the candidates of elements with *names*, regardless of their ancestors."""
+        certain: list[Match[P]] = []
+        conditional: list[SelectorEntry[P]] = []
+        deferred: list[_NameCandidates[P]] = []
+        tree, cache = self._tree, self._cache
         for name in (*names, "*"):
-            filed = known.of_name.get(name) or self._filed(name)
-            if filed.sure:
-                sure += filed.sure
-            if filed.open:
-                left += [entry for entry in filed.open if entry.names <= names]
-            if filed.drafts:
-                drafts.append(filed)
-            tree.steps += len(filed.sure) + len(filed.open)
-        sure += [entry.match for entry in left if entry.decided_by == NAMES]
-        undecided = tuple([entry for entry in left if entry.decided_by != NAMES])
-        found = _Candidates(known.share(sure), undecided, tuple(drafts))
+            key = cache.by_name.get(name) or self._read(name)
+            if key.certain:
+                certain += key.certain
+            if key.conditional:
+                conditional += [entry for entry in key.conditional if entry.names <= names]
+            if key.deferred:
+                deferred.append(key)
+            tree.steps += len(key.certain) + len(key.conditional)
+        certain += [entry.match for entry in conditional if entry.decided_by == NAMES]
+        undecided = tuple([entry for entry in conditional if entry.decided_by != NAMES])
+        found = _Candidates(cache.intern(certain), undecided, tuple(deferred))
         if not tree.exhausted:
-            known.of_names[names] = found
+            cache.by_names[names] = found
         return found
 
-    def _filed(self, name: str) -> _Filed[P]:
-        """Return what the sheets have filed under *name*."""
-        found: _Filed[P] = _Filed(name, [], [], {})
-        for index in self._known.indexes:
+    def _read(self, name: str) -> _NameCandidates[P]:
+        """Return the selectors with the key *name* in all sheets."""
+        found: _NameCandidates[P] = _NameCandidates(name, [], [], set())
+        for index in self._cache.indexes:
             if name in index:
                 bucket = index.read(name, self._tree)
-                found.sure.extend(bucket.sure)
-                found.open.extend(bucket.open)
-                found.drafts.update(bucket.drafts)
+                found.certain.extend(bucket.certain)
+                found.conditional.extend(bucket.conditional)
+                found.deferred.update(bucket.deferred)
         if not self._tree.exhausted:
-            self._known.of_name[name] = found
+            self._cache.by_name[name] = found
         return found

@@ -1,60 +1,208 @@
-"""Rules of a sheet, filed for matching, and kept for the next page with the same sheet."""
+"""Index of the rules of a sheet by a name of their subject, cached across pages.
+
+:class:`RuleIndex` compiles a selector only when a page has an element with its key and, where the
+selector shows one, an ancestor with a required name.
+"""
 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.cascade.default_stylesheet import QUIRKS_SHEET, UA_SHEET
-from newscrawl.css.cascade.matcher import RuleIndex
+from newscrawl.css.selectors.compiled_selectors import NAMES, SelectorError
+from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR, ancestor_name, index_selectors
+from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
+from newscrawl.css.selectors.style_tree import StyleTree, ascii_lower
 from newscrawl.css.sheets.sheet import Rule, Sheet, parse_sheet
-from newscrawl.css.values.values import Value, parse_declaration
+from newscrawl.css.values.declared_values import Value, parse_declaration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from newscrawl.css.cascade.cascade import Pairs
+    from newscrawl.css.cascade.cascaded_values import PropertyValues
+    from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
     from newscrawl.css.syntax.declarations import Declaration
 
-MOST_RULES = 50_000
-"""Rules of all sheets that stay filed in a thread, some 50 MB."""
+P = TypeVar("P")
+
+MAX_CACHED_RULES = 50_000
+"""Maximum number of rules in the cached indexes of a thread, about 50 MB."""
+
+_NAME_SPECIFICITY: dict[str, Specificity] = {"#": (1, 0, 0), ".": (0, 1, 0)}
+
+
+class Match(NamedTuple, Generic[P]):
+    """A matching rule."""
+
+    specificity: Specificity
+    payload: P
+
+
+class SelectorEntry(Generic[P]):
+    """A compiled selector and its rule."""
+
+    __slots__ = ("ancestors", "decided_by", "match", "matches", "names", "per_element")
+
+    def __init__(self, selector: Selector, payload: P) -> None:
+        self.names = selector.compounds[0].names
+        self.ancestors = selector.ancestors
+        self.decided_by = selector.decided_by
+        self.per_element = selector.per_element
+        self.matches = selector.matches
+        self.match = Match(selector.specificity, payload)
+
+
+class _Bucket(Generic[P]):
+    """The selectors under one key."""
+
+    __slots__ = ("certain", "conditional", "deferred", "unread")
+
+    def __init__(self, unread: list[int]) -> None:
+        #: indexes of selectors not yet read
+        self.unread = unread
+        #: required ancestor name -> indexes of selectors not yet compiled
+        self.deferred: dict[str, list[int]] = {}
+        #: rules that require only the key
+        self.certain: list[Match[P]] = []
+        #: the other compiled selectors
+        self.conditional: list[SelectorEntry[P]] = []
+
+
+class RuleIndex(Generic[P]):
+    """Rules by the key of their selectors, for any number of pages of one mode.
+
+    *rules* are the selectors of each rule, joined by
+    :data:`~newscrawl.css.selectors.rule_keys.SELECTOR_SEPARATOR`. *payload* returns the payload of
+    a rule by its number; it is called when a selector of the rule is compiled.
+    """
+
+    def __init__(
+        self, rules: Sequence[str], payload: Callable[[int], P], *, quirks: bool = False
+    ) -> None:
+        #: whether the index is for pages in quirks mode
+        self.quirks = quirks
+        self._rules = rules
+        self._payload = payload
+        # Flat lists: an object per selector would burden the garbage collector.
+        self._texts, self._ends, self._by_name = index_selectors(rules, quirks=quirks)
+        self._buckets: dict[str, _Bucket[P]] = {}
+        self._valid: dict[int, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether any selector has the key *name*."""
+        return name in self._by_name
+
+    def read(self, name: str, tree: StyleTree) -> _Bucket[P]:
+        """Return the selectors with the key *name*, compiled unless they require an ancestor."""
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            bucket = self._buckets[name] = _Bucket(self._by_name[name])
+        bare = name[1:2] if name[0] in ".#" else name[0]
+        is_plain = bare.isascii() and bare.isalpha()
+        while bucket.unread and not tree.exhausted:
+            index = bucket.unread.pop()
+            text = self._texts[index]
+            tree.steps += 1 + len(text) // 16
+            if is_plain and text == name:
+                self._add_name(bucket, index, tree)
+            elif ancestor := ancestor_name(text):
+                ancestor = ascii_lower(ancestor) if self.quirks else ancestor
+                bucket.deferred.setdefault(ancestor, []).append(index)
+            else:
+                self._compile(bucket, name, index, tree)
+        return bucket
+
+    def compile_deferred(
+        self, name: str, ancestors: Collection[str] | None, tree: StyleTree
+    ) -> None:
+        """Compile the deferred selectors with the key *name* that require one of *ancestors*.
+
+        None means any.
+        """
+        bucket = self._buckets[name]
+        for ancestor in list(bucket.deferred):
+            if ancestors is not None and ancestor not in ancestors:
+                continue
+            indexes = bucket.deferred[ancestor]
+            while indexes and not tree.exhausted:
+                self._compile(bucket, name, indexes.pop(), tree)
+            if not indexes:
+                del bucket.deferred[ancestor]
+
+    def _add_name(self, bucket: _Bucket[P], index: int, tree: StyleTree) -> None:
+        """Add a selector that consists of a single name."""
+        number = bisect_right(self._ends, index)
+        if self._is_valid(number, tree):
+            specificity = _NAME_SPECIFICITY.get(self._texts[index][0], (0, 0, 1))
+            bucket.certain.append(Match(specificity, self._payload(number)))
+
+    def _compile(self, bucket: _Bucket[P], name: str, index: int, tree: StyleTree) -> None:
+        """Add a selector, unless it is invalid or never matches."""
+        text, number = self._texts[index], bisect_right(self._ends, index)
+        tree.steps += len(text)
+        selector = compile_selector(text, quirks=self.quirks)
+        if isinstance(selector, SelectorError) or selector.never_matches:
+            return
+        if not self._is_valid(number, tree):
+            return
+        entry = SelectorEntry(selector, self._payload(number))
+        if entry.decided_by == NAMES and entry.names <= {name}:
+            bucket.certain.append(entry.match)
+        else:
+            bucket.conditional.append(entry)
+
+    def _is_valid(self, number: int, tree: StyleTree) -> bool:
+        """Return whether all selectors of a rule are valid; otherwise the rule is dropped."""
+        rule = self._rules[number]
+        if SELECTOR_SEPARATOR not in rule:
+            return True
+        valid = self._valid.get(number)
+        if valid is None:
+            tree.steps += len(rule)
+            selectors = rule.split(SELECTOR_SEPARATOR)
+            valid = self._valid[number] = all_valid(selectors, quirks=self.quirks)
+        return valid
 
 
 class Block:
-    """The declarations of a rule, read when the rule first applies.
+    """The declarations of a rule, parsed when the rule first applies.
 
-    *number* is the rule's place in its *sheet*, *layer* the name of its layer there.
+    *number* is the index of the rule in its *sheet*, *layer* its layer there.
     """
 
-    __slots__ = ("_pairs", "_rule", "layer", "number", "sheet")
+    __slots__ = ("_rule", "_values", "layer", "number", "sheet")
 
-    def __init__(self, rule: Rule, number: int, sheet: FiledRules) -> None:
+    def __init__(self, rule: Rule, number: int, sheet: SheetRules) -> None:
         self._rule = rule
-        self._pairs: tuple[Pairs, Pairs] | None = None
+        self._values: tuple[PropertyValues, PropertyValues] | None = None
         self.layer = rule.layer
         self.number = number
         self.sheet = sheet
 
     @property
-    def pairs(self) -> tuple[Pairs, Pairs]:
-        """The valid (property, value), in order: those not important, and the important."""
-        if self._pairs is None:
-            self._pairs = valid_pairs(self._rule.declarations, quirks=self.sheet.quirks)
-        return self._pairs
+    def values(self) -> tuple[PropertyValues, PropertyValues]:
+        """The valid (property, value) in order: normal ones, and important ones."""
+        if self._values is None:
+            self._values = parse_values(self._rule.declarations, quirks=self.sheet.quirks)
+        return self._values
 
 
-def valid_pairs(declarations: Iterable[Declaration], *, quirks: bool) -> tuple[Pairs, Pairs]:
-    """Return the (property, value) of valid declarations: not important, and important."""
+def parse_values(
+    declarations: Iterable[Declaration], *, quirks: bool
+) -> tuple[PropertyValues, PropertyValues]:
+    """Return the (property, value) of valid declarations: normal ones, and important ones."""
     parts: tuple[list[tuple[str, Value]], list[tuple[str, Value]]] = ([], [])
     for name, text, important in declarations:
         parts[important].extend(parse_declaration(name, text, quirks=quirks))
     return tuple(parts[0]), tuple(parts[1])
 
 
-class FiledRules(RuleIndex[Block]):
-    """The rules of a sheet, their payload the blocks; for pages of one mode."""
+class SheetRules(RuleIndex[Block]):
+    """Index of the rules of a sheet, with their blocks as payload."""
 
     def __init__(self, sheet: Sheet, *, quirks: bool) -> None:
         self.size = len(sheet.blocks)
@@ -70,34 +218,34 @@ class FiledRules(RuleIndex[Block]):
 
 
 class _RuleIndexCache(threading.local):
-    """The rules filed last, by the identity of their sheet, which is held, too.
+    """The recently used indexes of this thread, by the identity of their sheet, which is kept.
 
-    One in each thread: an index compiles selectors as they are needed.
+    One per thread, because an index compiles selectors lazily.
     """
 
     def __init__(self) -> None:
-        self._filed: OrderedDict[tuple[int, bool, int], tuple[Sheet, FiledRules]] = OrderedDict()
+        self._indexes: OrderedDict[tuple[int, bool, int], tuple[Sheet, SheetRules]] = OrderedDict()
         self._size = 0
 
-    def get(self, sheet: Sheet, *, quirks: bool, copy: int) -> FiledRules:
+    def get(self, sheet: Sheet, *, quirks: bool, copy: int) -> SheetRules:
         key = (id(sheet), quirks, copy)
-        if key in self._filed:
-            self._filed.move_to_end(key)
-            return self._filed[key][1]
-        filed = FiledRules(sheet, quirks=quirks)
-        self._filed[key] = (sheet, filed)
-        self._size += filed.size + 1
-        while self._size > MOST_RULES:
-            _, (_, oldest) = self._filed.popitem(last=False)
+        if key in self._indexes:
+            self._indexes.move_to_end(key)
+            return self._indexes[key][1]
+        rules = SheetRules(sheet, quirks=quirks)
+        self._indexes[key] = (sheet, rules)
+        self._size += rules.size + 1
+        while self._size > MAX_CACHED_RULES:
+            _, (_, oldest) = self._indexes.popitem(last=False)
             self._size -= oldest.size + 1
-        return filed
+        return rules
 
 
 _cache = _RuleIndexCache()
 
 
-def filed_rules(sheet: Sheet, *, quirks: bool, copy: int = 0) -> FiledRules:
-    """Return the rules of *sheet*; *copy* tells several uses of it on one page apart."""
+def cached_rules(sheet: Sheet, *, quirks: bool, copy: int = 0) -> SheetRules:
+    """Return the rule index of *sheet*; *copy* distinguishes several uses on one page."""
     return _cache.get(sheet, quirks=quirks, copy=copy)
 
 
@@ -106,6 +254,6 @@ def _ua_sheet(*, quirks: bool) -> Sheet:
     return parse_sheet(UA_SHEET + QUIRKS_SHEET if quirks else UA_SHEET)
 
 
-def ua_rules(*, quirks: bool) -> FiledRules:
-    """Return the rules of the browser's own sheet."""
-    return filed_rules(_ua_sheet(quirks=quirks), quirks=quirks)
+def ua_rules(*, quirks: bool) -> SheetRules:
+    """Return the rule index of the default style sheet."""
+    return cached_rules(_ua_sheet(quirks=quirks), quirks=quirks)

@@ -1,4 +1,4 @@
-"""The style sheets of a page, in the order in which they count.
+"""The style sheets of a page in cascade order.
 
 https://html.spec.whatwg.org/multipage/semantics.html#the-link-element and #the-style-element
 """
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
     from newscrawl.css.sheets.sheet_store import SheetStore
 
-MOST_SOURCES = 500
-"""Sheets of a page, each import counted."""
+MAX_SHEETS = 500
+"""Maximum number of sheets of a page, including imports."""
 
-MOST_IMPORTS_DEEP = 8
-"""Sheets that import each other in a row."""
+MAX_IMPORT_DEPTH = 8
+"""Maximum length of a chain of imports."""
 
 LayerPath = tuple[str, ...]
 
 
-class Source(NamedTuple):
-    """A sheet at its place; *layer* is the cascade layer that it is imported into."""
+class SheetSource(NamedTuple):
+    """A use of a sheet; *layer* is the cascade layer that it is imported into."""
 
     sheet: Sheet
     layer: LayerPath
-    #: makes the layers without a name of this sheet others than those of the next
+    #: distinguishes the anonymous layers of different sheets
     number: int
-    #: whether the same object may come again: it is of a store, or was given parsed
-    kept: bool
+    #: whether the same object may be used again: it is from a store or was given parsed
+    reusable: bool
 
     def path(self, layer: str | None) -> LayerPath:
-        """Return the names, from the outermost in, of one of the sheet's layers."""
+        """Return the path of one of the sheet's layers, from the outermost one inwards."""
         if layer is None:
             return self.layer
         names = (f"{name}{self.number}" if name[:1] == "(" else name for name in layer.split("."))
@@ -49,29 +49,29 @@ class Source(NamedTuple):
 
 @dataclass(slots=True)
 class PageSheets:
-    """What a page's ``style`` and ``link`` elements hold and ask for."""
+    """The sheets of the ``style`` and ``link`` elements of a page."""
 
-    #: those imported before the one that imports them
-    sheets: list[Source] = field(default_factory=list)
+    #: imported sheets precede the sheet that imports them
+    sheets: list[SheetSource] = field(default_factory=list)
     #: paths of the cascade layers, in order of appearance
     layers: list[LayerPath] = field(default_factory=list)
-    #: URLs of sheets that were not given
+    #: URLs of sheets that were not supplied
     missing: list[str] = field(default_factory=list)
 
 
-def collect(
+def collect_sheets(
     root: etree._Element,
     sheets: Mapping[str, str | Sheet],
     base_url: str,
     store: SheetStore | None = None,
 ) -> PageSheets:
-    """Return the sheets that apply to the page under *root*; *sheets* are known by their URLs."""
-    collector = _Collector(sheets, store)
-    collector.page(root, base_url)
+    """Return the sheets that apply to the page under *root*; *sheets* are given by URL."""
+    collector = _SheetCollector(sheets, store)
+    collector.add_page(root, base_url)
     return collector.sources
 
 
-class _Collector:
+class _SheetCollector:
     def __init__(self, sheets: Mapping[str, str | Sheet], store: SheetStore | None) -> None:
         self.sources = PageSheets()
         self._sheets = sheets
@@ -79,7 +79,7 @@ class _Collector:
         self._title = ""
         self._count = 0
 
-    def page(self, root: etree._Element, base_url: str) -> None:
+    def add_page(self, root: etree._Element, base_url: str) -> None:
         for base in root.iter("base"):
             if (href := base.get("href")) is not None:
                 base_url = sheet_url(href, base_url) or base_url
@@ -91,12 +91,12 @@ class _Collector:
             if not self._applies(element):
                 continue
             if linked:
-                self._ask(element.get("href") or "", base_url, (), ())
+                self._add_url(element.get("href") or "", base_url, (), ())
             elif text := element.text:
                 self._add(text, base_url, (), ())
 
     def _applies(self, element: etree._Element) -> bool:
-        """Return whether a sheet is of the set of the first title, and in no template."""
+        """Return whether a sheet is untitled or of the first titled set, and not in a template."""
         if next(element.iterancestors("template"), None) is not None:
             return False
         title = element.get("title")
@@ -105,48 +105,50 @@ class _Collector:
         self._title = self._title or title
         return title == self._title
 
-    def _ask(self, href: str, base: str, layer: LayerPath, above: tuple[str, ...]) -> None:
-        """Add the sheet at *href*; *above* are the URLs of those that import it."""
+    def _add_url(self, href: str, base: str, layer: LayerPath, importers: tuple[str, ...]) -> None:
+        """Add the sheet at *href*; *importers* are the URLs of the sheets that import it."""
         if href[:5].lower() == "data:":
-            self._add(_data(href), base, layer, above)
+            self._add(_data_text(href), base, layer, importers)
             return
         url = sheet_url(href, base)
-        if url is None or url in above:
+        if url is None or url in importers:
             return
         found = self._sheets.get(url)
         if found is None:
             self.sources.missing.append(url)
             return
-        self._add(found, url, layer, (*above, url))
+        self._add(found, url, layer, (*importers, url))
 
-    def _parsed(self, text: str) -> Sheet:
+    def _parse(self, text: str) -> Sheet:
         return parse_sheet(text) if self._store is None else self._store.parsed(text)
 
-    def _add(self, given: str | Sheet, url: str, layer: LayerPath, above: tuple[str, ...]) -> None:
+    def _add(
+        self, given: str | Sheet, url: str, layer: LayerPath, importers: tuple[str, ...]
+    ) -> None:
         self._count += 1
-        if self._count > MOST_SOURCES or len(above) > MOST_IMPORTS_DEEP:
+        if self._count > MAX_SHEETS or len(importers) > MAX_IMPORT_DEPTH:
             self.sources.missing.append(url)
             return
-        sheet = self._parsed(given) if isinstance(given, str) else given
-        kept = self._store is not None or sheet is given
-        source = Source(sheet, layer, self._count, kept)
-        listed = 0
+        sheet = self._parse(given) if isinstance(given, str) else given
+        reusable = self._store is not None or sheet is given
+        source = SheetSource(sheet, layer, self._count, reusable)
+        added = 0
         for item in sheet.imports:
-            self._list(source, sheet.layers[listed : item.layers_before])
-            listed = max(listed, item.layers_before)
+            self._add_layers(source, sheet.layers[added : item.layers_before])
+            added = max(added, item.layers_before)
             path = source.path(item.layer)
             if item.layer is not None:
                 self.sources.layers.append(path)
-            self._ask(item.url, url, path, above)
-        self._list(source, sheet.layers[listed:])
+            self._add_url(item.url, url, path, importers)
+        self._add_layers(source, sheet.layers[added:])
         self.sources.sheets.append(source)
 
-    def _list(self, source: Source, layers: list[str]) -> None:
+    def _add_layers(self, source: SheetSource, layers: list[str]) -> None:
         self.sources.layers.extend(source.path(layer) for layer in layers)
 
 
-def _data(url: str) -> str:
-    """Return the text of a ``data:`` URL, "" where it is none."""
+def _data_text(url: str) -> str:
+    """Return the text of a ``data:`` URL, "" if it is invalid."""
     try:
         return parse_data_uri(url).data.decode(errors="replace")
     except ValueError:

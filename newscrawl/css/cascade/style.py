@@ -1,29 +1,29 @@
-"""The computed style of a page's text nodes, on demand.
+"""Computed style of the text nodes of a page, on demand.
 
-Nothing is computed but for the nodes asked for and their ancestors. What no selector can tell
-apart is matched once, the cascade is run once for every set of rules, and a style computed once
-for every (parent's style, cascaded values).
+Styles are computed only for requested nodes and their ancestors. Elements that no selector can
+distinguish are matched once, the cascade runs once per set of rules, and a style is computed once
+per (style of the parent, cascaded values).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.css.cascade.cascade import (
+from newscrawl.css.cascade.cascaded_values import (
     HINTS,
     IMPORTANT_STYLE,
     STYLE,
-    Declared,
-    Level,
-    Pairs,
-    decide,
+    CascadedValues,
+    CascadeKey,
+    cascade,
 )
-from newscrawl.css.cascade.computed import Computed, ComputedStyle, PageDefaults, compute
+from newscrawl.css.cascade.computed_values import ComputedStyle, ElementStyle, PageDefaults, compute
 from newscrawl.css.cascade.default_stylesheet import Hints, presentational_hints
-from newscrawl.css.cascade.matcher import Match, Matcher, StyleTree
-from newscrawl.css.cascade.rule_index import Block, valid_pairs
-from newscrawl.css.cascade.sheet_sources import collect
-from newscrawl.css.cascade.sheet_stack import stack_of
+from newscrawl.css.cascade.matcher import Matcher
+from newscrawl.css.cascade.rule_index import Block, Match, parse_values
+from newscrawl.css.cascade.sheet_sources import collect_sheets
+from newscrawl.css.cascade.sheet_stack import sheet_stack
+from newscrawl.css.selectors.style_tree import StyleTree
 from newscrawl.css.syntax.declarations import parse_declarations
 from newscrawl.css.values.colors import parse_legacy_color
 from newscrawl.document.document import TEXT
@@ -31,24 +31,23 @@ from newscrawl.document.document import TEXT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from newscrawl.css.cascade.cascaded_values import DeclarationBlock
     from newscrawl.css.sheets.sheet import Sheet
     from newscrawl.css.sheets.sheet_store import SheetStore
     from newscrawl.document.document import Document
 
 Matches = tuple[Match[Block], ...]
 
-_TELLING = frozenset(("[style", "[hidden", "[popover", "font", "body", "table"))
-"""Names of elements that may say something of their style themselves."""
-
-_NOTHING: tuple[None, Hints] = (None, ())
+_SELF_STYLED = frozenset(("[style", "[hidden", "[popover", "font", "body", "table"))
+"""Names of elements that may have a ``style`` attribute or presentational hints."""
 
 
 class Stylesheets:
-    """The styles of a page.
+    """The computed styles of a page.
 
-    *sheets* are those that it links or that others import, by absolute URL, as text or parsed;
-    *base_url* is the page's own. With a *store* the blocks in the page and the sheets given as
-    text are parsed through it. Bad style sheets raise nothing.
+    *sheets* are the linked and imported sheets by absolute URL, as text or parsed; *base_url* is
+    the URL of the page. A *store* caches the parsed ``style`` blocks and sheets given as text.
+    Invalid style sheets raise no error.
     """
 
     def __init__(
@@ -61,26 +60,30 @@ class Stylesheets:
     ) -> None:
         self._document = document
         self._tree = StyleTree(document)
-        sources = collect(document.root, sheets or {}, base_url, store)
-        #: URLs of sheets that apply and were not given
+        sources = collect_sheets(document.root, sheets or {}, base_url, store)
+        #: URLs of sheets that apply and were not supplied
         self.missing = sources.missing
-        self._stack = stack_of(sources, quirks=self._tree.quirks)
-        self._matcher = Matcher(self._tree, self._stack.known)
+        self._stack = sheet_stack(sources, quirks=self._tree.quirks)
+        self._matcher = Matcher(self._tree, self._stack.match_cache)
         self._body = document.tag.index("body") if "body" in document.tag else 0
         link = document.element(self._body).get("link", "")
         self._page = PageDefaults(self._tree.quirks, parse_legacy_color(link))
-        self._of_chain: dict[tuple[int, int], Computed] = {}
-        self._own: dict[tuple[int, str | None, Hints], Declared] = {}
-        self._of_own: dict[tuple[int, int], Computed] = {}
-        self._computed: dict[int, Computed] = {-1: self._stack.initial(self._page)}
+        # Caches; the ids are those of objects that stay alive with the page or the stack.
+        #: id of the parent's style, path id -> style
+        self._by_path: dict[tuple[int, int], ElementStyle] = {}
+        #: id of the matches, style attribute, hints -> cascaded values
+        self._own_cascaded: dict[tuple[int, str | None, Hints], CascadedValues] = {}
+        #: id of the parent's style, id of the cascaded values -> style
+        self._by_own: dict[tuple[int, int], ElementStyle] = {}
+        self._computed: dict[int, ElementStyle] = {-1: self._stack.initial(self._page)}
 
     @property
     def complete(self) -> bool:
-        """Whether no sheet is missing, and none was so costly that matching was given up."""
+        """Whether no sheet is missing and matching did not exceed its limit."""
         return not self.missing and not self._tree.exhausted
 
     def style_of(self, row: int) -> ComputedStyle:
-        """Return the computed style of an element, or of a text node's parent."""
+        """Return the computed style of an element, or of the parent of a text node."""
         document, computed = self._document, self._computed
         if document.tag[row] == TEXT:
             row = document.parent[row]
@@ -89,59 +92,59 @@ class Stylesheets:
             path.append(row)
             row = document.parent[row]
         found = computed[row]
-        for below in reversed(path):
-            found = computed[below] = self._compute(below, found)
+        for descendant in reversed(path):
+            found = computed[descendant] = self._compute(descendant, found)
         return found.style
 
-    def _compute(self, row: int, parent: Computed) -> Computed:
+    def _compute(self, row: int, parent: ElementStyle) -> ElementStyle:
         tree, matcher = self._tree, self._matcher
-        chain = tree.chain(row)
-        key = (id(parent), chain)
-        computed = self._of_chain.get(key)
+        path_id = tree.path_id(row)
+        key = (id(parent), path_id)
+        computed = self._by_path.get(key)
         if computed is None:
             matches = matcher.matches(row)
-            plain = tree.names[row].isdisjoint(_TELLING)
-            own = _NOTHING if plain else self._attributes(row)
-            computed = self._of_rules(parent, matches, *own)
-            if plain and matcher.shares(chain):
-                self._of_chain[key] = computed
+            if tree.names[row].isdisjoint(_SELF_STYLED):
+                computed = self._style_from_sheets(parent, matches)
+                if matcher.is_shared(path_id):
+                    self._by_path[key] = computed
+            else:
+                computed = self._style_with_attributes(parent, matches, *self._attributes(row))
         return computed
 
-    def _of_rules(
-        self, parent: Computed, matches: Matches, style: str | None, hints: Hints
-    ) -> Computed:
-        # The matcher keeps its tuples: an id stays that of one set of rules.
+    def _style_with_attributes(
+        self, parent: ElementStyle, matches: Matches, style: str | None, hints: Hints
+    ) -> ElementStyle:
         if style is None and not hints:
-            return self._of_sheets(parent, matches)
+            return self._style_from_sheets(parent, matches)
         rules = (id(matches), style, hints)
-        declared = self._own.get(rules)
-        if declared is None:
-            declared = self._own[rules] = self._decide(matches, style, hints)
-        key = (id(parent), id(declared))
-        computed = self._of_own.get(key)
+        cascaded = self._own_cascaded.get(rules)
+        if cascaded is None:
+            cascaded = self._own_cascaded[rules] = self._cascade(matches, style, hints)
+        key = (id(parent), id(cascaded))
+        computed = self._by_own.get(key)
         if computed is None:
-            computed = self._of_own[key] = self._below(parent, declared)
+            computed = self._by_own[key] = self._compute_child(parent, cascaded)
         return computed
 
-    def _of_sheets(self, parent: Computed, matches: Matches) -> Computed:
+    def _style_from_sheets(self, parent: ElementStyle, matches: Matches) -> ElementStyle:
         stack = self._stack
-        declared = stack.declared.get(id(matches))
-        if declared is None:
-            declared = stack.declared[id(matches)] = self._decide(matches)
-        computed = parent.children.get(id(declared))
+        cascaded = stack.cascaded.get(id(matches))
+        if cascaded is None:
+            cascaded = stack.cascaded[id(matches)] = self._cascade(matches)
+        computed = parent.children.get(id(cascaded))
         if computed is None:
-            computed = self._below(parent, declared)
+            computed = self._compute_child(parent, cascaded)
             if computed is not parent:
-                parent.children[id(declared)] = computed
-                stack.computed += 1
+                parent.children[id(cascaded)] = computed
+                stack.computed_count += 1
         return computed
 
-    def _below(self, parent: Computed, declared: Declared) -> Computed:
+    def _compute_child(self, parent: ElementStyle, cascaded: CascadedValues) -> ElementStyle:
         root = self._computed.get(0)
-        return compute(declared, parent, self._page, root.size.pixels if root else None)
+        return compute(cascaded, parent, self._page, root.size.pixels if root else None)
 
     def _attributes(self, row: int) -> tuple[str | None, Hints]:
-        """Return what the attributes of an element say of its style."""
+        """Return the ``style`` attribute and the presentational hints of an element."""
         element, tag = self._document.element(row), self._document.tag[row]
         hints = presentational_hints(tag, element)
         if tag == "table" and self._tree.quirks:
@@ -149,11 +152,13 @@ class Stylesheets:
             hints = (("color", self.style_of(self._body).color), *hints)
         return element.get("style"), hints
 
-    def _decide(self, matches: Matches, style: str | None = None, hints: Hints = ()) -> Declared:
-        blocks: list[tuple[Level, Pairs]] = [(Level(HINTS, 0), hints)] if hints else []
+    def _cascade(
+        self, matches: Matches, style: str | None = None, hints: Hints = ()
+    ) -> CascadedValues:
+        blocks: list[DeclarationBlock] = [(CascadeKey(HINTS, 0), hints)] if hints else []
         for match in matches:
-            blocks += self._stack.levels(match)
+            blocks += self._stack.declarations(match)
         if style:
-            normal, important = valid_pairs(parse_declarations(style), quirks=self._tree.quirks)
-            blocks += [(Level(STYLE, 0), normal), (Level(IMPORTANT_STYLE, 0), important)]
-        return decide(blocks)
+            normal, important = parse_values(parse_declarations(style), quirks=self._tree.quirks)
+            blocks += [(CascadeKey(STYLE, 0), normal), (CascadeKey(IMPORTANT_STYLE, 0), important)]
+        return cascade(blocks)

@@ -1,1 +1,1 @@
-"""CSS selectors: parsing, compilation, matching."""
+"""Compiler and matcher of CSS selectors."""

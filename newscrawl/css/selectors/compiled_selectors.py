@@ -1,8 +1,8 @@
-"""Compiled selectors, and how they are matched.
+"""Compiled selectors and their matching.
 
-A compound selector is a set of names that an element must have, and tests for the rest. A complex
-selector is its compounds from right to left; :meth:`Selector.matches` walks from the element to its
-ancestors and elder siblings without recursion, going back only where another choice can help.
+A compound selector is a set of required names and a tuple of further tests. A complex selector is
+its compounds from right to left; :meth:`Selector.matches` walks from the element to its ancestors
+and preceding siblings without recursion.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from newscrawl.css.selectors.element_tree import MOST_STEPS, StyleTree, ascii_lower
+from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS, StyleTree, ascii_lower
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Test: TypeAlias = Callable[[StyleTree, int], bool]
 Specificity: TypeAlias = tuple[int, int, int]
 
-#: what decides about a selector: the names of the element, those of all its ancestors, or a walk
+#: what decides a match: the names of the element, the names of its ancestors, or a tree walk
 NAMES, ANCESTORS, WALK = 0, 1, 2
 
 DESCENDANT, CHILD, NEXT, LATER = " ", ">", "+", "~"
@@ -27,45 +27,41 @@ DESCENDANT, CHILD, NEXT, LATER = " ", ">", "+", "~"
 
 @dataclass(frozen=True, slots=True)
 class SelectorError:
-    """Why browsers take *text* for no selector."""
+    """The reason why *text* is not a valid selector."""
 
     text: str
     reason: str
 
 
 class Compound(NamedTuple):
-    """A compound selector, and how it is tied to the one at its right."""
+    """A compound selector, and the combinator between it and the one to its right."""
 
     combinator: str
-    #: names that an element must have, see :class:`~newscrawl.css.selectors.element_tree.StyleTree`
+    #: required names of an element, see :class:`~newscrawl.css.selectors.style_tree.StyleTree`
     names: frozenset[str]
     tests: tuple[Test, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Selector:
-    """A complex selector. Made by :func:`~newscrawl.css.selectors.selectors.compile_selector`."""
+    """A compiled complex selector."""
 
     text: str
-    #: ids; classes, attributes and pseudo-classes; tags
+    #: numbers of ids; of classes, attributes and pseudo-classes; of tags
     specificity: Specificity
-    #: the rightmost first
+    #: from right to left
     compounds: tuple[Compound, ...]
-    #: names that the ancestors of the element must have between them
+    #: names that the ancestors of the element must have together
     ancestors: frozenset[str]
-    #: whether it can tell elements apart that :meth:`~newscrawl.css.selectors.element_tree.StyleTree.chain` cannot
-    fragile: bool
-    #: whether it can match nothing: pseudo-elements, ``:hover``
-    never: bool
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Kind and name of something that it asks for, see :func:`split_name`."""
-        return split_name(rarest_name(self.compounds[0].names))
+    #: whether elements with the same
+    #: :meth:`~newscrawl.css.selectors.style_tree.StyleTree.path_id` can differ in the result
+    per_element: bool
+    #: whether it can match nothing on a static page: pseudo-elements, ``:hover``
+    never_matches: bool
 
     @property
     def decided_by(self) -> int:
-        """What decides once the names of the subject and the ancestors are there."""
+        """Kind of check that suffices: ``NAMES``, ``ANCESTORS`` or ``WALK``."""
         subject, *others = self.compounds
         if subject.tests or len(others) > 1:
             return WALK
@@ -76,52 +72,52 @@ class Selector:
         return ANCESTORS if is_decided else WALK
 
     def matches(self, row: int, tree: StyleTree) -> bool:
-        """Return whether the element of *row* is selected.
+        """Return whether the element of *row* matches.
 
-        A failure goes back to the latest ``~``, then to the latest descendant combinator: an
-        earlier one could only offer fewer elements to what is still to be found.
+        On failure, backtracks to the latest ``~`` or else the latest descendant combinator. Earlier
+        ones need no retry, as they offer only a subset of the remaining elements.
         """
         compounds, names, parent = self.compounds, tree.names, tree.parent
-        place = sibling_place = ancestor_place = 0
+        index = sibling_index = ancestor_index = 0
         sibling = ancestor = -1
-        while tree.steps <= MOST_STEPS:
+        while tree.steps <= MAX_MATCH_STEPS:
             tree.steps += 1
-            compound = compounds[place]
-            if row >= 0 and compound.names <= names[row] and _holds(compound.tests, tree, row):
-                place += 1
-                if place == len(compounds):
-                    return tree.steps <= MOST_STEPS
-                combinator = compounds[place].combinator
+            compound = compounds[index]
+            if row >= 0 and compound.names <= names[row] and _passes(compound.tests, tree, row):
+                index += 1
+                if index == len(compounds):
+                    return tree.steps <= MAX_MATCH_STEPS
+                combinator = compounds[index].combinator
                 if combinator == DESCENDANT:
-                    sibling_place = 0
-                    ancestor_place, row = place, parent[row]
+                    sibling_index = 0
+                    ancestor_index, row = index, parent[row]
                     ancestor = row
                 elif combinator == CHILD:
-                    sibling_place, row = 0, parent[row]
+                    sibling_index, row = 0, parent[row]
                 else:
                     row = tree.previous(row)
                     if combinator == LATER:
-                        sibling_place, sibling = place, row
-            elif sibling_place and sibling >= 0:
-                place, row = sibling_place, tree.previous(sibling)
+                        sibling_index, sibling = index, row
+            elif sibling_index and sibling >= 0:
+                index, row = sibling_index, tree.previous(sibling)
                 sibling = row
-            elif ancestor_place and ancestor >= 0:
-                place, sibling_place, row = ancestor_place, 0, parent[ancestor]
+            elif ancestor_index and ancestor >= 0:
+                index, sibling_index, row = ancestor_index, 0, parent[ancestor]
                 ancestor = row
             else:
                 return False
         return False
 
 
-def _holds(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
-    for test in tests:  # noqa: SIM110  # most have none, and all() would make a generator
+def _passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
+    for test in tests:  # noqa: SIM110  # all() would create a generator, and most have no tests
         if not test(tree, row):
             return False
     return True
 
 
 def rarest_name(names: Iterable[str]) -> str:
-    """Return the name that the fewest elements should have, the last of such; ``*`` for none."""
+    """Return the name that probably the fewest elements have, ``*`` if there are no names."""
     best, best_rank = "*", 9
     for name in names:
         rank = 5 if name in _COMMON else _RANKS.get(name[0], 4)
@@ -132,25 +128,16 @@ def rarest_name(names: Iterable[str]) -> str:
 
 _RANKS = {":": 0, "#": 1, ".": 2, "[": 3}
 _COMMON = frozenset(("[class", "[id", "[style", "[href"))
-_KIND_NAMES = {":": "pseudo", "#": "id", ".": "class", "[": "attribute"}
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Return kind and name: ``("class", "title")`` for ``.title``."""
-    if name == "*":
-        return "any", ""
-    kind = _KIND_NAMES.get(name[0])
-    return (kind, name[1:]) if kind else ("tag", name)
 
 
 def is_anchor(tree: StyleTree, row: int) -> bool:
-    """Return whether *row* is the element whose ``:has()`` is looked into."""
+    """Return whether *row* is the element whose ``:has()`` is being evaluated."""
     return row == tree.anchor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Is:
-    """``:is()``, ``:where()``: one of the selectors matches."""
+    """``:is()`` and ``:where()``: any of the selectors matches."""
 
     selectors: Sequence[Selector]
 
@@ -172,7 +159,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Has:
-    """``:has()``: something below, or after, matches; the last compound of each is the anchor."""
+    """``:has()``: a descendant or sibling matches; the last compound of each is the anchor."""
 
     selectors: Sequence[Selector]
 
@@ -181,15 +168,17 @@ class Has:
         key = (self, row)
         found = tree.memo.get(key)
         if found is None:
-            tree.steps += 8  # for what is kept
+            tree.steps += 8  # accounts for the memory of the memo
             outer, tree.anchor = tree.anchor, row
-            found = tree.memo[key] = any(_found(one, tree, row) for one in self.selectors)
+            found = tree.memo[key] = any(
+                _matches_any(selector, tree, row) for selector in self.selectors
+            )
             tree.anchor = outer
         return bool(found)
 
 
-def _found(selector: Selector, tree: StyleTree, row: int) -> bool:
-    """Return whether *selector* matches an element below *row*, or below or among those after."""
+def _matches_any(selector: Selector, tree: StyleTree, row: int) -> bool:
+    """Return whether *selector* matches a descendant of *row*, or of its later siblings."""
     first, last = row + 1, tree.document.end[row]
     if selector.compounds[-1].combinator in {NEXT, LATER}:
         first, last = last, tree.document.end[max(tree.parent[row], 0)]
@@ -198,23 +187,23 @@ def _found(selector: Selector, tree: StyleTree, row: int) -> bool:
 
 
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {
-    "=": lambda value, given: value == given,
-    "~=": lambda value, given: given in value.split(),
-    "|=": lambda value, given: value == given or value.startswith(f"{given}-"),
-    "^=": lambda value, given: bool(given) and value.startswith(given),
-    "$=": lambda value, given: bool(given) and value.endswith(given),
-    "*=": lambda value, given: bool(given) and given in value,
+    "=": lambda value, expected: value == expected,
+    "~=": lambda value, expected: expected in value.split(),
+    "|=": lambda value, expected: value == expected or value.startswith(f"{expected}-"),
+    "^=": lambda value, expected: bool(expected) and value.startswith(expected),
+    "$=": lambda value, expected: bool(expected) and value.endswith(expected),
+    "*=": lambda value, expected: bool(expected) and expected in value,
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """``[name=given]`` and the like; *given* in lower case if it matches in any case."""
+    """``[name=expected]`` and variants; *expected* is in lower case if *ignore_case* is set."""
 
     name: str
     operator: str
-    given: str
-    any_case: bool
+    expected: str
+    ignore_case: bool
 
     def __call__(self, tree: StyleTree, row: int) -> bool:
         """Return whether the element of *row* passes."""
@@ -222,6 +211,6 @@ class Attribute:
         if value is None:
             return False
         tree.steps += len(value) >> 8
-        if self.any_case:
+        if self.ignore_case:
             value = ascii_lower(value)
-        return _OPERATORS[self.operator](value, self.given)
+        return _OPERATORS[self.operator](value, self.expected)

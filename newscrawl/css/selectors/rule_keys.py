@@ -1,6 +1,7 @@
-"""What a selector's subject must be called, read from the text: rules are filed under it.
+"""Keys of the rule index: a name that the subject of a selector must have.
 
-Most selectors of a sheet never meet an element that has such a name, so they are never compiled.
+The key is extracted without compiling the selector. Most selectors of a sheet are never compiled,
+because the page has no element with their key.
 """
 
 from __future__ import annotations
@@ -10,38 +11,38 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.css.selectors.compiled_selectors import rarest_name, split_name
-from newscrawl.css.selectors.element_tree import ascii_lower
+from newscrawl.css.selectors.compiled_selectors import rarest_name
 from newscrawl.css.selectors.selector_tokens import (
     ESCAPE,
-    MOST_NESTING,
+    MAX_NESTING,
     STRING,
     end_of_arguments,
     split_arguments,
-    unescape,
 )
+from newscrawl.css.selectors.style_tree import ascii_lower
+from newscrawl.css.syntax.masking import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CHARACTER = "[-a-zA-Z0-9_]"
-END = "\6"
-"""What stands between selectors that are kept as one text; sheets have none, they are masked."""
+SELECTOR_SEPARATOR = "\6"
+"""Separator of selectors that are stored as one text; masked sheets do not contain it."""
 
-# a last compound of a tag, classes and pseudo-classes, after what needs no second look
-_EASY = re.compile(
-    rf"""(?:(?:[^\\(\["'/{END}]*[ >+~])?+(\*(?!:)|{_CHARACTER}++)?+(\.{_CHARACTER}++)*+"""
-    rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{END}]*+\))?+)*+|[^{END}]*+){END}""",
+# The last compound consists of a tag, classes and pseudo-classes, and nothing before it is special.
+_PLAIN = re.compile(
+    rf"""(?:(?:[^\\(\["'/{SELECTOR_SEPARATOR}]*[ >+~])?+(\*(?!:)|{_CHARACTER}++)?+(\.{_CHARACTER}++)*+"""
+    rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{SELECTOR_SEPARATOR}]*+\))?+)*+|[^{SELECTOR_SEPARATOR}]*+){SELECTOR_SEPARATOR}""",
     re.ASCII,
 )
-# the last class or id that is followed by names and combinators of ancestors alone
+# The last class or id that is followed by names, descendant and child combinators only.
 _ANCESTOR = re.compile(
     rf""".*(?<!\\)([.#][a-zA-Z]{_CHARACTER}*+)(?![\\\x80-\U0010ffff])"""
     r"""[-\w.#*:]*+[\s>][-\w.#*:\s>]*+\Z""",
     re.ASCII | re.DOTALL,
 )
-_NEVER = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
-_LONGEST = 200
+_NEVER_MATCHING = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
+_MAX_ANCESTOR_SCAN = 200
 _MARK = "\1"
 _NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
 _ESCAPE = re.compile(ESCAPE)
@@ -50,73 +51,61 @@ _ATTRIBUTE = re.compile(rf"\[(?=({_CHARACTER}*+))([^\[\]]*+)\]")
 _ARGUMENTS = re.compile(r"\([^()]*+\)")
 
 
-class Filed(NamedTuple):
-    """The selectors of rules, one after the other."""
+class SelectorTable(NamedTuple):
+    """The selectors of rules in one list, indexed by their key."""
 
-    #: all selectors
     texts: list[str]
-    #: of each rule, the place after its last selector
+    #: for each rule, the index after its last selector
     ends: list[int]
-    #: places of the selectors that may match, by :func:`rightmost_name`
-    places: dict[str, list[int]]
-
-
-def rightmost_key(text: str) -> tuple[str, str]:
-    """Return :func:`rightmost_name` in two parts, the kind of name and the name."""
-    return split_name(rightmost_name(text))
+    #: :func:`rightmost_name` -> indexes of the selectors that may match
+    by_name: dict[str, list[int]]
 
 
 def rightmost_name(text: str) -> str:
-    """Return a name that whatever *text* selects has, ``*`` if it need have none.
+    """Return a name that every element matched by *text* has, ``*`` if none is required.
 
-    ``#id``, ``.class``, ``[attribute``, ``tag`` or ``:root``, as in
-    :class:`~newscrawl.css.selectors.element_tree.StyleTree`. Holds for valid selectors only. Time is linear in the
-    length of *text*.
+    The name is ``#id``, ``.class``, ``[attribute``, ``tag`` or ``:root``, as in
+    :class:`~newscrawl.css.selectors.style_tree.StyleTree`. *text* must be a valid selector. Runs in
+    time linear in its length.
     """
     return rightmost_names([text])[0]
 
 
 def rightmost_names(texts: Sequence[str]) -> list[str]:
-    """Return the :func:`rightmost_name` of each of *texts*; one scan does for most."""
-    found = _EASY.findall(END.join([*texts, ""]))
+    """Return the :func:`rightmost_name` of each of *texts*, most of them in one scan."""
+    found = _PLAIN.findall(SELECTOR_SEPARATOR.join([*texts, ""]))
     if len(found) != len(texts):
-        return [_rightmost(text, 0) for text in texts]
+        return [_extract_name(text, 0) for text in texts]
     return [
-        class_name or tag.lower() or cached_name(text)
+        class_name or tag.lower() or _cached_name(text)
         for (tag, class_name), text in zip(found, texts, strict=True)
     ]
 
 
-def file_rules(rules: Sequence[str], *, quirks: bool) -> Filed:
-    """Return the selectors of *rules*, each the selectors of a rule with :data:`END` between.
+def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
+    """Return the selectors of *rules*, given as texts joined by :data:`SELECTOR_SEPARATOR`.
 
     The names are in lower case for pages in *quirks* mode.
     """
-    texts = END.join(rules).split(END) if rules else []
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(rightmost_names(texts)):
-        if never_matches(texts[place]):
+    texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
+    by_name: dict[str, list[int]] = {}
+    for index, name in enumerate(rightmost_names(texts)):
+        text = texts[index]
+        if text.endswith(_NEVER_MATCHING) and "\\" not in text:
             continue
         key = ascii_lower(name) if quirks else name
-        if key in places:
-            places[key].append(place)
-        else:
-            places[key] = [place]
-    return Filed(texts, list(accumulate([rule.count(END) + 1 for rule in rules])), places)
-
-
-def never_matches(text: str) -> bool:
-    """Return whether it is seen at a glance that a selector matches nothing."""
-    return text.endswith(_NEVER) and "\\" not in text
+        by_name.setdefault(key, []).append(index)
+    ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
+    return SelectorTable(texts, ends, by_name)
 
 
 def ancestor_name(text: str) -> str:
-    """Return a class or id that an ancestor of whatever *text* selects has, "" if none is seen."""
-    match = _ANCESTOR.match(text) if len(text) <= _LONGEST else None
+    """Return a class or id that an ancestor of every matched element has, "" if unknown."""
+    match = _ANCESTOR.match(text) if len(text) <= _MAX_ANCESTOR_SCAN else None
     return match[1] if match else ""
 
 
-def _rightmost(text: str, nesting: int) -> str:
+def _extract_name(text: str, nesting: int) -> str:
     text = text.strip(" \t\r\n\f")
     masked = _masked(text)
     start = max(map(masked.rfind, " >+~\t\n\r\f")) + 1
@@ -132,40 +121,39 @@ def _rightmost(text: str, nesting: int) -> str:
                 names.append(ascii_lower(name))
             case ":" if name == "root":
                 names.append(":root")
-    if not names and nesting < MOST_NESTING:
+    if not names and nesting < MAX_NESTING:
         return _only_alternative(text, masked, start, nesting)
     return rarest_name(names)
 
 
-cached_name = lru_cache(maxsize=4096)(partial(_rightmost, nesting=0))
-""":func:`rightmost_name` of what is not easy."""
+_cached_name = lru_cache(maxsize=4096)(partial(_extract_name, nesting=0))
 
 
 def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:
-    """Return the name that an ``:is()`` with one argument asks for."""
+    """Return the name required by an ``:is()`` with a single argument."""
     for match in _NAME.finditer(masked, start):
         if match[0] in {":is", ":where"}:
             first = match.end() + 1
             arguments = split_arguments(text[first : end_of_arguments(text, first)])
             if len(arguments) == 1:
-                return _rightmost(arguments[0], nesting + 1)
+                return _extract_name(arguments[0], nesting + 1)
     return "*"
 
 
 def _masked(text: str) -> str:
-    """Return *text* with what is no name and no combinator blotted out, of the same length."""
+    """Return *text* with everything but names and combinators blanked, at the same length."""
     if "\\" in text:
         text = _ESCAPE.sub(lambda match: "_" * len(match[0]), text)
-    text = _QUOTED.sub(_blot, text)
+    text = _QUOTED.sub(_blank, text)
     text = _ATTRIBUTE.sub(
         lambda match: _MARK + match[1] + "\0" * (len(match[0]) - 1 - len(match[1])), text
     )
-    for _ in range(MOST_NESTING):
-        text, count = _ARGUMENTS.subn(_blot, text)
+    for _ in range(MAX_NESTING):
+        text, count = _ARGUMENTS.subn(_blank, text)
         if not count:
             break
     return text
 
 
-def _blot(match: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     return "\0" * len(match[0])

@@ -1,4 +1,4 @@
-"""The pieces of a selector's text: names, escapes, strings, comments, arguments.
+"""Token patterns of selectors, and the splitting of arguments.
 
 https://www.w3.org/TR/css-syntax-3/#tokenization
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-MOST_NESTING = 16
-"""Levels of functions in a selector."""
+MAX_NESTING = 16
+"""Maximum nesting of functions in a selector."""
 
 SPACE = r"[ \t\r\n\f]"
 ESCAPE = rf"\\(?:[0-9a-fA-F]{{1,6}}+(?:\r\n|{SPACE})?|[^\r\n\f0-9a-fA-F])"
@@ -18,15 +18,33 @@ IDENT = (
 )
 STRING = r""""(?:[^"\\\r\n\f]|\\.)*+"|'(?:[^'\\\r\n\f]|\\.)*+'"""
 
-# A comment divides two names, as nothing that is valid would: it stays, and is an error.
+COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
+# Selectors that consist of names and combinators, which are valid without compiling them.
+_NAME = r"-?+[a-zA-Z_][-a-zA-Z0-9_]*+"
+_NAMES = rf"(?:(?:{_NAME}|\*)(?:[.#]{_NAME})*+|(?:[.#]{_NAME})++)"
+PLAIN_SELECTOR = re.compile(rf"\s*+{_NAMES}(?:(?:\s*+[>+~]\s*+|\s++){_NAMES})*+\s*+", re.ASCII)
+# "-->" is a separate token
+TYPE_SELECTOR = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
+SUBCLASS_SELECTOR = re.compile(
+    rf"\#(?P<id>{IDENT})"
+    rf"|\.(?P<class>{IDENT})"
+    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
+    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
+    rf"(?P<flag>[iI])?{SPACE}*+)?\]"
+    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
+    r"|(?P<nesting>&)",
+    re.ASCII | re.DOTALL,
+)
+WORD = re.compile(rf"{SPACE}*+({IDENT}){SPACE}*+", re.ASCII)
+
+# A comment between two names separates them; it is kept and makes the selector invalid.
 _COMMENT = re.compile(rf"({STRING}|{ESCAPE})|(?<![-\w])/\*.*?\*/|/\*.*?\*/(?![-\w])", re.DOTALL)
-_UNESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[ \t\r\n\f])?|(\r\n|.))", re.DOTALL)
 _ARGUMENT = re.compile(rf"{ESCAPE}|{STRING}|[^\\\"'()\[\],]++|.", re.DOTALL)
 _DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a table."""
+    """Return the words of *text*."""
     return frozenset(text.split())
 
 
@@ -35,20 +53,8 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(r"\1", text) if "/*" in text else text
 
 
-def unescape(text: str) -> str:
-    """Return the characters that an identifier, or the inside of a string, stands for."""
-    return _UNESCAPE.sub(_character, text) if "\\" in text else text
-
-
-def _character(match: re.Match[str]) -> str:
-    if match[1] is None:
-        return "" if match[2] in {"\r\n", "\r", "\n", "\f"} else match[2]
-    code = int(match[1], 16)
-    return "\ufffd" if not code or code > 0x10FFFF or 0xD800 <= code < 0xE000 else chr(code)
-
-
 def end_of_arguments(text: str, start: int) -> int:
-    """Return where the parenthesis that was opened before *start* is closed, -1 if nowhere."""
+    """Return the position of the parenthesis that closes the one before *start*, else -1."""
     depth = 1
     for match in _ARGUMENT.finditer(text, start):
         depth += _DEPTH.get(match[0], 0)
@@ -58,7 +64,7 @@ def end_of_arguments(text: str, start: int) -> int:
 
 
 def split_arguments(text: str) -> list[str]:
-    """Return the parts of *text* between its outermost commas."""
+    """Return the parts of *text* between its top-level commas."""
     if "," not in text:
         return [text]
     parts, start, depth = [], 0, 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from newscrawl.css.sheets.supports import declaration_supported, supported
+from newscrawl.css.sheets.supports import condition_supported, declaration_supported
+from newscrawl.css.syntax.masking import SPACE, unescape
 from newscrawl.css.syntax.media_queries import media_applies
-from newscrawl.css.syntax.tokens import SPACE, unescape
 
 _S = rf"[{SPACE}]*+"
 _STRING = r""""((?:[^"\\]|\\.)*+)"|'((?:[^'\\]|\\.)*+)'"""
@@ -20,23 +20,25 @@ _IMPORT = re.compile(
 
 
 class Import(NamedTuple):
-    """A sheet to import."""
+    """An import of another sheet."""
 
     #: as written, escapes resolved
     url: str
-    #: full name of the layer that its rules go into
+    #: full name of the layer that the rules are imported into
     layer: str | None = None
-    #: how many of the sheet's ``layers`` come before those of the imported one
+    #: number of the sheet's ``layers`` that precede those of the imported sheet
     layers_before: int = 0
 
 
 def parse_import(prelude: str) -> tuple[str, str | None] | None:
-    """Return URL and layer ("" for one without a name) of an import that applies, else None."""
+    """Return the URL and layer ("" if anonymous) of an import, None if it does not apply."""
     match = _IMPORT.fullmatch(prelude)
     if match is None or not media_applies(match["media"]):
         return None
     condition = match["supports"]
-    if condition is not None and not (declaration_supported(condition) or supported(condition)):
+    if condition is not None and not (
+        declaration_supported(condition) or condition_supported(condition)
+    ):
         return None
     url = next(url for url in match.groups()[:5] if url is not None).strip(SPACE)
     layer = "" if match["layer"] else match["name"]

@@ -1,39 +1,25 @@
-"""The loops over every character of a sheet: compiled, or in Python where they cannot be had.
+"""Chooses between the compiled and the Python scanner of style sheets.
 
-The compiled ones take a quarter of the time. The environment variable ``NEWSCRAWL_NO_EXTENSIONS``
-turns them off.
+The Python functions serve where the extension is not built and where the environment variable
+``NEWSCRAWL_NO_EXTENSIONS`` is set; they take about four times as long.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from newscrawl.compiled import compiled_module
-from newscrawl.css.selectors import rule_keys as keys
-from newscrawl.css.sheets import scan
-from newscrawl.css.syntax import tokens
+from newscrawl.css.sheets import rule_scanner
+from newscrawl.css.syntax import masking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from newscrawl.css.selectors.rule_keys import Filed
-    from newscrawl.css.sheets.scan import Taken
+__all__ = ["COMPILED", "mask_and_separate", "scan_rules"]
 
-__all__ = ["COMPILED", "file_rules", "separated", "take_rules"]
-
-
-class _Loops(NamedTuple):
-    separated: Callable[[str], str]
-    take_rules: Callable[..., Taken]
-    file_rules: Callable[..., Filed]
-
-
-_compiled = compiled_module("newscrawl.css.sheets._scan")
+_compiled = compiled_module("newscrawl.css.sheets._scanner")
 COMPILED = _compiled is not None
-"""Whether the compiled loops are in use."""
+"""Whether the compiled functions are in use."""
 
-separated, take_rules, file_rules = (
-    _Loops(_compiled.separated, _compiled.take_rules, _compiled.file_rules)
-    if _compiled
-    else _Loops(tokens.separated, scan.take_rules, keys.file_rules)
-)
+mask_and_separate: Callable[[str], str] = (_compiled or masking).mask_and_separate
+scan_rules: Callable[..., int] = (_compiled or rule_scanner).scan_rules

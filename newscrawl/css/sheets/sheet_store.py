@@ -1,8 +1,7 @@
-"""Parsed style sheets, kept by the hash of their text: in memory, and on disk across crawls.
+"""Cache of parsed style sheets by the hash of their text, in memory and on disk.
 
-A site says the same in page after page, in its ``<style>`` blocks, too: of a second page's inline
-CSS 56 % is in blocks that the first page had. The store is a cache; whatever is wrong with its
-file costs time, never a page.
+The pages of a site share linked sheets and most ``<style>`` blocks. Errors of the file cost time,
+never a page.
 """
 
 from __future__ import annotations
@@ -24,50 +23,55 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FILE_SIZE: Final = 256 * 2**20
-"""Bytes that the file may have, by default."""
+MAX_FILE_BYTES: Final = 256 * 2**20
+"""Default size limit of the file, in bytes."""
 
-MEMORY: Final = 32 * 2**20
-"""Characters of sheets that stay in memory, by default."""
+MAX_MEMORY_CHARACTERS: Final = 32 * 2**20
+"""Default limit of the characters of sheets in memory."""
 
-SHORTEST: Final = 4096
-"""Characters; a shorter sheet is parsed as fast as it is read from the file."""
+MIN_STORED_LENGTH: Final = 4096
+"""Minimum length of a stored sheet; a shorter one is parsed as fast as it is read."""
 
 
 def sheet_hash(text: str) -> str:
-    """Return what a sheet is filed under: the SHA-256 of its text."""
+    """Return the key of a sheet: the SHA-256 of its text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class SheetStore:
-    """Parsed sheets by hash, for the threads of one process; without a *path* in memory alone.
+    """Parsed sheets by hash, shared by the threads of one process.
 
-    Any number of processes may use one file, each with a store of its own. Both parts forget what
-    was used least recently: memory at *memory* characters, the file at *size* bytes. What is in
-    the file outlives the process, however that ends.
+    Without a *path* the store is in memory only. Several processes may use one file, each with its
+    own store. Least recently used sheets are evicted: from memory above *memory* characters, from
+    the file above *size* bytes.
     """
 
     def __init__(
-        self, path: Path | str | None = None, *, size: int = FILE_SIZE, memory: int = MEMORY
+        self,
+        path: Path | str | None = None,
+        *,
+        size: int = MAX_FILE_BYTES,
+        memory: int = MAX_MEMORY_CHARACTERS,
     ) -> None:
         self._file = None if path is None else SheetFile(Path(path), size, FORMAT)
         self._memory = memory
-        self._held = 0
+        self._memory_used = 0
         self._sheets: OrderedDict[str, tuple[Sheet, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def parsed(self, text: str) -> Sheet:
         """Return the sheet of *text*, which is parsed only if it is not in the store."""
-        # Within a process a str's own hash, which is keyed, tells texts apart as well as a digest.
+        # Within a process, the keyed hash of str serves as well as a digest and is cached.
         key = f"{hash(text)} {len(text)}"
         sheet = self._in_memory(key)
         if sheet is None:
-            sheet = self._filed(text) if self._file and len(text) >= SHORTEST else parse_sheet(text)
-            self._hold(key, sheet)
+            stored = self._file is not None and len(text) >= MIN_STORED_LENGTH
+            sheet = self._stored(text) if stored else parse_sheet(text)
+            self._keep_in_memory(key, sheet)
         return sheet
 
-    def _filed(self, text: str) -> Sheet:
-        """Return the sheet of *text*, from the file or else put into it."""
+    def _stored(self, text: str) -> Sheet:
+        """Return the sheet of *text* from the file, after adding it if needed."""
         key = sheet_hash(text)
         sheet = self.get(key)
         if sheet is None:
@@ -75,7 +79,7 @@ class SheetStore:
         return sheet
 
     def get(self, key: str) -> Sheet | None:
-        """Return the sheet filed under a hash, None if it is not there or no more."""
+        """Return the sheet with a hash, None if it is not in the store."""
         sheet = self._in_memory(key)
         if sheet is not None or self._file is None:
             return sheet
@@ -83,8 +87,8 @@ class SheetStore:
         return None if plain is None else self._read(key, plain)
 
     def put(self, key: str, sheet: Sheet) -> None:
-        """File a sheet under the hash of its text."""
-        self._hold(key, sheet)
+        """Store a sheet under the hash of its text."""
+        self._keep_in_memory(key, sheet)
         if self._file is not None:
             self._file.write(key, json.dumps(sheet.to_plain(), separators=(",", ":")))
 
@@ -106,28 +110,28 @@ class SheetStore:
 
     def _in_memory(self, key: str) -> Sheet | None:
         with self._lock:
-            held = self._sheets.get(key)
-            if held is None:
+            entry = self._sheets.get(key)
+            if entry is None:
                 return None
             self._sheets.move_to_end(key)
-            return held[0]
+            return entry[0]
 
     def _read(self, key: str, plain: str) -> Sheet | None:
         try:
             sheet = Sheet.from_plain(json.loads(plain))
         except (ValueError, TypeError):
-            logger.warning("a stored style sheet cannot be read: parsed again")
+            logger.warning("Could not read a stored style sheet; parsing it again")
             return None
-        self._hold(key, sheet)
+        self._keep_in_memory(key, sheet)
         return sheet
 
-    def _hold(self, key: str, sheet: Sheet) -> None:
-        """Keep a sheet in memory; others go for it."""
+    def _keep_in_memory(self, key: str, sheet: Sheet) -> None:
+        """Keep a sheet in memory and evict others above the limit."""
         weight = sheet.size
         with self._lock:
             _, former = self._sheets.pop(key, (None, 0))
             self._sheets[key] = (sheet, weight)
-            self._held += weight - former
-            while self._held > self._memory and len(self._sheets) > 1:
+            self._memory_used += weight - former
+            while self._memory_used > self._memory and len(self._sheets) > 1:
                 _, (_, dropped) = self._sheets.popitem(last=False)
-                self._held -= dropped
+                self._memory_used -= dropped

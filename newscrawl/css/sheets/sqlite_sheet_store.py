@@ -1,4 +1,4 @@
-"""Texts by key in an SQLite file: bounded, shared by processes, and no loss when it is lost."""
+"""Bounded cache of texts by key in an SQLite file that several processes may share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-# Seconds; a row's last use needs no more precision, and costs a write.
-_TOUCHED_EVERY = 3600
-# Seconds that another process may hold the file.
-_PATIENCE = 5.0
-# A part at once is evicted, so that one sheet in many pays for it.
-_KEPT_SHARE = 0.9
+# In seconds; updating the last use of a row costs a write.
+_TOUCH_INTERVAL = 3600
+# In seconds; maximum wait for a lock of another process.
+_LOCK_TIMEOUT = 5.0
+# Eviction frees 10 % at once, so that few writes pay for it.
+_KEPT_RATIO = 0.9
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _OPEN = """
@@ -44,9 +44,9 @@ DELETE FROM sheets WHERE hash IN (
 
 
 class SheetFile:
-    """An SQLite file of at most *size* bytes; texts of other formats are none.
+    """An SQLite file of at most *size* bytes; texts of other formats are ignored.
 
-    A damaged file is replaced. One that cannot be used is given up: nothing is found in it.
+    A damaged file is replaced. After other errors the file is no longer used.
     """
 
     def __init__(self, path: Path, size: int, text_format: int) -> None:
@@ -55,14 +55,14 @@ class SheetFile:
         self._format = text_format
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._given_up = False
+        self._disabled = False
 
     def read(self, key: str) -> str | None:
-        """Return the text of *key*, and note its use."""
+        """Return the text of *key*, None if it is not in the file, and record its use."""
         return self._run(lambda connection: self._read(connection, key))
 
     def write(self, key: str, text: str) -> None:
-        """Store a text; for its room the least recently used ones go."""
+        """Store a text and evict the least recently used ones above the limit."""
         self._run(lambda connection: self._write(connection, key, text))
 
     def close(self) -> None:
@@ -77,13 +77,13 @@ class SheetFile:
         if row is None:
             return None
         now = int(clock.now().timestamp())
-        if now - row[1] > _TOUCHED_EVERY:
+        if now - row[1] > _TOUCH_INTERVAL:
             connection.execute("UPDATE sheets SET used = ? WHERE hash = ?", (now, key))
         return str(row[0])
 
     def _write(self, connection: sqlite3.Connection, key: str, text: str) -> None:
         size = len(text.encode("utf-8", "surrogatepass"))
-        if size > self._size * _KEPT_SHARE:
+        if size > self._size * _KEPT_RATIO:
             return
         now = int(clock.now().timestamp())
         self._make_room(connection, size)
@@ -93,39 +93,39 @@ class SheetFile:
         )
 
     def _make_room(self, connection: sqlite3.Connection, size: int) -> None:
-        """Evict what was used least recently if *size* bytes more are too much."""
+        """Evict the least recently used texts if *size* more bytes exceed the limit."""
         pages, free, page_size = (
-            connection.execute(f"PRAGMA {what}").fetchone()[0]
-            for what in ("page_count", "freelist_count", "page_size")
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "freelist_count", "page_size")
         )
         used = (pages - free) * page_size
         if used + size > self._size:
-            connection.execute(_EVICT, (used + size - int(self._size * _KEPT_SHARE),))
+            connection.execute(_EVICT, (used + size - int(self._size * _KEPT_RATIO),))
 
     def _run(self, operation: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return what *operation* gives on the file; None where the file fails it."""
+        """Return the result of *operation* on the file, None if the file fails."""
         with self._lock:
-            if self._given_up:
+            if self._disabled:
                 return None
             try:
                 return operation(self._connect())
             except sqlite3.Error as error:
                 code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                 if code in _BUSY:
-                    logger.debug("style sheet store %s is busy", self._path)
+                    logger.debug("Style sheet store %s is busy", self._path)
                 elif code in _DAMAGED:
                     self._replace(error)
                 else:
-                    self._give_up(error)
+                    self._disable(error)
             except OSError as error:
-                self._give_up(error)
+                self._disable(error)
             return None
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
-                self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                self._path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
             self._connection.executescript(_OPEN)
         return self._connection
@@ -136,16 +136,16 @@ class SheetFile:
             self._connection = None
 
     def _replace(self, error: sqlite3.Error) -> None:
-        """Begin with an empty file; other processes keep what they have open."""
-        logger.warning("style sheet store %s is damaged (%s): replaced", self._path, error)
+        """Delete the file; other processes keep their open file."""
+        logger.warning("Style sheet store %s is damaged (%s); replacing it", self._path, error)
         self._disconnect()
         try:
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
         except OSError as unlinked:
-            self._give_up(unlinked)
+            self._disable(unlinked)
 
-    def _give_up(self, error: Exception) -> None:
-        logger.warning("style sheet store %s is left alone: %s", self._path, error)
-        self._given_up = True
+    def _disable(self, error: Exception) -> None:
+        logger.warning("Could not use the style sheet store %s (%s); disabled", self._path, error)
+        self._disabled = True
         self._disconnect()

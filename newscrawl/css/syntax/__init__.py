@@ -1,1 +1,1 @@
-"""CSS syntax: tokens, declarations, conditions, variables."""
+"""CSS syntax: masking, declarations, conditions, media queries, math functions, variables."""

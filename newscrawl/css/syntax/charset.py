@@ -1,4 +1,4 @@
-"""From the bytes of a style sheet to its text (CSS Syntax 3, 3.2)."""
+"""Decoding of style sheets (CSS Syntax 3, 3.2)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _CHARSET_RULE = re.compile(rb'@charset "([^"]{1,64}+)";')
 
 
 def decode_sheet(data: bytes, charset: str | None = None) -> str:
-    """Return the text of a style sheet; *charset* is what the HTTP header declared.
+    """Return the text of a style sheet; *charset* comes from the HTTP header.
 
-    The order: byte order mark, header, ``@charset`` rule, UTF-8. What does not fit is replaced.
+    Precedence: byte order mark, HTTP header, ``@charset`` rule, UTF-8. Undecodable bytes are
+    replaced.
     """
     marked, mark = read_bom(data)
     if marked and mark:
@@ -24,5 +25,5 @@ def decode_sheet(data: bytes, charset: str | None = None) -> str:
 def _declared(data: bytes) -> str | None:
     rule = _CHARSET_RULE.match(data)
     encoding = resolve_encoding(rule[1].decode("latin-1")) if rule else None
-    # Whoever could read the rule does not read UTF-16.
+    # The rule was readable as ASCII, so the sheet cannot be UTF-16.
     return "utf-8" if encoding and encoding.startswith("utf-16") else encoding

@@ -1,20 +1,20 @@
-"""Conditions of ``@media`` and ``@supports``: not, and, or, parentheses (CSS Conditional 3)."""
+"""Boolean conditions of ``@media`` and ``@supports`` (CSS Conditional 3)."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from newscrawl.css.syntax.tokens import SPACE
+from newscrawl.css.syntax.masking import SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEEPEST = 16
-"""Parentheses deeper than this are unknown."""
+MAX_DEPTH = 16
+"""Nesting of parentheses beyond which a condition is unknown."""
 
-LONGEST = 2**14
-"""Characters; a condition that is longer is unknown."""
+MAX_CONDITION_LENGTH = 2**14
+"""Length beyond which a condition is unknown."""
 
 _PART = re.compile(
     rf"""[{SPACE}]++|"[^"]*+"?|'[^']*+'?|[()\[\],]|\\.|[^{SPACE}()\[\],"'\\]++""", re.DOTALL
@@ -23,10 +23,10 @@ _JOINED = re.compile(r"\)(?=(?:and|or)\b)", re.IGNORECASE)
 _STARTS_CONDITION = re.compile(rf"\(|not[{SPACE}]|[\w-]++\(", re.IGNORECASE)
 
 
-def split_top(text: str, separators: str) -> list[str]:
-    """Return *text* cut at any of *separators* outside of parentheses, brackets and strings.
+def split_at_top_level(text: str, separators: str) -> list[str]:
+    """Split *text* at any of *separators* outside of parentheses, brackets and strings.
 
-    A separator of white space cuts at a run of it. The pieces are stripped.
+    A run of white space is one separator. The pieces are stripped.
     """
     pieces, depth, start = list[str](), 0, 0
     for match in _PART.finditer(text):
@@ -39,36 +39,47 @@ def split_top(text: str, separators: str) -> list[str]:
     return [piece.strip(SPACE) for piece in (*pieces, text[start:])]
 
 
-def holds(condition: str, leaf: Callable[[str], bool | None], depth: int = 0) -> bool | None:
-    """Return whether *condition* holds; None where that is unknown or its syntax is wrong.
+def evaluate_condition(
+    condition: str, leaf: Callable[[str], bool | None], depth: int = 0
+) -> bool | None:
+    """Return whether *condition* is true, None if it is unknown or invalid.
 
-    *leaf* decides what stands in parentheses (given without them) and functions (with their name).
+    *leaf* evaluates the content of innermost parentheses, and functions including their name.
     """
-    if depth > DEEPEST or len(condition) > LONGEST:
+    if depth > MAX_DEPTH or len(condition) > MAX_CONDITION_LENGTH:
         return None
     spaced = _JOINED.sub(") ", condition)
-    items = [item for item in split_top(spaced, SPACE) if item]
+    items = [item for item in split_at_top_level(spaced, SPACE) if item]
     if not items:
         return None
     if items[0].lower() == "not":
         negated = _item(items[1], leaf, depth) if len(items) == 2 else None
         return None if negated is None else not negated
-    joint = {word.lower() for word in items[1::2]}
+    operators = {word.lower() for word in items[1::2]}
     in_parentheses = all(item.endswith(")") for item in items[::2])
-    if len(items) % 2 == 0 or len(joint) > 1 or not joint <= {"and", "or"} or not in_parentheses:
+    if (
+        len(items) % 2 == 0
+        or len(operators) > 1
+        or not operators <= {"and", "or"}
+        or not in_parentheses
+    ):
         return None
     results = [_item(item, leaf, depth) for item in items[::2]]
-    decisive = joint == {"or"}
+    decisive = operators == {"or"}
     if decisive in results:
         return decisive
     return None if None in results else not decisive
 
 
 def _item(item: str, leaf: Callable[[str], bool | None], depth: int) -> bool | None:
-    """Return what one parenthesis or function gives."""
+    """Return the result of one parenthesis or function."""
     if not item.endswith(")"):
         return None
     if not item.startswith("("):
         return leaf(item)
     inner = item[1:-1].strip(SPACE)
-    return holds(inner, leaf, depth + 1) if _STARTS_CONDITION.match(inner) else leaf(inner)
+    return (
+        evaluate_condition(inner, leaf, depth + 1)
+        if _STARTS_CONDITION.match(inner)
+        else leaf(inner)
+    )

@@ -1,7 +1,7 @@
-"""Media queries, answered for one screen: the one on which all pages are styled.
+"""Media queries, evaluated for a fixed desktop screen.
 
-Media Queries 4 with the features of 5 that pages ask for; unknown features are unknown, and a
-query that is unknown does not apply.
+Implements Media Queries 4 and the features of level 5 in common use. A query with an unknown
+feature does not apply.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newscrawl.css.syntax.conditions import LONGEST, holds, split_top
-from newscrawl.css.syntax.math_functions import LENGTH, NUMBER, Quantity, read_quantity
-from newscrawl.css.syntax.tokens import SPACE
+from newscrawl.css.syntax.conditions import (
+    MAX_CONDITION_LENGTH,
+    evaluate_condition,
+    split_at_top_level,
+)
+from newscrawl.css.syntax.masking import SPACE
+from newscrawl.css.syntax.math_functions import LENGTH, NUMBER, Quantity, parse_quantity
 
 WIDTH: Final = 1280.0
 """Width of the viewport, in px."""
@@ -22,7 +26,7 @@ HEIGHT: Final = 800.0
 """Height of the viewport, in px."""
 
 FONT_SIZE: Final = 16.0
-"""Size of the initial font, in px: the em of a media query."""
+"""Initial font size, in px: the em of a media query."""
 
 _PX = {
     "px": 1.0,
@@ -43,7 +47,7 @@ _PX = {
 }
 _DPPX = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _NUMBER = {"": 1.0}
-# Feature -> its value, and the units (with their size) in which it may be given.
+# Feature -> its value, and the accepted units with their size.
 _RANGES: dict[str, tuple[float, dict[str, float]]] = {
     "width": (WIDTH, _PX),
     "height": (HEIGHT, _PX),
@@ -59,7 +63,7 @@ _RANGES: dict[str, tuple[float, dict[str, float]]] = {
     "horizontal-viewport-segments": (1.0, _NUMBER),
     "vertical-viewport-segments": (1.0, _NUMBER),
 }
-# Feature -> its values; the first that are false on their own come in _NOTHING.
+# Feature -> matching values; values in _NONE_VALUES make the feature false without a value.
 _KEYWORDS = {
     "orientation": {"landscape"},
     "hover": {"hover"},
@@ -82,7 +86,7 @@ _KEYWORDS = {
     "grid": {"0"},
     "-webkit-transform-3d": {"1"},
 }
-_NOTHING = {"none", "no-preference", "0"}
+_NONE_VALUES = {"none", "no-preference", "0"}
 _COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z]*)")
@@ -93,8 +97,8 @@ _TYPED = re.compile(
     rf"(?:[{SPACE}]+and[{SPACE}]+(?=\()(.*)|[{SPACE}]+and[{SPACE}]+(not[{SPACE}].*))?",
     re.DOTALL,
 )
-# nine in ten: features with values, all of which must be true, of a screen
-_EASY = re.compile(
+# The usual form: a conjunction of features with values, for a screen.
+_SIMPLE_QUERY = re.compile(
     r"(?:(?:only )?(?:screen|all) and )?\(([\w-]+: ?[\w.]+(?:\) and \([\w-]+: ?[\w.]+)*+)\)"
 )
 _COMPARISON = re.compile(r"([<>]=?|=)")
@@ -102,41 +106,45 @@ _COMPARISON = re.compile(r"([<>]=?|=)")
 
 @lru_cache(maxsize=1024)
 def media_applies(queries: str) -> bool:
-    """Return whether a list of media queries (of ``@media`` or a ``media`` attribute) applies."""
+    """Return whether a media query list (of ``@media`` or a ``media`` attribute) applies."""
     if not queries.strip(SPACE):
         return True
-    if len(queries) > LONGEST:
+    if len(queries) > MAX_CONDITION_LENGTH:
         return False
-    return any(_query_applies(query) for query in split_top(queries.lower(), ","))
+    return any(_query_applies(query) for query in split_at_top_level(queries.lower(), ","))
 
 
 def _query_applies(query: str) -> bool:
-    """Return whether one media query, in lower case, applies; a wrong one does not."""
-    if (easy := _EASY.fullmatch(query)) is not None:
-        return all(_feature(text) for text in easy[1].split(") and ("))
+    """Return whether one media query, in lower case, applies; an invalid one does not."""
+    if (simple := _SIMPLE_QUERY.fullmatch(query)) is not None:
+        return all(_feature(text) for text in simple[1].split(") and ("))
     typed = _TYPED.fullmatch(query)
     if typed is None:
-        return bool(holds(query, _feature))
+        return bool(evaluate_condition(query, _feature))
     prefix, kind, *conditions = typed.groups()
     result: bool | None = kind in {"all", "screen"}
     condition = conditions[0] or conditions[1]
     if condition:
-        # "or" may not follow a media type
-        held = None if "or" in split_top(condition, SPACE) else holds(condition, _feature)
+        # "or" is not allowed after a media type
+        held = (
+            None
+            if "or" in split_at_top_level(condition, SPACE)
+            else evaluate_condition(condition, _feature)
+        )
         result = held if result else (None if held is None else result)
     return result is False if prefix == "not" else bool(result)
 
 
 @lru_cache(maxsize=1024)
 def _feature(text: str) -> bool | None:
-    """Return whether a media feature holds; None where it is unknown."""
+    """Return whether a media feature is true, None if it is unknown."""
     name, colon, value = text.partition(":")
     name, value = name.strip(SPACE), value.strip(SPACE)
     if colon:
-        return _plain(name, value)
+        return _feature_with_value(name, value)
     parts = [part.strip(SPACE) for part in _COMPARISON.split(text)]
     if len(parts) == 1:
-        return _alone(name)
+        return _feature_without_value(name)
     if len(parts) == 3 and parts[0] in _RANGES:
         return _compare(parts[0], parts[1], parts[2])
     if len(parts) == 3:
@@ -148,15 +156,15 @@ def _feature(text: str) -> bool | None:
     return None
 
 
-def _alone(name: str) -> bool | None:
-    """Return whether a feature without a value is anything but none."""
+def _feature_without_value(name: str) -> bool | None:
+    """Return whether ``(name)`` is true: the feature's value is not zero or none."""
     if name in _RANGES:
         return _RANGES[name][0] != 0
-    return not _KEYWORDS[name] & _NOTHING if name in _KEYWORDS else None
+    return not _KEYWORDS[name] & _NONE_VALUES if name in _KEYWORDS else None
 
 
-def _plain(name: str, value: str) -> bool | None:
-    """Return whether ``(name: value)`` holds."""
+def _feature_with_value(name: str, value: str) -> bool | None:
+    """Return whether ``(name: value)`` is true."""
     if name in _KEYWORDS:
         return value in _KEYWORDS[name]
     prefixed = _PREFIXED.fullmatch(name)
@@ -168,7 +176,7 @@ def _plain(name: str, value: str) -> bool | None:
 
 
 def _compare(name: str, sign: str, value: str) -> bool | None:
-    """Return whether the feature *name* compares so with *value*."""
+    """Return the result of ``(name sign value)``, None if it is unknown."""
     if name not in _RANGES:
         return None
     actual, units = _RANGES[name]
@@ -182,7 +190,7 @@ def _compare(name: str, sign: str, value: str) -> bool | None:
 
 
 def _quantity(text: str, units: dict[str, float]) -> float | None:
-    """Return a number, ratio, length or resolution in the feature's own unit."""
+    """Return a number, ratio, length or resolution in the base unit of the feature."""
     ratio = _RATIO.fullmatch(text)
     if ratio is not None and units is _NUMBER:
         return float(ratio[1]) / float(ratio[2]) if float(ratio[2]) else float("inf")
@@ -196,9 +204,9 @@ def _quantity(text: str, units: dict[str, float]) -> float | None:
 
 
 def _calculated(text: str, units: dict[str, float]) -> float | None:
-    """Return the value of a math function, in the feature's own unit."""
+    """Return the value of a math function in the base unit of the feature."""
     kind = NUMBER if units is _NUMBER else LENGTH
-    found = read_quantity(
+    found = parse_quantity(
         text, lambda value, unit: Quantity(value * units[unit], kind) if unit in units else None
     )
     return found.value if found is not None and found.kind == kind else None

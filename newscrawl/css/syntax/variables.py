@@ -1,4 +1,4 @@
-"""Custom properties, and ``var()`` and ``env()`` in values.
+"""Custom properties and the substitution of ``var()`` and ``env()``.
 
 https://drafts.csswg.org/css-variables-1/
 """
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MOST_CHARACTERS = 65_536
-"""Longest text that a substitution may make: no billion laughs."""
+MAX_SUBSTITUTION_LENGTH = 65_536
+"""Maximum length of a substituted value, against exponential expansion."""
 
-MOST_CHARACTERS_OF_PAGE = 4_000_000
-"""All that the substitutions in one page's custom properties may make."""
+MAX_PAGE_SUBSTITUTIONS = 4_000_000
+"""Maximum number of characters that the substitutions of one page may produce."""
 
-MOST_CHAIN, MOST_FALLBACKS = 24, 12
-"""References followed from custom property to custom property, and fall-backs in fall-backs."""
+MAX_REFERENCE_CHAIN, MAX_FALLBACK_DEPTH = 24, 12
+"""Limits of references from custom property to custom property, and of nested fallbacks."""
 
-# "--name(" calls a function of the page's own, of which none is known here.
+# "--name(" calls a custom function, which is not supported.
 _FUNCTION = r"(?<![\w-])(?P<name>var|env|--[\w-]*)\("
 _REFERENCE = re.compile(_FUNCTION, re.IGNORECASE)
 _STRING = r"\"(?:[^\"\\]|\\.)*+\"?+|'(?:[^'\\]|\\.)*+'?+|\\."
@@ -30,39 +30,39 @@ _ENVIRONMENT = re.compile(r"safe-area-(?:max-)?inset-(?:top|right|bottom|left)\b
 
 
 def has_reference(text: str) -> bool:
-    """Return whether *text* may hold a ``var()`` or an ``env()``."""
+    """Return whether *text* may contain a ``var()`` or ``env()``."""
     return "(" in text and _REFERENCE.search(text) is not None
 
 
 def substitute(text: str, lookup: Callable[[str], str | None], depth: int = 0) -> str | None:
-    """Return *text* with its references replaced, None where one has no value."""
+    """Return *text* with its references replaced, None if one has no value."""
     pieces: list[str] = []
-    place = size = 0
-    while found := _next_reference(text, place):
+    position = size = 0
+    while found := _next_reference(text, position):
         end, comma = _arguments(text, found.end())
         value = _value(found["name"].lower(), text[found.end() : end], comma, lookup, depth)
         if value is None:
             return None
-        # Tokens stay apart: var(--n)px is no dimension.
-        pieces += (text[place : found.start()], " ", value, " ")
-        size += found.start() - place + len(value) + 2
-        if size > MOST_CHARACTERS:
+        # Spaces keep tokens separate: var(--n)px is not a dimension.
+        pieces += (text[position : found.start()], " ", value, " ")
+        size += found.start() - position + len(value) + 2
+        if size > MAX_SUBSTITUTION_LENGTH:
             return None
-        place = end + 1
-    return "".join((*pieces, text[place:])).strip() if pieces else text
+        position = end + 1
+    return "".join((*pieces, text[position:])).strip() if pieces else text
 
 
-def _next_reference(text: str, place: int) -> re.Match[str] | None:
-    for found in _TO_REFERENCE.finditer(text, place):
+def _next_reference(text: str, position: int) -> re.Match[str] | None:
+    for found in _TO_REFERENCE.finditer(text, position):
         if found["name"]:
             return found
     return None
 
 
 def _arguments(text: str, start: int) -> tuple[int, int]:
-    """Return where the arguments that begin at *start* end, and where their first comma is.
+    """Return the end of the arguments that begin at *start* and the offset of their first comma.
 
-    The comma's place counts from *start*; -1 where there is none.
+    The offset counts from *start*; it is -1 if there is no comma.
     """
     depth, comma = 0, -1
     for found in _TO_BRACKET.finditer(text, start):
@@ -91,33 +91,32 @@ def _value(
         value = lookup(name) if name.startswith("--") else None
     else:
         value = "0px" if _ENVIRONMENT.match(name) else None
-    if value is not None or comma < 0 or depth >= MOST_FALLBACKS:
+    if value is not None or comma < 0 or depth >= MAX_FALLBACK_DEPTH:
         return value
     return substitute(arguments[comma + 1 :].strip(), lookup, depth + 1)
 
 
-class Scope:
-    """What all elements of a page share: registered properties, and the allowance for text.
+class VariableScope:
+    """State shared by all elements of a page: registered properties and substituted length.
 
-    *registered* maps a custom property of ``@property`` to its initial value and whether it is
-    inherited.
+    *registered* maps a custom property registered with ``@property`` to its initial value and
+    whether it is inherited.
     """
 
-    __slots__ = ("all_inherit", "made", "registered")
+    __slots__ = ("all_inherit", "registered", "substituted")
 
     def __init__(self, registered: Mapping[str, tuple[str | None, bool]] | None = None) -> None:
         self.registered = registered or {}
         self.all_inherit = all(inherits for _, inherits in self.registered.values())
-        #: characters that substitutions have made so far
-        self.made = 0
+        #: characters that substitutions have produced so far
+        self.substituted = 0
 
 
 class Variables:
-    """The custom properties of an element.
+    """The custom properties of an element, resolved lazily.
 
-    *own* are those declared on it, None for one that is made invalid; the others are its
-    parent's. They are resolved when asked for. A property that refers to itself is invalid, and
-    so are all in the circle.
+    *own* are those declared on the element, None for the guaranteed-invalid value; the others are
+    inherited from *parent*. All properties of a reference cycle are invalid.
     """
 
     __slots__ = ("_cyclic", "_open", "own", "parent", "scope", "values")
@@ -126,24 +125,24 @@ class Variables:
         self,
         own: Mapping[str, str | None],
         parent: Variables | None = None,
-        scope: Scope | None = None,
+        scope: VariableScope | None = None,
     ) -> None:
         self.own = own
         self.parent = parent
-        self.scope: Scope = parent.scope if parent else scope or Scope()
-        #: results, those of the parents' that were asked for among them
+        self.scope: VariableScope = parent.scope if parent else scope or VariableScope()
+        #: resolved values, including requested inherited ones
         self.values: dict[str, str | None] = {}
         self._open: list[str] = []
         self._cyclic: set[str] = set()
 
-    def below(self, own: Mapping[str, str | None] | None) -> Variables:
-        """Return the custom properties of a child that declares *own*."""
+    def child(self, own: Mapping[str, str | None] | None) -> Variables:
+        """Return the custom properties of a child element that declares *own*."""
         if own is None and self.scope.all_inherit:
             return self
         return Variables(own or {}, self)
 
     def get(self, name: str) -> str | None:
-        """Return the value of a custom property, None where it has none."""
+        """Return the value of a custom property, None if it has none."""
         initial, inherits = self.scope.registered.get(name, (None, True))
         value = self._inherited(name) if inherits else self._own(name)
         return initial if value is None else value
@@ -163,7 +162,7 @@ class Variables:
         return value
 
     def resolve(self, name: str) -> str | None:
-        """Return the value of one of *own* or of *values*."""
+        """Return the value of a property of *own* or *values*."""
         if name in self.values:
             return self.values[name]
         text = self.own[name]
@@ -173,13 +172,16 @@ class Variables:
         if name in self._open:
             self._cyclic.update(self._open[self._open.index(name) :])
             return None
-        if len(self._open) >= MOST_CHAIN or self.scope.made > MOST_CHARACTERS_OF_PAGE:
+        if (
+            len(self._open) >= MAX_REFERENCE_CHAIN
+            or self.scope.substituted > MAX_PAGE_SUBSTITUTIONS
+        ):
             return None
         self._open.append(name)
         value = substitute(text, self.get)
         self._open.pop()
         if name in self._cyclic:
             value = None
-        self.scope.made += len(value or "")
+        self.scope.substituted += len(value or "")
         self.values[name] = value
         return value

@@ -1,7 +1,6 @@
-"""Colours that have names.
+"""Named colours and system colours, with the values of Chromium.
 
-https://drafts.csswg.org/css-color-4/#named-colors and #css-system-colors (as Chromium
-has them)
+https://drafts.csswg.org/css-color-4/#named-colors and #css-system-colors
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ NAMED_COLORS = _table(_NAMED)
 """Name -> six hexadecimal digits."""
 
 SYSTEM_COLORS = _table(_SYSTEM)
-"""Name, lower case -> six hexadecimal digits."""
+"""Name in lower case -> six hexadecimal digits."""
 
 DARK_SYSTEM_COLORS = _table(_DARK_SYSTEM)
-"""Those that are others in the dark scheme."""
+"""System colours that differ in the dark colour scheme."""

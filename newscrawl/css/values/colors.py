@@ -1,6 +1,7 @@
-"""Colours: names, hexadecimal digits, functions, and what old pages write instead.
+"""Parser of colours: names, hexadecimal digits, functions and legacy HTML attributes.
 
-https://drafts.csswg.org/css-color-5/
+https://drafts.csswg.org/css-color-5/, without relative colours (``rgb(from ...)``) and wide-gamut
+spaces other than display-p3. ``color-mix()`` always mixes in sRGB.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from newscrawl.css.syntax.math_functions import (
     PERCENT,
     InvalidValueError,
     Quantity,
-    Reader,
     Token,
+    ValueReader,
+    resolve_percentage,
     tokenize,
 )
 from newscrawl.css.values.color_names import DARK_SYSTEM_COLORS, NAMED_COLORS, SYSTEM_COLORS
-from newscrawl.css.values.color_spaces import RGB_SPACES, SPACES, Vector, convert
+from newscrawl.css.values.color_spaces import TO_SRGB, Vector
 
 
 class Color(NamedTuple):
@@ -36,32 +38,29 @@ class Color(NamedTuple):
 BLACK = Color(0, 0, 0)
 TRANSPARENT = Color(0, 0, 0, 0.0)
 
+_MAX_DEPTH = 10
 _HEX = re.compile(r"#([0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})")
-# A number with an exponent is no integer.
+# A number with an exponent is not an integer.
 _HASHLESS = re.compile(r"(?!\d+e\d)(?:[0-9a-f]{6}|[0-9a-f]{3}|\d[0-9a-f]{0,5})")
 _NOT_HEX = re.compile("[^0-9a-f]")
-_HUES = {"hsl": 0, "hwb": 0, "lch": 2, "oklch": 2}
-#: function -> (space, name and size of 100 % of each component)
+_HUE_AXES = {"hsl": 0, "hwb": 0, "lch": 2, "oklch": 2}
+#: function -> (space, size of 100 % of each component)
 _SPACE_FUNCTIONS = {
-    "rgb": ("srgb", "rgb", (255.0, 255.0, 255.0)),
-    "rgba": ("srgb", "rgb", (255.0, 255.0, 255.0)),
-    "hsl": ("hsl", "hsl", (360.0, 100.0, 100.0)),
-    "hsla": ("hsl", "hsl", (360.0, 100.0, 100.0)),
-    "hwb": ("hwb", "hwb", (360.0, 100.0, 100.0)),
-    "lab": ("lab", "lab", (100.0, 125.0, 125.0)),
-    "lch": ("lch", "lch", (100.0, 150.0, 360.0)),
-    "oklab": ("oklab", "lab", (1.0, 0.4, 0.4)),
-    "oklch": ("oklch", "lch", (1.0, 0.4, 360.0)),
+    "rgb": ("srgb", (255.0, 255.0, 255.0)),
+    "rgba": ("srgb", (255.0, 255.0, 255.0)),
+    "hsl": ("hsl", (360.0, 100.0, 100.0)),
+    "hsla": ("hsl", (360.0, 100.0, 100.0)),
+    "hwb": ("hwb", (360.0, 100.0, 100.0)),
+    "lab": ("lab", (100.0, 125.0, 125.0)),
+    "lch": ("lch", (100.0, 150.0, 360.0)),
+    "oklab": ("oklab", (1.0, 0.4, 0.4)),
+    "oklch": ("oklch", (1.0, 0.4, 360.0)),
 }
-_XYZ = ("xyz", "xyz-d50", "xyz-d65")
-_RECTANGULAR = frozenset(("srgb", *RGB_SPACES, *_XYZ))
-_HUE_METHODS = ("shorter", "longer", "increasing", "decreasing")
 
 
-class _Mixed(NamedTuple):
-    """A colour in any space, as mixing and relative colours need it."""
+class _Srgb(NamedTuple):
+    """A colour before rounding: sRGB coordinates, 0..1 unless out of gamut, and alpha."""
 
-    space: str
     vector: Vector
     alpha: float
 
@@ -70,15 +69,15 @@ class _Mixed(NamedTuple):
 def parse_color(
     text: str, *, current: Color = BLACK, quirks: bool = False, dark: bool = False
 ) -> Color | None:
-    """Return the colour that *text* is, None where it is none.
+    """Return the colour that *text* specifies, None if it is invalid.
 
-    *current* stands for ``currentcolor``; *quirks* allows hexadecimal digits without ``#``
-    (https://quirks.spec.whatwg.org/#the-hashless-hex-color-quirk); *dark* is the colour scheme of
-    system colours and ``light-dark()``. Colours outside of sRGB are clipped.
+    *current* is the value of ``currentcolor``; *quirks* allows hexadecimal digits without ``#``
+    (https://quirks.spec.whatwg.org/#the-hashless-hex-color-quirk); *dark* selects the colour
+    scheme of system colours and ``light-dark()``. Colours outside of sRGB are clipped.
     """
     text = text.strip().lower()
-    if (word := _keyword(text, current, dark=dark)) is not None:
-        return word
+    if (color := _keyword(text, current, dark=dark)) is not None:
+        return color
     if _HEX.fullmatch(text):
         return _of_digits(text[1:])
     if quirks and _HASHLESS.fullmatch(text):
@@ -87,9 +86,14 @@ def parse_color(
         reader = _ColorReader(tokenize(text), current, dark=dark)
         found = reader.color()
         reader.end()
-    except (ValueError, ArithmeticError, RecursionError, TypeError):
+    except (ValueError, ArithmeticError, RecursionError):
         return None
-    return _rounded(found)
+    red, green, blue = (math.floor(_clip(value) * 255 + 0.5) for value in found.vector)
+    return Color(red, green, blue, _clip(found.alpha))
+
+
+def _clip(value: float) -> float:
+    return min(1.0, max(0.0, value))
 
 
 def _keyword(text: str, current: Color, *, dark: bool) -> Color | None:
@@ -109,29 +113,17 @@ def _of_digits(digits: str) -> Color:
     return Color(red, green, blue, alpha[0] / 255 if alpha else 1.0)
 
 
-def _rounded(color: _Mixed) -> Color:
-    red, green, blue = (
-        math.floor(min(1.0, max(0.0, value)) * 255 + 0.5)
-        for value in convert(color.vector, color.space, "srgb")
-    )
-    return Color(red, green, blue, min(1.0, max(0.0, color.alpha)))
-
-
-def _percent_or_nothing(value: float, unit: str) -> Quantity | None:
-    return Quantity(value, PERCENT) if unit == "%" else None
-
-
-class _ColorReader(Reader):
-    """Reads the tokens of one colour."""
+class _ColorReader(ValueReader):
+    """Parser of the tokens of one colour."""
 
     def __init__(self, tokens: list[Token], current: Color, *, dark: bool) -> None:
-        super().__init__(tokens, _percent_or_nothing)
+        super().__init__(tokens, resolve_percentage)
         self._current = current
         self._dark = dark
         self._level = 0
 
-    def color(self) -> _Mixed:
-        """Return the colour that comes next."""
+    def color(self) -> _Srgb:
+        """Return the next colour."""
         self.skip_space()
         token = self.next()
         if token.kind != "function":
@@ -139,16 +131,16 @@ class _ColorReader(Reader):
             found = parse_color(text, current=self._current, dark=self._dark)
             if found is None or token.kind not in ("hash", "ident"):
                 raise InvalidValueError(token.text)
-            return _of_color(found)
+            return _Srgb((found.red / 255, found.green / 255, found.blue / 255), found.alpha)
         self._level += 1
-        if self._level > 10:
-            raise InvalidValueError("nested too deep")
-        found_in_function = self._color_function(token.text)
+        if self._level > _MAX_DEPTH:
+            raise InvalidValueError("nested too deeply")
+        result = self._color_function(token.text)
         self._level -= 1
         self.close()
-        return found_in_function
+        return result
 
-    def _color_function(self, name: str) -> _Mixed:
+    def _color_function(self, name: str) -> _Srgb:
         if name == "color-mix":
             return self._mix()
         if name == "light-dark":
@@ -157,7 +149,8 @@ class _ColorReader(Reader):
             dark = self.color()
             return dark if self._dark else light
         if name == "color":
-            return self._components("", "", (1.0, 1.0, 1.0))
+            space = self.accept_word("srgb", "srgb-linear", "display-p3")
+            return self._components(space, (1.0, 1.0, 1.0))
         if name in _SPACE_FUNCTIONS:
             return self._components(*_SPACE_FUNCTIONS[name])
         raise InvalidValueError(name)
@@ -166,84 +159,70 @@ class _ColorReader(Reader):
         if not self.accept(","):
             raise InvalidValueError("comma expected")
 
-    def _word(self, *words: str) -> str:
-        """Return the identifier that comes next if it is one of *words*, else ""."""
-        start = self.place
-        self.skip_space()
-        if self.kind == "ident" and self.tokens[self.place].text in words:
-            return self.next().text
-        self.place = start
-        return ""
-
-    def _components(self, space: str, names: str, sizes: Vector) -> _Mixed:
-        origin = self.color() if self._word("from") else None
-        if not space:
-            space = self._word(*_RECTANGULAR)
-            names = "xyz" if space in _XYZ else "rgb"
-        if space not in SPACES:
+    def _components(self, space: str, sizes: Vector) -> _Srgb:
+        """Return a colour of three components and alpha, with or without commas."""
+        if space not in TO_SRGB:
             raise InvalidValueError("unknown colour space")
-        scale = 255.0 if names == "rgb" and sizes[0] == 255.0 else 1.0
-        if origin is not None:
-            vector = convert(origin.vector, origin.space, space)
-            self._names = {
-                name: Quantity(value * scale, NUMBER)
-                for name, value in zip(names, vector, strict=True)
-            } | {"alpha": Quantity(origin.alpha, NUMBER)}
         found = [self._component()]
-        legacy = origin is None and self.accept(",")
-        for left in (1, 0):
-            found.append(self._component(legacy=legacy))
-            if legacy and left:
-                self._comma()
-        alpha = origin.alpha if origin else 1.0
+        legacy = self.accept(",")
+        found.append(self._component(legacy=legacy))
+        if legacy:
+            self._comma()
+        found.append(self._component(legacy=legacy))
+        alpha = 1.0
         if self.accept("," if legacy else "/"):
             quantity = self._component(legacy=legacy)
             alpha = quantity.value / 100 if quantity.kind == PERCENT else quantity.value
         if legacy:
             _check_legacy(space, [quantity.kind for quantity in found])
+        scale = 255.0 if sizes[0] == 255.0 else 1.0
         x, y, z = (
-            _scaled(quantity, size, hue=_HUES.get(space) == i) / scale
-            for i, (quantity, size) in enumerate(zip(found, sizes, strict=True))
+            _coordinate(quantity, size, is_hue=_HUE_AXES.get(space) == axis) / scale
+            for axis, (quantity, size) in enumerate(zip(found, sizes, strict=True))
         )
-        self._names = {}
-        return _Mixed(space, (x, y, z), alpha)
+        return _Srgb(TO_SRGB[space]((x, y, z)), alpha)
 
     def _component(self, *, legacy: bool = False) -> Quantity:
-        if not legacy and self._word("none"):
+        if not legacy and self.accept_word("none"):
             return Quantity(0.0, NUMBER)
         found = self.quantity()
         return Quantity(0.0 if math.isnan(found.value) else found.value, found.kind)
 
-    def _mix(self) -> _Mixed:
-        """Return a colour of ``color-mix()``; without a space it is mixed in oklab."""
-        space, method = "oklab", "shorter"
-        if self._word("in"):
-            space = self._word(*SPACES)
-            if space in _HUES and (chosen := self._word(*_HUE_METHODS)):
-                method = chosen
-                self._word("hue")
+    def _mix(self) -> _Srgb:
+        """Return the colour of ``color-mix()`` (CSS Color 5, 2), alpha premultiplied."""
+        if self.accept_word("in"):
+            while self.kind in ("space", "ident"):  # the interpolation method
+                self.next()
             self._comma()
-        (first, first_share), (second, second_share) = self._share(), self._second_share()
-        if not space:
-            raise InvalidValueError("unknown colour space")
-        a, b = _shares(first_share, second_share)
-        mixed = _interpolate(first, second, b / (a + b), space, method)
-        return mixed._replace(alpha=mixed.alpha * min(1.0, a + b))
-
-    def _second_share(self) -> tuple[_Mixed, float | None]:
+        first, first_share = self._share()
         self._comma()
-        return self._share()
+        second, second_share = self._share()
+        if first_share is None:
+            first_share = 0.5 if second_share is None else 1 - second_share
+        if second_share is None:
+            second_share = 1 - first_share
+        total = first_share + second_share
+        if total <= 0:
+            raise InvalidValueError("shares of zero")
+        part = second_share / total
+        alpha = first.alpha + (second.alpha - first.alpha) * part
+        x, y, z = (
+            (a * first.alpha * (1 - part) + b * second.alpha * part) / (alpha or 1.0)
+            for a, b in zip(first.vector, second.vector, strict=True)
+        )
+        return _Srgb((x, y, z), alpha * min(1.0, total))
 
-    def _share(self) -> tuple[_Mixed, float | None]:
-        before = self._percentage()
+    def _share(self) -> tuple[_Srgb, float | None]:
+        """Return a colour and its share, which may precede or follow it."""
+        before = self._optional_percentage()
         color = self.color()
-        after = self._percentage()
+        after = self._optional_percentage()
         return color, after if before is None else before
 
-    def _percentage(self) -> float | None:
+    def _optional_percentage(self) -> float | None:
         self.skip_space()
         if self.kind != "number" and not (
-            self.kind == "function" and self.tokens[self.place].text == "calc"
+            self.kind == "function" and self.tokens[self.position].text == "calc"
         ):
             return None
         found = self.quantity()
@@ -252,69 +231,22 @@ class _ColorReader(Reader):
         return found.value / 100
 
 
-def _of_color(color: Color) -> _Mixed:
-    return _Mixed("srgb", (color.red / 255, color.green / 255, color.blue / 255), color.alpha)
-
-
 def _check_legacy(space: str, kinds: list[str]) -> None:
     """Check the syntax with commas, which only rgb() and hsl() have."""
     if space == "srgb" and len(set(kinds)) == 1 and ANGLE not in kinds:
         return
     if space != "hsl" or kinds[1:] != [PERCENT, PERCENT]:
-        raise InvalidValueError("not to be written with commas")
+        raise InvalidValueError("commas are not allowed")
 
 
-def _scaled(quantity: Quantity, size: float, *, hue: bool) -> float:
-    if hue:
+def _coordinate(quantity: Quantity, size: float, *, is_hue: bool) -> float:
+    if is_hue:
         if quantity.kind == PERCENT:
-            raise InvalidValueError("a hue in per cent")
+            raise InvalidValueError("hue as a percentage")
         return quantity.value % 360 if math.isfinite(quantity.value) else 0.0
     if quantity.kind == ANGLE:
-        raise InvalidValueError("an angle")
+        raise InvalidValueError("angle for a component that is not a hue")
     return quantity.value * size / 100 if quantity.kind == PERCENT else quantity.value
-
-
-def _shares(first: float | None, second: float | None) -> tuple[float, float]:
-    """Return the shares of two colours (CSS Color 5, 2.1)."""
-    if first is None:
-        first = 0.5 if second is None else 1 - second
-    if second is None:
-        second = 1 - first
-    if first + second <= 0:
-        raise InvalidValueError("shares of nothing")
-    return first, second
-
-
-def _interpolate(first: _Mixed, second: _Mixed, part: float, space: str, method: str) -> _Mixed:
-    """Return the colour at *part* of the way in *space*, alpha premultiplied (CSS Color 4, 12)."""
-    a, b = convert(first.vector, first.space, space), convert(second.vector, second.space, space)
-    alpha = first.alpha + (second.alpha - first.alpha) * part
-    hue = _HUES.get(space)
-    mixed = [
-        _hue(a, b, part, hue, method)
-        if axis == hue
-        else _weighted(a[axis] * first.alpha, b[axis] * second.alpha, part, alpha)
-        for axis in range(3)
-    ]
-    return _Mixed(space, (mixed[0], mixed[1], mixed[2]), alpha)
-
-
-def _weighted(first: float, second: float, part: float, alpha: float) -> float:
-    return (first + (second - first) * part) / alpha if alpha else 0.0
-
-
-def _hue(first: Vector, second: Vector, part: float, axis: int, method: str) -> float:
-    """Return the hue between two, that of the other where one colour is a grey."""
-    a, b = first[axis], second[axis]
-    if abs(first[1]) < 1e-4:
-        return b
-    if abs(second[1]) < 1e-4:
-        return a
-    turn = (b - a) % 360
-    backwards = {"shorter": turn > 180, "longer": 0 < turn < 180, "decreasing": True}
-    if backwards.get(method):
-        turn -= 360
-    return (a + turn * part) % 360
 
 
 def parse_legacy_color(text: str) -> Color | None:

@@ -11,19 +11,21 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from newscrawl.css.syntax.masking import unescape
 from newscrawl.css.syntax.math_functions import (
     LENGTH,
     NUMBER,
     PERCENT,
     Quantity,
-    read_quantity,
+    parse_quantity,
+    resolve_percentage,
 )
 from newscrawl.css.syntax.media_queries import HEIGHT, WIDTH
 
 DEFAULT_SIZE, DEFAULT_FIXED_SIZE = 16.0, 13.0
-MOST_SIZE = 10_000.0
-LEAST_RELATIVE_SIZE = 6.0
-"""Chromium's minimum for sizes in units of the parent's, unless some ancestor's is in pixels."""
+MAX_FONT_SIZE = 10_000.0
+MIN_RELATIVE_SIZE = 6.0
+"""Chromium's minimum for font sizes that do not derive from an absolute length."""
 
 SIZE_KEYWORDS = (
     "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
@@ -41,13 +43,13 @@ _SIDES = {
     "w": WIDTH, "i": WIDTH, "h": HEIGHT, "b": HEIGHT,
     "min": min(WIDTH, HEIGHT), "max": max(WIDTH, HEIGHT),
 }  # fmt: skip
-# Without a container of known size, cqw and its kin are those of the small viewport.
+# Without a size container, units such as cqw are relative to the small viewport.
 _PIXELS |= {
     kind + side: pixels / 100
     for kind in ("v", "sv", "lv", "dv", "cq")
     for side, pixels in _SIDES.items()
 }
-# ex, ch, cap and lh as of Chromium's default font; the page's fonts are not loaded.
+# ex, ch, cap and lh of Chromium's default font, as the fonts of the page are not loaded.
 _EMS = {"em": 1.0, "%": 0.01, "ex": 0.459, "ch": 0.5, "cap": 0.655, "ic": 1.0}
 _LINE = 1.125
 
@@ -61,8 +63,7 @@ _SYSTEM_FONTS = frozenset(("caption", "icon", "menu", "message-box", "small-capt
 _SMALL_CONTROL = 40 / 3
 _CONTROL_FONTS = frozenset(("-webkit-control", "-webkit-mini-control", "-webkit-small-control"))
 _WIDE_KEYWORDS = frozenset(("inherit", "initial", "unset", "revert", "revert-layer", "default"))
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|\r\n|[\n\r\f]|(.))", re.IGNORECASE)
-# Possessive, and no character in two alternatives: time is linear in the length of the text.
+# Possessive quantifiers and disjoint alternatives keep the time linear in the length of the text.
 _SPACE = r"[ \t\r\n\f]"
 _ESCAPED = rf"\\(?:[0-9a-f]{{1,6}}+{_SPACE}?+|[^0-9a-f\n\r\f])"
 _LETTER = r"[^\x00-\x40\x5b-\x5e\x60\x7b-\x7f]"
@@ -78,62 +79,50 @@ _FAMILY = re.compile(
 
 
 class FontSize(NamedTuple):
-    """A declared font size."""
+    """A declared ``font-size``."""
 
     kind: str
-    """``keyword`` (number: place in SIZE_KEYWORDS), ``px``, ``em``, ``rem`` or ``math``."""
+    """``keyword`` (number: index in SIZE_KEYWORDS), ``px``, ``em``, ``rem`` or ``math``."""
     number: float
     text: str = ""
 
 
-class UsedSize(NamedTuple):
-    """A computed font size as its children's depends on it."""
+class ComputedFontSize(NamedTuple):
+    """A computed font size, with the state that the sizes of children depend on."""
 
     pixels: float
     keyword: int | None
-    """Place in SIZE_KEYWORDS, if it was given or inherited as a keyword."""
+    """Index in SIZE_KEYWORDS, if it was specified or inherited as a keyword."""
     absolute: bool
-    """Whether it, or one it is relative to, was given in pixels and the like."""
+    """Whether it derives from an absolute length."""
 
     @property
-    def shown(self) -> float:
-        """The size in pixels with the minimum applied."""
+    def rendered(self) -> float:
+        """The size in px with Chromium's minimum applied."""
         if self.absolute or self.pixels == 0:
             return self.pixels
-        return max(self.pixels, LEAST_RELATIVE_SIZE)
+        return max(self.pixels, MIN_RELATIVE_SIZE)
 
 
-INITIAL_SIZE = UsedSize(DEFAULT_SIZE, MEDIUM, absolute=False)
+INITIAL_SIZE = ComputedFontSize(DEFAULT_SIZE, MEDIUM, absolute=False)
 
 
-class Families(NamedTuple):
+class FontFamilies(NamedTuple):
     """A list of font families."""
 
     names: tuple[str, ...]
-    """In lower case, without quotes."""
+    """Names in lower case, without quotes."""
     monospace: bool = False
-    """Whether it is the generic ``monospace`` alone, for which Chromium has another default size."""
-
-
-def unescape(text: str) -> str:
-    """Return *text* with its CSS escapes replaced."""
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    if not found[1]:
-        return found[2] or ""  # a line's end in a string
-    code = int(found[1], 16)
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    """Whether the list is the generic ``monospace`` alone, which has its own default size."""
 
 
 @lru_cache(2048)
-def parse_families(text: str) -> Families | None:
-    """Return the families of ``font-family``, None where it is invalid."""
+def parse_families(text: str) -> FontFamilies | None:
+    """Return the value of ``font-family``, None if it is invalid."""
     names: list[str] = []
-    place = 0
-    while found := _FAMILY.match(text, place):
-        place = found.end()
+    position = 0
+    while found := _FAMILY.match(text, position):
+        position = found.end()
         if found["string"] is not None:
             quote = found["string"][0]
             names.append(unescape(found["string"][1:].removesuffix(quote)).lower())
@@ -144,11 +133,11 @@ def parse_families(text: str) -> Families | None:
             names.append(name)
         if not found["comma"]:
             generic = names == ["monospace"] and found["string"] is None
-            return Families(tuple(names), generic) if place == len(text) else None
+            return FontFamilies(tuple(names), generic) if position == len(text) else None
     return None
 
 
-def _unit(em: float, rem: float, value: float, unit: str) -> Quantity | None:
+def _resolve_length(em: float, rem: float, value: float, unit: str) -> Quantity | None:
     if (pixels := _PIXELS.get(unit)) is not None:
         return Quantity(value * pixels, LENGTH)
     if (ems := _EMS.get(unit)) is not None:
@@ -165,7 +154,7 @@ _DIMENSION = re.compile(r"([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z]+|%)
 
 @lru_cache(4096)
 def parse_font_size(text: str, *, quirks: bool = False) -> FontSize | None:
-    """Return a ``font-size``, None where it is invalid; *quirks* allows numbers for pixels."""
+    """Return a ``font-size``, None if it is invalid; *quirks* allows numbers without a unit."""
     text = text.lower()
     if text in SIZE_KEYWORDS:
         return FontSize("keyword", SIZE_KEYWORDS.index(text))
@@ -175,14 +164,10 @@ def parse_font_size(text: str, *, quirks: bool = False) -> FontSize | None:
         return _dimension(float(found[1]), found[2], quirks=quirks)
     if not text.endswith(")"):
         return None
-    percentage = read_quantity(text, _percentage)
+    percentage = parse_quantity(text, resolve_percentage)
     if percentage is not None and percentage.kind == PERCENT:
         return FontSize("em", max(0.0, percentage.value / 100))
-    return FontSize("math", 0.0, text) if _evaluated(text, 16.0, 16.0) is not None else None
-
-
-def _percentage(value: float, unit: str) -> Quantity | None:
-    return Quantity(value, PERCENT) if unit == "%" else None
+    return FontSize("math", 0.0, text) if _evaluate_length(text, 16.0, 16.0) is not None else None
 
 
 def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | None:
@@ -196,46 +181,45 @@ def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | N
         return FontSize("em", number * _EMS[unit])
     if unit == "rem":
         return FontSize("rem", number)
-    found = _unit(1.0, 1.0, number, unit)
+    found = _resolve_length(1.0, 1.0, number, unit)
     return FontSize("math", 0.0, f"{number}{unit}") if found else None
 
 
-def _evaluated(text: str, em: float, rem: float) -> float | None:
-    found = read_quantity(text, lambda value, unit: _unit(em, rem, value, unit))
+def _evaluate_length(text: str, em: float, rem: float) -> float | None:
+    found = parse_quantity(text, lambda value, unit: _resolve_length(em, rem, value, unit))
     if found is None or found.kind != LENGTH:
         return None
     return 0.0 if math.isnan(found.value) else max(0.0, found.value)
 
 
-def keyword_size(keyword: int, *, monospace: bool, quirks: bool) -> float:
-    """Return the pixels of a size keyword."""
-    if not monospace:
-        return _SIZES[keyword]
-    return (_FIXED_SIZES_QUIRKS if quirks else _FIXED_SIZES)[keyword]
+def compute_font_size(size: FontSize, parent: ComputedFontSize, rem: float) -> ComputedFontSize:
+    """Return the computed font size; keywords are those of a proportional font.
 
-
-def compute_font_size(size: FontSize, parent: UsedSize, rem: float) -> UsedSize:
-    """Return the computed value of a font size; keywords as of a proportional font."""
+    *parent* is the size of the parent, *rem* that of the root element in px.
+    """
     if size.kind == "keyword":
         keyword = int(size.number)
-        return UsedSize(_SIZES[keyword], keyword, absolute=False)
+        return ComputedFontSize(_SIZES[keyword], keyword, absolute=False)
     if size.kind == "em":
-        return UsedSize(min(MOST_SIZE, size.number * parent.pixels), None, parent.absolute)
+        return ComputedFontSize(
+            min(MAX_FONT_SIZE, size.number * parent.pixels), None, parent.absolute
+        )
     if size.kind == "math":
-        pixels = _evaluated(size.text, parent.pixels, rem) or 0.0
+        pixels = _evaluate_length(size.text, parent.pixels, rem) or 0.0
     else:
         pixels = size.number * (rem if size.kind == "rem" else 1.0)
-    return UsedSize(min(MOST_SIZE, pixels), None, absolute=True)
+    return ComputedFontSize(min(MAX_FONT_SIZE, pixels), None, absolute=True)
 
 
 def adapt_to_family(
-    size: UsedSize, *, monospace: bool, parent_monospace: bool, quirks: bool
-) -> UsedSize:
-    """Return *size* after a change between monospace and other fonts (13 px instead of 16)."""
+    size: ComputedFontSize, *, monospace: bool, parent_monospace: bool, quirks: bool
+) -> ComputedFontSize:
+    """Return *size* adjusted for a change between monospace (13 px) and other fonts (16 px)."""
     if size.absolute or (monospace == parent_monospace and size.keyword is None):
         return size
     if size.keyword is not None:
-        pixels = keyword_size(size.keyword, monospace=monospace, quirks=quirks)
+        fixed_sizes = _FIXED_SIZES_QUIRKS if quirks else _FIXED_SIZES
+        pixels = (fixed_sizes if monospace else _SIZES)[size.keyword]
     elif monospace:
         pixels = size.pixels * DEFAULT_FIXED_SIZE / DEFAULT_SIZE
     else:
@@ -244,13 +228,13 @@ def adapt_to_family(
 
 
 def _number(text: str) -> float | None:
-    found = read_quantity(text, lambda _value, _unit: None)
+    found = parse_quantity(text, lambda _value, _unit: None)
     return found.value if found is not None and found.kind == NUMBER else None
 
 
 @lru_cache(512)
 def parse_font_weight(text: str) -> float | str | None:
-    """Return a ``font-weight``: a number, ``bolder`` or ``lighter``; None where it is invalid."""
+    """Return a ``font-weight``: a number, ``bolder`` or ``lighter``; None if it is invalid."""
     text = text.lower()
     if text in _WEIGHTS:
         return _WEIGHTS[text]
@@ -265,7 +249,7 @@ def parse_font_weight(text: str) -> float | str | None:
 
 
 def relative_weight(weight: str, parent: float) -> float:
-    """Return what ``bolder`` or ``lighter`` makes of the parent's weight (CSS Fonts 4, 2.4.1)."""
+    """Return the weight of ``bolder`` or ``lighter`` in a *parent* weight (CSS Fonts 4, 2.4.1)."""
     if weight == "bolder":
         if parent < 350:
             return 400
@@ -277,35 +261,35 @@ def relative_weight(weight: str, parent: float) -> float:
 
 @lru_cache(256)
 def parse_font_style(text: str) -> str | None:
-    """Return a ``font-style``: normal, italic or oblique; None where it is invalid."""
+    """Return a ``font-style``: normal, italic or oblique; None if it is invalid."""
     words = text.lower().split()
     if len(words) == 1 and words[0] in ("normal", "italic", "oblique"):
         return words[0]
     if len(words) == 2 and words[0] == "oblique":
-        found = read_quantity(words[1], lambda _value, _unit: None)
+        found = parse_quantity(words[1], lambda _value, _unit: None)
         if found is not None and found.kind == "angle" and abs(found.value) <= 90:
             return "oblique" if found.value else "normal"
     return None
 
 
 class FontShorthand(NamedTuple):
-    """What ``font`` sets."""
+    """The longhands of ``font``."""
 
     style: str
     weight: float | str
     size: FontSize
-    families: Families
+    families: FontFamilies
 
 
 @lru_cache(2048)
 def parse_font(text: str) -> FontShorthand | None:
-    """Return the longhands of ``font``, None where it is invalid as a whole."""
+    """Return the longhands of ``font``, None if it is invalid."""
     system = text.strip().lower()
     if system in _SYSTEM_FONTS:
-        return FontShorthand("normal", 400, FontSize("px", DEFAULT_SIZE), Families(("arial",)))
+        return FontShorthand("normal", 400, FontSize("px", DEFAULT_SIZE), FontFamilies(("arial",)))
     if system in _CONTROL_FONTS:
         control = FontSize("px", _SMALL_CONTROL)
-        return FontShorthand("normal", 400, control, Families(("arial",)))
+        return FontShorthand("normal", 400, control, FontFamilies(("arial",)))
     return _longhands(text)
 
 
@@ -331,7 +315,7 @@ def _longhands(text: str) -> FontShorthand | None:
 
 
 def _kind(word: str) -> str:
-    """Return what a word before the size is, "" if nothing that may stand there."""
+    """Return the longhand that a word before the size belongs to, "" if it is not allowed there."""
     if word == "normal":
         return "normal"
     if word in ("italic", "oblique"):
@@ -348,7 +332,7 @@ _FUNCTION_END = re.compile(r"[()]")
 
 
 def _first_word(text: str) -> tuple[str, str]:
-    """Return the first word, a function with its arguments, and the rest."""
+    """Return the first word or function with its arguments, and the rest."""
     found = _WORD.match(text)
     end = found.end() if found else 0
     start = found.start(1) if found else 0
@@ -364,7 +348,7 @@ def _first_word(text: str) -> tuple[str, str]:
     return text[start:end], text[end:]
 
 
-def _after_line_height(text: str) -> Families | None:
+def _after_line_height(text: str) -> FontFamilies | None:
     text = text.lstrip()
     if text.startswith("/"):
         height, text = _first_word(text[1:])
@@ -376,6 +360,6 @@ def _after_line_height(text: str) -> Families | None:
 def _is_line_height(text: str) -> bool:
     if text == "normal":
         return True
-    found = read_quantity(text, lambda value, unit: _unit(16.0, 16.0, value, unit))
+    found = parse_quantity(text, lambda value, unit: _resolve_length(16.0, 16.0, value, unit))
     negative = found is not None and found.value < 0 and not text.endswith(")")
     return found is not None and found.kind in (LENGTH, NUMBER, PERCENT) and not negative

@@ -1,4 +1,4 @@
-"""Declared values: what a declaration of an interesting property says, read once.
+"""Parser of declared values: from a declaration to the values of its longhands.
 
 https://drafts.csswg.org/css-cascade-5/#value-stages
 """
@@ -10,6 +10,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from newscrawl.css.syntax.masking import unescape
 from newscrawl.css.syntax.variables import has_reference
 from newscrawl.css.values.colors import TRANSPARENT, Color, parse_color
 from newscrawl.css.values.fonts import (
@@ -18,18 +19,17 @@ from newscrawl.css.values.fonts import (
     parse_font_size,
     parse_font_style,
     parse_font_weight,
-    unescape,
 )
 
 FONT_LONGHANDS = ("font-style", "font-weight", "font-size", "font-family")
 PROPERTIES = (*FONT_LONGHANDS, "color", "color-scheme", "display", "visibility")
-"""The properties that are computed."""
+"""The supported longhand properties."""
 
 INHERITED = frozenset(PROPERTIES) - {"display"}
 
 
-class Wide(Enum):
-    """Keywords that every property takes (CSS Cascade 5, 7.3)."""
+class WideKeyword(Enum):
+    """CSS-wide keywords, valid for every property (CSS Cascade 5, 7.3)."""
 
     INHERIT = "inherit"
     INITIAL = "initial"
@@ -38,25 +38,25 @@ class Wide(Enum):
     REVERT_LAYER = "revert-layer"
 
 
-_WIDE = {keyword.value: keyword for keyword in Wide}
+_WIDE = {keyword.value: keyword for keyword in WideKeyword}
 
 
 class PendingValue(NamedTuple):
-    """A value with ``var()``: what it is shows when the variables are known."""
+    """A value with ``var()``, parsed when the custom properties are known."""
 
     text: str
     shorthand: bool = False
-    """Whether it is the value of ``font``."""
+    """Whether it is the value of the ``font`` shorthand."""
 
 
-class Named(NamedTuple):
-    """A colour that depends on the element: ``currentcolor`` or the colour scheme in it."""
+class DependentColor(NamedTuple):
+    """A colour that depends on the element, through ``currentcolor`` or its colour scheme."""
 
     text: str
 
 
 Value = Any
-"""A :class:`Wide`, :class:`PendingValue`, or what the property's parser returns."""
+"""A :class:`WideKeyword`, a :class:`PendingValue` or the result of the property's parser."""
 
 _DISPLAYS = frozenset(
     (
@@ -76,8 +76,8 @@ _VISIBILITIES = frozenset(("visible", "hidden", "collapse"))
 _ESCAPED_UNIT = re.compile(r"\d\\")
 
 
-def parse_wide(text: str) -> Wide | None:
-    """Return the keyword that *text* is, None where it is none of those of every property."""
+def parse_wide_keyword(text: str) -> WideKeyword | None:
+    """Return the CSS-wide keyword *text*, None if it is not one."""
     return _WIDE.get(text.lower()) if len(text) <= 12 else None
 
 
@@ -85,16 +85,16 @@ def parse_wide(text: str) -> Wide | None:
 def parse_declaration(
     name: str, text: str, *, quirks: bool = False
 ) -> tuple[tuple[str, Value], ...]:
-    """Return (property, value) for every longhand that a declaration sets, () if it is invalid.
+    """Return (longhand, value) for every longhand set by a declaration, () if it is invalid.
 
-    A custom property's value is its text.
+    The value of a custom property is its text.
     """
     if name.startswith("--"):
-        return ((name, parse_wide(text) or text),)
+        return ((name, parse_wide_keyword(text) or text),)
     longhands = _LONGHANDS.get(name)
     if longhands is None:
         return ()
-    value: Value = parse_wide(text)
+    value: Value = parse_wide_keyword(text)
     if name == "all":
         return tuple((longhand, value) for longhand in longhands) if value else ()
     if value is None and has_reference(text):
@@ -108,12 +108,12 @@ _LONGHANDS = {name: (name,) for name in PROPERTIES} | {"font": FONT_LONGHANDS, "
 
 
 def parse_value(name: str, text: str, *, quirks: bool) -> tuple[tuple[str, Value], ...]:
-    """Return (longhand, value) of a value without variables and keywords of every property."""
+    """Return (longhand, value) for a value without ``var()`` that is no CSS-wide keyword."""
     if name == "font":
         font = parse_font(text)
         return tuple(zip(FONT_LONGHANDS, font, strict=True)) if font else ()
     if "\\" in text and name != "font-family":
-        # In a keyword an escape is a letter; after a digit it is part of an unknown unit.
+        # An escape in a keyword is a letter; after a digit it starts an unknown unit.
         text = "" if _ESCAPED_UNIT.search(text) else unescape(text)
     value = _parse(name, text, quirks=quirks)
     return () if value is None else ((name, value),)
@@ -137,17 +137,17 @@ def _parse(name: str, text: str, *, quirks: bool) -> Value:  # noqa: PLR0911  # 
     return _parse_color_scheme(text)
 
 
-def _parse_color(text: str, *, quirks: bool) -> Color | Named | None:
-    """Return a colour, or its text where it is another on every element."""
+def _parse_color(text: str, *, quirks: bool) -> Color | DependentColor | None:
+    """Return a colour, or a :class:`DependentColor` if it differs between elements."""
     color = parse_color(text, quirks=quirks)
     if color is None:
         return None
     dark = parse_color(text, current=TRANSPARENT, quirks=quirks, dark=True)
-    return color if color == dark else Named(text)
+    return color if color == dark else DependentColor(text)
 
 
 def _parse_display(text: str) -> bool | None:
-    """Return whether it is ``none``; None for what is no display."""
+    """Return whether ``display`` is ``none``; None for an invalid value."""
     words = text.lower().split()
     if len(words) == 1 and words[0] in _DISPLAYS:
         return words[0] == "none"
@@ -159,7 +159,7 @@ def _parse_display(text: str) -> bool | None:
 
 
 def _parse_color_scheme(text: str) -> bool | None:
-    """Return whether a light screen gets the dark scheme; None for no scheme's list."""
+    """Return whether a light screen uses the dark scheme; None for an invalid value."""
     words = text.lower().split()
     if not words or "," in text:
         return None

@@ -1,4 +1,4 @@
-"""Computed values: from what was declared for an element and its parent's style to its own.
+"""Computed values of an element, from its cascaded values and the style of its parent.
 
 https://drafts.csswg.org/css-cascade-5/#computed
 """
@@ -8,54 +8,53 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from newscrawl.css.syntax.variables import Scope, Variables, substitute
+from newscrawl.css.syntax.variables import Variables, VariableScope, substitute
 from newscrawl.css.values.colors import BLACK, Color, parse_color
+from newscrawl.css.values.declared_values import (
+    INHERITED,
+    DependentColor,
+    PendingValue,
+    Value,
+    WideKeyword,
+    parse_value,
+    parse_wide_keyword,
+)
 from newscrawl.css.values.fonts import (
     INITIAL_SIZE,
-    Families,
+    ComputedFontSize,
+    FontFamilies,
     FontSize,
-    UsedSize,
     adapt_to_family,
     compute_font_size,
     relative_weight,
 )
-from newscrawl.css.values.values import (
-    INHERITED,
-    Named,
-    PendingValue,
-    Value,
-    Wide,
-    parse_value,
-    parse_wide,
-)
 
 if TYPE_CHECKING:
-    from newscrawl.css.cascade.cascade import Declared
+    from newscrawl.css.cascade.cascaded_values import CascadedValues
 
 BOLD = 600
-"""Weights from here on are bold."""
+"""Minimum weight of bold text."""
 
-INITIAL_FAMILIES = Families(("times new roman",))
+INITIAL_FAMILIES = FontFamilies(("times new roman",))
 _WHITE = Color(255, 255, 255)
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedStyle:
-    """How a text looks."""
+    """The computed style of an element's text."""
 
-    #: size of the font in px
+    #: in px
     font_size: float
     #: 1..1000, 400 is normal
     font_weight: float
-    #: names in lower case, the first choice first
+    #: names in lower case, by preference
     font_family: tuple[str, ...]
     #: ``normal``, ``italic`` or ``oblique``
     font_style: str
-    #: of the text
     color: Color
-    #: whether the element or one around it is not displayed at all
+    #: whether ``display`` is ``none`` for the element or an ancestor
     display_none: bool
-    #: ``visibility``
+    #: whether ``visibility`` is ``visible``
     visible: bool
 
     @property
@@ -64,8 +63,8 @@ class ComputedStyle:
         return self.font_weight >= BOLD
 
 
-class Computed:
-    """The computed values of an element, with what only its children's depend on."""
+class ElementStyle:
+    """The computed style of an element, with the state that only its children depend on."""
 
     __slots__ = ("children", "dark", "families", "size", "style", "variables")
 
@@ -73,8 +72,8 @@ class Computed:
         self,
         style: ComputedStyle,
         *,
-        size: UsedSize,
-        families: Families,
+        size: ComputedFontSize,
+        families: FontFamilies,
         variables: Variables,
         dark: bool,
     ) -> None:
@@ -83,8 +82,8 @@ class Computed:
         self.families = families
         self.variables = variables
         self.dark = dark
-        #: of elements below that nothing but rules of sheets tells of, by the id of what is declared
-        self.children: dict[int, Computed] = {}
+        #: id of cascaded values -> style of children that only the rules of sheets affect
+        self.children: dict[int, ElementStyle] = {}
 
 
 INITIAL_STYLE = ComputedStyle(
@@ -98,9 +97,9 @@ INITIAL_STYLE = ComputedStyle(
 )
 
 
-def initial(scope: Scope) -> Computed:
-    """Return what the root element of a page inherits."""
-    return Computed(
+def initial_element_style(scope: VariableScope) -> ElementStyle:
+    """Return the style that the root element inherits."""
+    return ElementStyle(
         INITIAL_STYLE,
         size=INITIAL_SIZE,
         families=INITIAL_FAMILIES,
@@ -111,82 +110,87 @@ def initial(scope: Scope) -> Computed:
 
 @dataclass(frozen=True, slots=True)
 class PageDefaults:
-    """What holds for a whole page."""
+    """Defaults of a whole page."""
 
     quirks: bool = False
-    #: of links, where the ``body`` element says
+    #: colour of links from the ``link`` attribute of ``body``
     link: Color | None = None
 
 
 def compute(
-    declared: Declared, parent: Computed, page: PageDefaults, rem: float | None
-) -> Computed:
+    cascaded: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
+) -> ElementStyle:
     """Return the computed style of an element.
 
-    *rem* is the root element's font size in px, None for the root element.
+    *rem* is the font size of the root element in px, None for the root element itself.
     """
-    if not declared.values and not declared.variables and parent.variables.scope.all_inherit:
-        return parent  # all that is kept is inherited, but for display
-    return _Element(declared, parent, page, rem).computed()
+    if not cascaded.values and not cascaded.variables and parent.variables.scope.all_inherit:
+        return parent  # all properties but display are inherited
+    return _StyleComputation(cascaded, parent, page, rem).computed()
 
 
-class _Element:
-    """One computation."""
+class _StyleComputation:
+    """Computation of the style of one element."""
 
     def __init__(
-        self, declared: Declared, parent: Computed, page: PageDefaults, rem: float | None
+        self, cascaded: CascadedValues, parent: ElementStyle, page: PageDefaults, rem: float | None
     ) -> None:
-        self._values = declared.values
+        self._values = cascaded.values
         self._parent = parent
         self._page = page
         self._rem = rem
-        self._variables = parent.variables.below(declared.variables)
+        self._variables = parent.variables.child(cascaded.variables)
 
-    def computed(self) -> Computed:
+    def computed(self) -> ElementStyle:
         families, size = self._families_and_size()
         dark = self._dark()
         style = ComputedStyle(
-            font_size=size.shown,
+            font_size=size.rendered,
             font_weight=self._weight(),
             font_family=families.names,
             font_style=self._get("font-style", self._parent.style.font_style, "normal"),
             color=self._color(dark=dark),
             display_none=self._parent.style.display_none
-            # "inherit" can only say that the parent is displayed
+            # with "inherit" the parent is displayed, or this is not reached
             or self._get("display", inherited=False, initial=False),
             visible=self._visible(),
         )
-        return Computed(style, size=size, families=families, variables=self._variables, dark=dark)
+        return ElementStyle(
+            style, size=size, families=families, variables=self._variables, dark=dark
+        )
 
     def _get(self, name: str, inherited: Value, initial: Value) -> Value:
-        """Return the declared value of a property, keywords and variables resolved."""
+        """Return the cascaded value of a property, with keywords and variables resolved."""
         if name not in self._values:
             return inherited if name in INHERITED else initial
         value = self._values[name]
         if isinstance(value, PendingValue):
-            value = self._substituted(name, value)
-        if not isinstance(value, Wide):
+            value = self._substitute(name, value)
+        if not isinstance(value, WideKeyword):
             return value
-        if value is Wide.INITIAL or (value is not Wide.INHERIT and name not in INHERITED):
+        if value is WideKeyword.INITIAL or (
+            value is not WideKeyword.INHERIT and name not in INHERITED
+        ):
             return initial
         return inherited
 
-    def _substituted(self, name: str, pending: PendingValue) -> Value:
-        """Return the value with its variables in place; what is invalid now is unset."""
+    def _substitute(self, name: str, pending: PendingValue) -> Value:
+        """Return the value with variables substituted; unset if it is invalid then."""
         text = substitute(pending.text, self._variables.get)
         if text is None:
-            return Wide.UNSET
-        if (wide := parse_wide(text)) is not None:
-            return Wide.UNSET if wide in (Wide.REVERT, Wide.REVERT_LAYER) else wide
+            return WideKeyword.UNSET
+        if (keyword := parse_wide_keyword(text)) is not None:
+            reverts = (WideKeyword.REVERT, WideKeyword.REVERT_LAYER)
+            return WideKeyword.UNSET if keyword in reverts else keyword
         shorthand = "font" if pending.shorthand else name
         found = dict(parse_value(shorthand, text, quirks=self._page.quirks))
-        return found.get(name, Wide.UNSET)
+        return found.get(name, WideKeyword.UNSET)
 
-    def _families_and_size(self) -> tuple[Families, UsedSize]:
+    def _families_and_size(self) -> tuple[FontFamilies, ComputedFontSize]:
         parent = self._parent
-        families: Families = self._get("font-family", parent.families, INITIAL_FAMILIES)
+        families: FontFamilies = self._get("font-family", parent.families, INITIAL_FAMILIES)
         declared = self._get("font-size", parent.size, INITIAL_SIZE)
-        size: UsedSize = declared
+        size: ComputedFontSize = declared
         if isinstance(declared, FontSize):
             rem = INITIAL_SIZE.pixels if self._rem is None else self._rem
             size = compute_font_size(declared, parent.size, rem)
@@ -208,8 +212,8 @@ class _Element:
     def _color(self, *, dark: bool) -> Color:
         initial = _WHITE if dark else BLACK
         inherited = self._parent.style.color if self._rem is not None else initial
-        color: Color | Named = self._get("color", inherited, initial)
-        if not isinstance(color, Named):
+        color: Color | DependentColor = self._get("color", inherited, initial)
+        if not isinstance(color, DependentColor):
             return color
         if color.text.lower() == "-webkit-link" and self._page.link is not None:
             return self._page.link

@@ -1,11 +1,10 @@
-"""Masking: after it a style sheet can be cut at every brace and semicolon that is left.
+"""Masking of CSS text, so that it can be split at every brace and semicolon that remains.
 
-Comments are gone; braces, semicolons and at signs in strings, escapes, ``url()``, parentheses
-and brackets are replaced by control characters, which :func:`unmask` turns back. What ends with
-the text is closed (CSS Syntax 3, 4.3 and 5.4).
+Masking removes comments and replaces braces, semicolons and at signs inside strings, escapes,
+``url()``, parentheses and brackets by control characters; :func:`unmask` restores them.
+Constructs that are open at the end of the text are closed (CSS Syntax 3, 4.3 and 5.4).
 
-A sheet needs few masks: one regular expression passes over all that is harmless and stops only
-at what must be changed, so the cost is that of one scan.
+One regular expression skips everything that needs no change, so masking costs a single scan.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SPACE = " \t\n\r\f"
-"""White space of CSS; a no-break space is part of a name."""
+"""White space of CSS. A no-break space is part of a name."""
 
 BAD = "\x05"
-"""Stands for a bad string or a bad url: what holds it is invalid."""
+"""Placeholder for a bad string or a bad URL; makes the construct that contains it invalid."""
 
-MOST_MASKS = 2**18
-"""Places in a sheet that need a look; what is behind them is left out. Sheets of 2 MB have 2,000."""
+MAX_MASKED_CHARACTERS = 2**18
+"""Limit of the special characters handled in one sheet; the rest of the sheet is ignored."""
 
 _MASKS = {"{": "\x01", "}": "\x02", ";": "\x03", "@": "\x04"}
 _MASK = str.maketrans(_MASKS | dict.fromkeys("\x01\x02\x03\x04\x05\x06", "\ufffd"))
@@ -31,7 +30,7 @@ _MASK_ONLY = str.maketrans(_MASKS)
 _UNMASK = str.maketrans({mask: char for char, mask in _MASKS.items()})
 _TO_MASK = r"{};@\x01-\x06"
 
-# What needs no change, from the inside out: parentheses and brackets three deep.
+# Text that needs no change, with parentheses and brackets nested up to three levels.
 _STRING = rf"""(?:"(?:[^"\\\n\r\f{_TO_MASK}]++|\\[^{_TO_MASK}])*+"|'(?:[^'\\\n\r\f{_TO_MASK}]++|\\[^{_TO_MASK}])*+')"""
 _ESCAPE = rf"\\[^{_TO_MASK}]"
 _URL_START = r"\((?<=[uU][rR][lL]\()[ \t\n\r\f]*+(?![\"'])"
@@ -52,17 +51,17 @@ _QUOTED = {
 _UNQUOTED_URL = re.compile(_URL_START + r"(?:[^)\\]++|\\.)*+\)?+", re.DOTALL)
 _GOOD_URL = re.compile(r"\([ \t\n\r\f]*+(?:[^\"'()\\ \t\n\r\f]++|\\.)*+[ \t\n\r\f]*+\)", re.DOTALL)
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_ESCAPE_SEQUENCE = re.compile(rf"\\(?:([0-9a-fA-F]{{1,6}})(?:\r\n|[{SPACE}])?|(.))", re.DOTALL)
-# A block whose blocks hold no others: any @media, but in nested CSS.
+_ESCAPE_SEQUENCE = re.compile(rf"\\(?:([0-9a-fA-F]{{1,6}})(?:\r\n|[{SPACE}])?|(\r\n|.))", re.DOTALL)
+# A block with at most one level of inner blocks, such as most @media blocks.
 _SHALLOW_BLOCK = re.compile(r"[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
 _IN_NAME = re.compile(r"[\w-]")
 _BREAKS = frozenset(f"{SPACE}{{}};")
 
 
 def mask(text: str) -> str:
-    """Return *text* without comments, every brace and semicolon of no structure masked.
+    """Return *text* without comments and with non-structural braces and semicolons masked.
 
-    Time is linear in the length of *text*.
+    Runs in time linear in the length of *text*.
     """
     if _end_of(_HARMLESS, text, 0) == len(text):
         return text
@@ -70,20 +69,21 @@ def mask(text: str) -> str:
 
 
 def unmask(text: str) -> str:
-    """Return a piece of a masked text as it was written."""
+    """Return a piece of masked text with its original characters."""
     return text.translate(_UNMASK)
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Return where *pattern*, which matches anywhere, ends."""
+    """Return the end of the match of *pattern* at *start*."""
     match = pattern.match(text, start)
     return match.end() if match else start
 
 
 def _masked(text: str) -> Iterator[str]:
-    """Yield *text* in pieces, masked; the stack holds the closers of open parentheses."""
+    """Yield *text* masked, piece by piece."""
     start, stack = 0, list[str]()
-    for _ in range(MOST_MASKS):
+    # The stack holds the closing characters of open parentheses.
+    for _ in range(MAX_MASKED_CHARACTERS):
         match = (_HARMLESS_INSIDE if stack else _HARMLESS).match(text, start)
         end = match.end()  # type: ignore[union-attr]  # matches anything
         yield text[start:end]
@@ -98,7 +98,7 @@ def _masked(text: str) -> Iterator[str]:
 
 
 def _special(text: str, start: int, stack: list[str]) -> tuple[int, str]:
-    """Return the end and the masked text of the token at *start*."""
+    """Return the end and the masked text of the special token at *start*."""
     char = text[start]
     if char in _QUOTED:
         return _string(text, start)
@@ -115,7 +115,7 @@ def _special(text: str, start: int, stack: list[str]) -> tuple[int, str]:
 
 
 def _comment(text: str, start: int) -> tuple[int, str]:
-    """Return the end of a comment and what is left of it: a space where two names would join."""
+    """Return the end of a comment and its replacement: a space if two names would join."""
     end = text.find("*/", start + 2) + 2
     if end == 1:
         return len(text), ""
@@ -125,7 +125,7 @@ def _comment(text: str, start: int) -> tuple[int, str]:
 
 
 def _string(text: str, start: int) -> tuple[int, str]:
-    """Return the end of a string and its masked text; a line's end in it makes it bad."""
+    """Return the end of a string and its masked text; a line break makes it a bad string."""
     quote = text[start]
     end = _end_of(_QUOTED[quote], text, start)
     if end < len(text) and text[end] != quote:
@@ -134,14 +134,14 @@ def _string(text: str, start: int) -> tuple[int, str]:
 
 
 def _url(url: str) -> str:
-    """Return an unquoted url, from its parenthesis on, masked."""
+    """Return an unquoted URL, starting with its parenthesis, masked."""
     if not url.endswith(")"):
         url += ")"
     return url.translate(_MASK) if _GOOD_URL.fullmatch(url) else f"({BAD})"
 
 
 def hide_braces(masked: str) -> str:
-    """Return a masked text of declarations alone: blocks of braces are values, masked as well."""
+    """Return masked declarations with their brace blocks, which are values, masked as well."""
     if "{" not in masked and "}" not in masked:
         return masked
     depth, pieces = 0, list[str]()
@@ -154,39 +154,39 @@ def hide_braces(masked: str) -> str:
     return "".join(pieces) + _MASKS["}"] * depth
 
 
-def unescape(name: str) -> str:
-    """Return an identifier with its escapes resolved (CSS Syntax 3, 4.3.7)."""
-    return _ESCAPE_SEQUENCE.sub(_escaped, name)
+def unescape(text: str) -> str:
+    """Return an identifier or string content with escapes resolved (CSS Syntax 3, 4.3.7)."""
+    return _ESCAPE_SEQUENCE.sub(_unescaped, text) if "\\" in text else text
 
 
-def _escaped(match: re.Match[str]) -> str:
-    if match[2]:
-        return match[2]
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "" if match[2] in {"\r\n", "\r", "\n", "\f"} else match[2]
     code = int(match[1], 16)
     valid = 0 < code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
     return chr(code) if valid else "\ufffd"
 
 
-def separate(masked: str) -> str:
-    """Return a masked text with a semicolon before each of its braces.
+def separate_braces(masked: str) -> str:
+    """Return masked text with a semicolon inserted before each brace.
 
-    Runs up to one character are what a regular expression passes over fastest, by far.
+    A regular expression skips runs that end at a single character fastest.
     """
     return masked.replace("{", ";{").replace("}", ";}")
 
 
-def separated(text: str) -> str:
-    """Return *text* masked, and a semicolon before each of its braces."""
-    return separate(mask(text))
+def mask_and_separate(text: str) -> str:
+    """Return *text* masked and with a semicolon before each brace."""
+    return separate_braces(mask(text))
 
 
-def rejoin(separated: str) -> str:
-    """Return a piece of a separated text as it was."""
+def rejoin_braces(separated: str) -> str:
+    """Undo :func:`separate_braces` for a piece of text."""
     return separated.replace(";{", "{").replace(";}", "}")
 
 
 def block_end(masked: str, start: int) -> int:
-    """Return where the block whose inside begins at *start* ends: after its closing brace."""
+    """Return the position after the closing brace of the block whose content begins at *start*."""
     if match := _SHALLOW_BLOCK.match(masked, start):
         return match.end()
     depth = 1

@@ -1,4 +1,4 @@
-"""Quirks mode: what browsers do for pages from before the standards.
+"""Detection of quirks mode by the doctype.
 
 https://html.spec.whatwg.org/multipage/parsing.html#the-initial-insertion-mode
 """
@@ -81,7 +81,7 @@ _QUIRKS_WITHOUT_SYSTEM = (
 
 
 def quirks_mode(document: Document) -> bool:
-    """Return whether browsers show *document* in quirks mode, which the doctype decides."""
+    """Return whether browsers render *document* in quirks mode."""
     info: Any = document.root.getroottree().docinfo
     if not info.doctype:
         return True

@@ -1,12 +1,11 @@
-"""The compiler of selectors: text in, :class:`Selector` or :class:`SelectorError` out.
+"""Compiler of selectors: returns a :class:`Selector` or a :class:`SelectorError`.
 
-https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Names of namespaces are not
-known here: ``svg|a`` is an error, ``*|a`` is ``a``. So is the flag ``s``, as in Chromium.
+https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Namespaces are not supported:
+``svg|a`` is an error, ``*|a`` is ``a``. As in Chromium, the flag ``s`` is an error.
 """
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,66 +21,54 @@ from newscrawl.css.selectors.compiled_selectors import (
     SelectorError,
     is_anchor,
 )
-from newscrawl.css.selectors.element_tree import ascii_lower
-from newscrawl.css.selectors.language import IsDirection, IsLanguage
 from newscrawl.css.selectors.nth import (
     Nth,
     SiblingsOf,
     all_siblings,
-    parse_places,
+    parse_an_plus_b,
     siblings_of_type,
 )
 from newscrawl.css.selectors.pseudo_classes import (
-    FRAGILE,
     LEGACY_PSEUDO_ELEMENTS,
-    NEVER,
-    NEVER_FUNCTIONS,
+    NEVER_MATCHING,
+    NEVER_MATCHING_FUNCTIONS,
+    PER_ELEMENT_TESTS,
     PSEUDO_ELEMENT_FUNCTIONS,
     PSEUDO_ELEMENTS,
-    STEADY,
+    SHARED_TESTS,
+    IsDirection,
+    IsLanguage,
     may_follow,
 )
-from newscrawl.css.selectors.rule_keys import rightmost_key
 from newscrawl.css.selectors.selector_tokens import (
-    IDENT,
-    MOST_NESTING,
-    SPACE,
-    STRING,
+    COMBINATOR,
+    MAX_NESTING,
+    PLAIN_SELECTOR,
+    SUBCLASS_SELECTOR,
+    TYPE_SELECTOR,
+    WORD,
     end_of_arguments,
     split_arguments,
-    unescape,
     without_comments,
     words,
 )
-from newscrawl.css.selectors.simple_selectors import compile_simple, is_simple
+from newscrawl.css.selectors.style_tree import ascii_lower
+from newscrawl.css.syntax.masking import unescape
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.selectors.compiled_selectors import Test
-    from newscrawl.css.selectors.element_tree import StyleTree
+    from newscrawl.css.selectors.style_tree import StyleTree
 
-__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector", "rightmost_key"]
+__all__ = ["Selector", "SelectorError", "compile_list", "compile_selector"]
 
-MOST_CHARACTERS = 10_000
-"""Length of the longest selector that is compiled."""
+MAX_SELECTOR_LENGTH = 10_000
+"""Maximum length of a selector."""
 
-_COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
-# "-->" is a token of its own
-_TYPE = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
-_PIECE = re.compile(
-    rf"\#(?P<id>{IDENT})"
-    rf"|\.(?P<class>{IDENT})"
-    rf"|\[{SPACE}*+(?P<prefix>(?:\*|{IDENT})?\|(?!=))?(?P<attribute>{IDENT}){SPACE}*+"
-    rf"(?:(?P<operator>[~|^$*]?=){SPACE}*+(?:(?P<string>{STRING})|(?P<word>{IDENT})){SPACE}*+"
-    rf"(?P<flag>[iI])?{SPACE}*+)?\]"
-    rf"|:(?P<pseudo>:?{IDENT})(?P<call>\()?"
-    r"|(?P<nesting>&)",
-    re.ASCII | re.DOTALL,
-)
-_WORD = re.compile(rf"{SPACE}*+({IDENT}){SPACE}*+", re.ASCII)
 # https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
-_ANY_CASE = words(
+_IGNORE_CASE = words(
     """
     accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
     declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
@@ -89,20 +76,18 @@ _ANY_CASE = words(
     selected shape target text type valign valuetype vlink
     """
 )
-_IN_CHAIN = frozenset(("class", "id"))
+_IN_PATH_ID = frozenset(("class", "id"))
 
 
 class _InvalidError(ValueError):
-    """The text is no selector."""
+    """The selector is invalid."""
 
 
 @lru_cache(maxsize=4096)
 def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorError:
-    """Return the compiled complex selector *text*, for pages in *quirks* mode or for others."""
-    if len(text) > MOST_CHARACTERS:
+    """Compile the complex selector *text*; *quirks* for pages in quirks mode."""
+    if len(text) > MAX_SELECTOR_LENGTH:
         return SelectorError(text, "too long")
-    if (simple := compile_simple(text, quirks=quirks)) is not None:
-        return simple
     try:
         return _SelectorParser(without_comments(text), quirks=quirks).selector()
     except _InvalidError as error:
@@ -112,7 +97,7 @@ def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorE
 def compile_list(
     texts: Sequence[str], *, quirks: bool = False
 ) -> tuple[Selector, ...] | SelectorError:
-    """Return the compiled selectors of a rule; the error of one makes the whole rule invalid."""
+    """Compile the selectors of a rule; an error in one makes the whole rule invalid."""
     selectors = []
     for text in texts:
         selector = compile_selector(text, quirks=quirks)
@@ -123,64 +108,67 @@ def compile_list(
 
 
 def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
-    """Return whether each of *texts* is a complex selector."""
+    """Return whether all *texts* are valid complex selectors."""
     return all(
-        is_simple(text) or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
+        PLAIN_SELECTOR.fullmatch(text) is not None
+        or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
         for text in texts
     )
 
 
 class _Compound:
-    """A compound selector in the making."""
+    """Builder of a compound selector."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.tests: list[Test] = []
-        #: names that its ancestors must have
+        #: required names of its ancestors
         self.ancestors: frozenset[str] = frozenset()
-        self.fragile = self.never = False
-        #: without colons, "" for an element
+        self.per_element = self.never_matches = False
+        #: name without colons, "" if there is none
         self.pseudo_element = ""
 
-    def add(self, test: Test, *, fragile: bool) -> None:
+    def add(self, test: Test, *, per_element: bool) -> None:
         self.tests.append(test)
-        self.fragile |= fragile
+        self.per_element |= per_element
 
     def add_all(self, selector: Selector) -> None:
         """Add the only alternative of an ``:is()``."""
         subject = selector.compounds[0]
         self.names |= subject.names
         self.ancestors |= selector.ancestors
-        self.fragile |= selector.fragile
+        self.per_element |= selector.per_element
         self.tests.extend(subject.tests if len(selector.compounds) == 1 else (Is((selector,)),))
 
 
 class _SelectorParser:
-    """A parser of one complex selector, which is the whole text."""
+    """Parser of a text that is one complex selector."""
 
     def __init__(self, text: str, *, quirks: bool, nesting: int = 0, in_has: bool = False) -> None:
         self._text = text.strip(" \t\r\n\f")
         self._quirks = quirks
         self._nesting = nesting
         self._in_has = in_has
-        self._at = 0
+        self._position = 0
         self._specificity = [0, 0, 0]
 
     def selector(self, *, relative: bool = False) -> Selector:
-        """Return the selector; a *relative* one is tied to the anchor at its left."""
+        """Return the selector; a *relative* one starts with a combinator to the anchor."""
         compounds: list[tuple[_Compound, str]] = []
         if relative:
             anchor = _Compound()
-            anchor.add(is_anchor, fragile=True)
+            anchor.add(is_anchor, per_element=True)
             compounds.append((anchor, self._combinator() or DESCENDANT))
         while True:
             compound = self._compound()
-            if self._at == len(self._text):
+            if self._position == len(self._text):
                 compounds.append((compound, ""))
                 return self._finished(compounds)
             combinator = self._combinator()
             if not combinator or compound.pseudo_element:
-                raise _InvalidError(f"unexpected {self._text[self._at]!r} at {self._at}")
+                raise _InvalidError(
+                    f"unexpected {self._text[self._position]!r} at {self._position}"
+                )
             compounds.append((compound, combinator))
 
     def _finished(self, parts: list[tuple[_Compound, str]]) -> Selector:
@@ -197,26 +185,26 @@ class _SelectorParser:
                 for part, combinator in reversed(parts)
             ),
             ancestors=frozenset(ancestors),
-            fragile=any(part.fragile or link in {"+", "~"} for part, link in parts),
-            never=any(part.never for part, _ in parts),
+            per_element=any(part.per_element or link in {"+", "~"} for part, link in parts),
+            never_matches=any(part.never_matches for part, _ in parts),
         )
 
     def _combinator(self) -> str:
-        match = _COMBINATOR.match(self._text, self._at)
+        match = COMBINATOR.match(self._text, self._position)
         if match is None:
             return ""
-        self._at = match.end()
+        self._position = match.end()
         return match[1] or DESCENDANT
 
     def _compound(self) -> _Compound:
-        compound, start = _Compound(), self._at
-        if match := _TYPE.match(self._text, self._at):
-            self._at = match.end()
+        compound, start = _Compound(), self._position
+        if match := TYPE_SELECTOR.match(self._text, self._position):
+            self._position = match.end()
             self._add_type(compound, match)
-        while match := _PIECE.match(self._text, self._at):
-            self._at = match.end()
+        while match := SUBCLASS_SELECTOR.match(self._text, self._position):
+            self._position = match.end()
             self._add_piece(compound, match)
-        if self._at == start:
+        if self._position == start:
             raise _InvalidError(f"no compound selector at {start}")
         return compound
 
@@ -224,7 +212,7 @@ class _SelectorParser:
         if match["prefix"] not in {None, "*"}:
             raise _InvalidError(f"unknown namespace {match['prefix']}")
         if match["prefix"] is None and match[0].startswith("|"):
-            compound.never = True  # elements of HTML have a namespace
+            compound.never_matches = True  # all HTML elements have a namespace
         if match["tag"] != "*":
             compound.names.add(ascii_lower(unescape(match["tag"])))
             self._specificity[2] += 1
@@ -256,10 +244,11 @@ class _SelectorParser:
         compound.names.add(f"[{name}")
         self._specificity[1] += 1
         if operator := match["operator"]:
-            any_case = bool(match["flag"]) or name in _ANY_CASE
-            given = unescape(match["word"] or match["string"][1:-1])
-            test = Attribute(name, operator, ascii_lower(given) if any_case else given, any_case)
-            compound.add(test, fragile=name not in _IN_CHAIN)
+            ignore_case = bool(match["flag"]) or name in _IGNORE_CASE
+            expected = unescape(match["word"] or match["string"][1:-1])
+            expected = ascii_lower(expected) if ignore_case else expected
+            test = Attribute(name, operator, expected, ignore_case)
+            compound.add(test, per_element=name not in _IN_PATH_ID)
 
     def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
         name = ascii_lower(unescape(name))
@@ -272,11 +261,11 @@ class _SelectorParser:
         elif name in {"root", "scope"}:
             compound.names.add(":root")
             self._specificity[1] += 1
-        elif name in NEVER:
-            compound.never = True
+        elif name in NEVER_MATCHING:
+            compound.never_matches = True
             self._specificity[1] += 1
-        elif test := STEADY.get(name) or FRAGILE.get(name):
-            compound.add(test, fragile=name in FRAGILE)
+        elif test := SHARED_TESTS.get(name) or PER_ELEMENT_TESTS.get(name):
+            compound.add(test, per_element=name in PER_ELEMENT_TESTS)
             self._specificity[1] += 1
         else:
             raise _InvalidError(f"unknown pseudo-class {name}")
@@ -289,7 +278,7 @@ class _SelectorParser:
             raise _InvalidError(f"pseudo-element {name} in a function")
         if call:
             self._arguments()
-        compound.never, compound.pseudo_element = True, name
+        compound.never_matches, compound.pseudo_element = True, name
         self._specificity[2] += 1
 
     def _add_function(self, compound: _Compound, name: str, arguments: list[str]) -> None:
@@ -306,11 +295,11 @@ class _SelectorParser:
         else:
             self._specificity[1] += 1
             if name == "lang":
-                compound.add(IsLanguage(_word(",".join(arguments))), fragile=True)
+                compound.add(IsLanguage(_word(",".join(arguments))), per_element=True)
             elif name == "dir":
-                compound.add(IsDirection(_word(arguments[0])), fragile=True)
-            elif name in NEVER_FUNCTIONS:
-                compound.never = True
+                compound.add(IsDirection(_word(arguments[0])), per_element=True)
+            elif name in NEVER_MATCHING_FUNCTIONS:
+                compound.never_matches = True
             else:
                 raise _InvalidError(f"unknown pseudo-class {name}()")
 
@@ -318,20 +307,24 @@ class _SelectorParser:
         self, compound: _Compound, selectors: Sequence[Selector], *, specific: bool
     ) -> None:
         if specific:
-            self._add_highest(selectors)
-        possible = tuple(selector for selector in selectors if not selector.never)
+            self._add_highest_specificity(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never_matches)
         if len(possible) == 1:
             compound.add_all(possible[0])
         elif possible:
-            compound.add(Is(possible), fragile=any(one.fragile for one in possible))
+            compound.add(
+                Is(possible), per_element=any(selector.per_element for selector in possible)
+            )
         else:
-            compound.never = True
+            compound.never_matches = True
 
     def _add_not(self, compound: _Compound, arguments: list[str]) -> None:
         selectors = self._strict(arguments)
-        self._add_highest(selectors)
-        if possible := tuple(selector for selector in selectors if not selector.never):
-            compound.add(Not(possible), fragile=any(one.fragile for one in possible))
+        self._add_highest_specificity(selectors)
+        if possible := tuple(selector for selector in selectors if not selector.never_matches):
+            compound.add(
+                Not(possible), per_element=any(selector.per_element for selector in possible)
+            )
 
     def _add_has(self, compound: _Compound, arguments: list[str]) -> None:
         if self._in_has:
@@ -339,40 +332,40 @@ class _SelectorParser:
         self._in_has = True
         selectors = self._strict(arguments, relative=True)
         self._in_has = False
-        self._add_highest(selectors)
-        possible = tuple(selector for selector in selectors if not selector.never)
+        self._add_highest_specificity(selectors)
+        possible = tuple(selector for selector in selectors if not selector.never_matches)
         if possible:
-            compound.add(Has(possible), fragile=True)
+            compound.add(Has(possible), per_element=True)
         else:
-            compound.never = True
+            compound.never_matches = True
 
     def _add_nth(self, compound: _Compound, name: str, arguments: list[str]) -> None:
-        parsed = parse_places(",".join(arguments))
+        parsed = parse_an_plus_b(",".join(arguments))
         if parsed is None:
             raise _InvalidError(f"{name}({','.join(arguments)})")
-        places, of = parsed
+        indexes, of = parsed
         self._specificity[1] += 1
-        among, from_end = _NTH[name]
+        siblings, from_end = _NTH[name]
         if of is not None:
-            if among is siblings_of_type:
+            if siblings is siblings_of_type:
                 raise _InvalidError(f"{name}() with of")
             selectors = self._strict(split_arguments(of))
-            self._add_highest(selectors)
-            among = SiblingsOf(selectors)
-        compound.add(Nth(places, among, from_end), fragile=True)
+            self._add_highest_specificity(selectors)
+            siblings = SiblingsOf(selectors)
+        compound.add(Nth(indexes, siblings, from_end), per_element=True)
 
     def _arguments(self) -> list[str]:
-        """Return the arguments of a function, and go on behind it."""
-        end = end_of_arguments(self._text, self._at)
+        """Consume and return the arguments of a function."""
+        end = end_of_arguments(self._text, self._position)
         if end < 0:
-            raise _InvalidError("a function without end")
-        arguments = split_arguments(self._text[self._at : end])
-        self._at = end + 1
+            raise _InvalidError("unclosed function")
+        arguments = split_arguments(self._text[self._position : end])
+        self._position = end + 1
         return arguments
 
     def _parsed(self, text: str, *, relative: bool = False) -> Selector:
-        if self._nesting == MOST_NESTING:
-            raise _InvalidError("functions nested too deep")
+        if self._nesting == MAX_NESTING:
+            raise _InvalidError("functions nested too deeply")
         parser = _SelectorParser(
             text, quirks=self._quirks, nesting=self._nesting + 1, in_has=self._in_has
         )
@@ -382,14 +375,14 @@ class _SelectorParser:
         return tuple([self._parsed(text, relative=relative) for text in arguments])
 
     def _forgiving(self, arguments: list[str]) -> list[Selector]:
-        """Return the selectors of a list in which invalid ones do no harm."""
+        """Return the valid selectors of a forgiving list."""
         selectors = []
         for text in arguments:
             with suppress(_InvalidError):
                 selectors.append(self._parsed(text))
         return selectors
 
-    def _add_highest(self, selectors: Sequence[Selector]) -> None:
+    def _add_highest_specificity(self, selectors: Sequence[Selector]) -> None:
         highest = max((selector.specificity for selector in selectors), default=(0, 0, 0))
         self._specificity = [a + b for a, b in zip(self._specificity, highest, strict=True)]
 
@@ -403,8 +396,8 @@ _NTH: dict[str, tuple[Callable[[StyleTree, int], list[int]], bool]] = {
 
 
 def _word(text: str) -> str:
-    """Return the identifier that *text* is, in lower case."""
-    match = _WORD.fullmatch(text)
+    """Return the identifier *text* in lower case."""
+    match = WORD.fullmatch(text)
     if match is None:
-        raise _InvalidError(f"no word: {text}")
+        raise _InvalidError(f"not an identifier: {text}")
     return ascii_lower(unescape(match[1]))

@@ -1,0 +1,248 @@
+"""Lazy view of a document for selectors: names, siblings and attributes of elements.
+
+Elements are identified by their row in the :class:`~newscrawl.document.document.Document`. Data is
+read when needed, so styling few nodes of a page costs little.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from newscrawl.css.selectors.quirks_mode import quirks_mode
+from newscrawl.document.document import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from newscrawl.document.document import Document
+
+    _Signature: TypeAlias = tuple[str | None, ...]
+
+V = TypeVar("V")
+
+MAX_MATCH_STEPS = 2_000_000
+"""Limit of the matching work per page (a few seconds), after which nothing matches any more."""
+
+MAX_ANCESTOR_NAMES = 1_000_000
+"""Limit of the names in all cached sets of ancestor names of a page, about 60 MB."""
+
+_NO_SPACE = re.compile(r"[^ \t\n\f\r]+")
+_MAX_DIRECTION_SCAN = 1000
+
+
+def ascii_lower(text: str) -> str:
+    """Return *text* with only A to Z in lower case, as CSS compares names."""
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+_LOWER = {capital: capital + 32 for capital in range(65, 91)}
+
+
+class _LazyDict(dict[int, V], Generic[V]):
+    """Values by row, computed on first access."""
+
+    __slots__ = ("_compute",)
+
+    def __init__(self, compute: Callable[[int], V]) -> None:
+        self._compute = compute
+
+    def __missing__(self, row: int) -> V:
+        value = self[row] = self._compute(row)
+        return value
+
+
+class StyleTree:
+    """The elements of a document, as selectors see them.
+
+    The mappings compute missing values, so ``tree.names[row]`` works for any element row.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        #: tag of each row, :data:`~newscrawl.document.document.TEXT` for text nodes
+        self.tag = document.tag
+        #: row of the parent, -1 for the root
+        self.parent = document.parent
+        #: whether ids and classes match case-insensitively
+        self.quirks = quirks_mode(document)
+        #: the element whose ``:has()`` is being evaluated
+        self.anchor = 0
+        #: matching work so far, see :data:`MAX_MATCH_STEPS`
+        self.steps = 0
+        #: results cached by tests for this page
+        self.memo: dict[Hashable, bool | list[int]] = {}
+        #: tag, ``#id``, ``.class`` and ``[attribute`` of each element, and ``:root`` for the root
+        self.names = _LazyDict(self._names)
+        #: rows of the child elements; for -1, the root
+        self.children = _LazyDict(self._children)
+        self._path_ids: dict[int, int] = {-1: 0}
+        self._ids_by_signature: dict[tuple[int, _Signature], int] = {}
+        self._names_by_signature: dict[_Signature, frozenset[str]] = {}
+        self._ancestor_names: dict[int, frozenset[str] | None] = {0: frozenset()}
+        self._cached_name_count = 0
+        self._rows_by_name: dict[str, list[int]] | None = None
+        self._languages: dict[int, str] = {-1: ""}
+        self._directions: dict[int, str] = {-1: "ltr"}
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the limit of the matching work is reached, so that nothing matches any more."""
+        return self.steps > MAX_MATCH_STEPS
+
+    def attribute(self, row: int, name: str) -> str | None:
+        """Return the value of an attribute, None if the element does not have it."""
+        return self.document.element(row).get(name)
+
+    def path_id(self, row: int) -> int:
+        """Return a number shared by elements with equal signatures on the path from the root.
+
+        The signature is the tag, the id, the class attribute and the names of all attributes.
+        """
+        path_ids = self._path_ids
+        if row in path_ids:
+            return path_ids[row]
+        path = [row]
+        while (row := self.parent[row]) not in path_ids:
+            path.append(row)
+        for unregistered in reversed(path):
+            self._register(unregistered)
+        return path_ids[path[0]]
+
+    def _names(self, row: int) -> frozenset[str]:
+        self.path_id(row)
+        return self.names[row]
+
+    def _register(self, row: int) -> None:
+        """Register an element whose parent is registered."""
+        element: Any = self.document.element(row)
+        attributes = element.keys()
+        signature: _Signature = (
+            self.tag[row],
+            element.get("id") if "id" in attributes else None,
+            element.get("class") if "class" in attributes else None,
+            *attributes,
+        )
+        parent_id = self._path_ids[self.parent[row]]
+        key = (parent_id, signature)
+        path_id = self._ids_by_signature.get(key)
+        if path_id is None:
+            path_id = self._ids_by_signature[key] = len(self._ids_by_signature) + 1
+        self._path_ids[row] = path_id
+        names = self._names_by_signature.get(signature)
+        if names is None:
+            names = self._names_by_signature[signature] = frozenset(self._split(signature))
+        self.names[row] = names if parent_id else names | {":root"}
+
+    def _split(self, signature: _Signature) -> Iterator[str]:
+        tag, own_id, classes, *attributes = signature
+        yield tag or ""
+        yield from (f"[{name}" for name in attributes)
+        if own_id:
+            yield f"#{ascii_lower(own_id) if self.quirks else own_id}"
+        if classes:
+            if self.quirks:
+                classes = ascii_lower(classes)
+            # split() is faster but splits at more characters than HTML does, outside of ASCII
+            names = classes.split() if classes.isascii() else _NO_SPACE.findall(classes)
+            yield from (f".{name}" for name in names)
+
+    def ancestor_names(self, row: int) -> frozenset[str] | None:
+        """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
+        row, cache = self.parent[row], self._ancestor_names
+        path = []
+        while (path_id := self.path_id(row)) not in cache:
+            path.append((path_id, row))
+            row = self.parent[row]
+        names = cache[path_id]
+        for path_id, ancestor in reversed(path):
+            names = cache[path_id] = self._union(names, self.names[ancestor])
+        return names
+
+    def _union(self, names: frozenset[str] | None, more: frozenset[str]) -> frozenset[str] | None:
+        if names is None or self._cached_name_count > MAX_ANCESTOR_NAMES:
+            return None
+        if more <= names:
+            return names
+        union = names | more
+        self._cached_name_count += len(union)
+        return union
+
+    def _children(self, row: int) -> list[int]:
+        if row < 0:
+            return [0]
+        return [child for child in self.document.children(row) if self.tag[child] != TEXT]
+
+    def siblings(self, row: int) -> list[int]:
+        """Return the rows of *row* and its sibling elements."""
+        return self.children[self.parent[row]]
+
+    def previous(self, row: int) -> int:
+        """Return the previous sibling element of *row*, -1 if there is none."""
+        siblings = self.children[self.parent[row]]
+        position = bisect_left(siblings, row)
+        return siblings[position - 1] if position else -1
+
+    def named(self, name: str, first: int, last: int) -> Iterator[int]:
+        """Yield the elements in rows *first* to *last* - 1 that have *name*; ``*`` means all."""
+        if self._rows_by_name is None:
+            self._rows_by_name = self._all_names()
+        rows = self._rows_by_name.get(name, [])
+        for position in range(bisect_left(rows, first), bisect_left(rows, last)):
+            yield rows[position]
+
+    def _all_names(self) -> dict[str, list[int]]:
+        named: dict[str, list[int]] = {"*": []}
+        for row, tag in enumerate(self.tag):
+            if tag != TEXT:
+                named["*"].append(row)
+                for name in self.names[row]:
+                    named.setdefault(name, []).append(row)
+        return named
+
+    def language(self, row: int) -> str:
+        """Return the language of *row*, "" if it is not specified."""
+        return self._inherited(row, self._languages, self._own_language)
+
+    def _own_language(self, row: int) -> str | None:
+        return self.attribute(row, "lang")
+
+    def direction(self, row: int) -> str:
+        """Return the direction of *row*: ``ltr`` or ``rtl``.
+
+        https://html.spec.whatwg.org/multipage/dom.html#the-directionality
+        """
+        return self._inherited(row, self._directions, self._own_direction)
+
+    def _own_direction(self, row: int) -> str | None:
+        value = ascii_lower(self.attribute(row, "dir") or "")
+        if value in {"ltr", "rtl"}:
+            return value
+        if value == "auto" or self.tag[row] == "bdi":
+            return self._text_direction(row)
+        return None
+
+    def _text_direction(self, row: int) -> str:
+        """Return the direction of the first strong character near the start of the text."""
+        for text in self.document.text[
+            row : min(self.document.end[row], row + _MAX_DIRECTION_SCAN)
+        ]:
+            for character in text[:_MAX_DIRECTION_SCAN]:
+                if (kind := unicodedata.bidirectional(character)) in {"L", "R", "AL"}:
+                    return "ltr" if kind == "L" else "rtl"
+        return "ltr"
+
+    def _inherited(self, row: int, known: dict[int, str], own: Callable[[int], str | None]) -> str:
+        path = []
+        while row not in known:
+            path.append(row)
+            value = own(row)
+            if value is not None:
+                known[row] = value
+                break
+            row = self.parent[row]
+        value = known[row]
+        known.update(dict.fromkeys(path, value))
+        return value

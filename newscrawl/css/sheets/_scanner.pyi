@@ -1,0 +1,6 @@
+from newscrawl.css.sheets.rule_scanner import OpenBlock, RuleColumns
+
+def mask_and_separate(text: str) -> str: ...
+def scan_rules(
+    text: str, position: int, rules: RuleColumns, open_blocks: list[OpenBlock], *, keep_all: bool
+) -> int: ...

@@ -1,0 +1,532 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Compiled masking and rule scanning of style sheets.
+
+Equivalent to :func:`newscrawl.css.syntax.masking.mask_and_separate` and
+:func:`newscrawl.css.sheets.rule_scanner.scan_rules`, to which unusual input is delegated. The
+functions read the characters of a str in place. CPython stores a NUL after the last one, which ends
+every loop: a loop continues past a NUL only after comparing its position with the length, and looks
+ahead at most one character past a non-NUL character.
+"""
+
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memcpy, memset, strlen
+
+from newscrawl.css.sheets import rule_scanner
+from newscrawl.css.syntax import masking
+from newscrawl.css.syntax.declarations import RELEVANT_START_PATTERN
+
+cdef extern from "Python.h":
+    bint Py_UNICODE_ISALNUM(Py_UCS4 character)
+
+ctypedef fused Char:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef object starts_relevant = RELEVANT_START_PATTERN.match
+cdef object block_applies = rule_scanner.block_applies
+cdef object masked_selector_list = rule_scanner.masked_selector_list
+cdef object plain_selector_list = rule_scanner.plain_selector_list
+cdef Py_ssize_t MAX_OPEN_BLOCKS = rule_scanner.MAX_OPEN_BLOCKS
+
+# Character classes; characters outside of ASCII have none.
+cdef enum:
+    SPACE = 1
+    NAME = 2  # in ASCII: [-\w]
+    SPECIAL = 4  # needs handling by the masking, outside of parentheses and brackets
+    SPECIAL_INSIDE = 8  # the same, inside of parentheses or brackets
+    UNPLAIN = 16  # a selector list with it cannot be split at every comma
+    RELEVANT_START = 32  # may start a relevant declaration
+
+    MAX_NESTING = 256  # parentheses and brackets
+    MAX_SPECIAL = 1 << 18  # at most masking.MAX_MASKED_CHARACTERS
+
+    RELEVANT_COUNT = 10
+
+cdef uint8_t[256] CLASS
+
+cdef const char** RELEVANT_NAMES = [
+    b"color", b"font-size", b"font", b"font-weight", b"display", b"font-family", b"font-style",
+    b"visibility", b"color-scheme", b"all",
+]
+
+assert MAX_SPECIAL <= masking.MAX_MASKED_CHARACTERS
+
+
+def _classify():
+    memset(CLASS, 0, sizeof(CLASS))
+    for kind, characters in (
+        (SPACE, masking.SPACE),
+        (NAME, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+        (SPECIAL, "\0\1\2\3\4\5\6{}\"'\\/(["),
+        (SPECIAL_INSIDE, "\0\1\2\3\4\5\6{};@\"'\\/()[]"),
+        (UNPLAIN, "\1\2\3\4\5\6(\"'[\\&"),
+        (RELEVANT_START, "fFcCdDvVaA\\-"),
+    ):
+        for character in characters:
+            CLASS[<Py_ssize_t> ord(character)] |= kind
+
+
+_classify()
+
+
+cdef inline bint _is(Py_UCS4 character, int kind) noexcept:
+    return character < 128 and CLASS[character] & kind
+
+
+# ------------------------------------------------------------------------------------- masking
+
+
+def mask_and_separate(str text not None):
+    """Return *text* masked: see :func:`newscrawl.css.syntax.masking.mask_and_separate`."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef Py_ssize_t length = len(text)
+    cdef void* out = PyMem_Malloc((2 * length + MAX_NESTING + 8) * kind)
+    cdef Py_ssize_t written
+    if out is NULL:
+        raise MemoryError
+    try:
+        if kind == 1:
+            written = _mask(<uint8_t*> PyUnicode_DATA(text), length, <uint8_t*> out)
+        elif kind == 2:
+            written = _mask(<uint16_t*> PyUnicode_DATA(text), length, <uint16_t*> out)
+        else:
+            written = _mask(<uint32_t*> PyUnicode_DATA(text), length, <uint32_t*> out)
+        if written >= 0:
+            return PyUnicode_FromKindAndData(kind, out, written)
+    finally:
+        PyMem_Free(out)
+    return masking.mask_and_separate(text)
+
+
+cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
+    """Write the masked and separated text to *out* and return its length.
+
+    Return -1 for input left to Python: mask characters, a backslash at the end, too many special
+    characters or too deep nesting. A character becomes at most two, and the end of the text adds
+    one for each open parenthesis.
+    """
+    cdef uint8_t[MAX_NESTING] closers
+    cdef int depth = 0, special = 0
+    cdef Py_ssize_t position = 0, start, end, written = 0, more
+    cdef Py_UCS4 character
+    while True:
+        start = position
+        if depth:
+            while not _is(text[position], SPECIAL_INSIDE):
+                position += 1
+        else:
+            while not _is(text[position], SPECIAL):
+                position += 1
+        memcpy(out + written, text + start, (position - start) * sizeof(Char))
+        written += position - start
+        character = text[position]
+        if character == 0:
+            if position >= length:
+                break
+            out[written] = 0
+            written += 1
+            position += 1
+            continue
+        if not depth and (character == c"{" or character == c"}"):
+            out[written] = c";"
+            out[written + 1] = <Char> character
+            written += 2
+            position += 1
+            continue
+        if character == c"/" and text[position + 1] != c"*":
+            out[written] = c"/"
+            written += 1
+            position += 1
+            continue
+        special += 1
+        if special >= MAX_SPECIAL - 8 or character <= 6:
+            return -1
+        if character == c"/":
+            end = position + 2
+            while end < length and not (text[end] == c"*" and text[end + 1] == c"/"):
+                end += 1
+            if end >= length:
+                position = length
+                continue
+            end += 2
+            if position and _in_name(text[position - 1]) and _in_name(text[end]):
+                out[written] = c" "
+                written += 1
+            position = end
+            continue
+        if character == c'"' or character == c"'":
+            end = _end_of_string(text, position, length)
+            if end < 0:
+                return -1
+            if end < length and text[end] != character:
+                out[written] = 5
+                written += 1
+                position = end
+                continue
+            more = _copy_masked(text + position, end - position, out + written)
+            if more < 0:
+                return -1
+            written += more
+            out[written] = <Char> character
+            written += 1
+            position = end + 1 if end < length else length
+            continue
+        if character == c"\\":
+            if position + 1 >= length:
+                return -1
+            more = _copy_masked(text + position, 2, out + written)
+            if more < 0:
+                return -1
+            written += more
+            position += 2
+            continue
+        if character == c"(" and _is_url(text, position):
+            end = _end_of_url(text, position, length)
+            if end < 0:
+                return -1
+            if _is_good_url(text, position, end):
+                more = _copy_masked(text + position, end - position, out + written)
+                if more < 0:
+                    return -1
+                written += more
+            else:
+                out[written] = c"("
+                out[written + 1] = 5
+                written += 2
+            out[written] = c")"
+            written += 1
+            position = end + 1 if end < length else length
+            continue
+        if character == c"(" or character == c"[" or character == c"{":
+            if depth == MAX_NESTING:
+                return -1
+            closers[depth] = (
+                c")" if character == c"(" else c"]" if character == c"[" else c"}"
+            )
+            depth += 1
+        elif depth and character == closers[depth - 1]:
+            depth -= 1
+        out[written] = <Char> _mask_of(character)
+        written += 1
+        position += 1
+    while depth:
+        depth -= 1
+        out[written] = <Char> _mask_of(closers[depth])
+        written += 1
+    return written
+
+
+cdef inline bint _in_name(Py_UCS4 character) noexcept:
+    return _is(character, NAME) or (character >= 128 and Py_UNICODE_ISALNUM(character))
+
+
+cdef inline Py_UCS4 _mask_of(Py_UCS4 character) noexcept:
+    if character == c"{":
+        return 1
+    if character == c"}":
+        return 2
+    if character == c";":
+        return 3
+    return 4 if character == c"@" else character
+
+
+cdef Py_ssize_t _copy_masked(Char* text, Py_ssize_t length, Char* out) noexcept:
+    """Copy *length* characters masked; return their number, -1 if one is a mask character."""
+    cdef Py_ssize_t position
+    for position in range(length):
+        if 0 < text[position] <= 6:
+            return -1
+        out[position] = <Char> _mask_of(text[position])
+    return length
+
+
+cdef Py_ssize_t _end_of_string(Char* text, Py_ssize_t start, Py_ssize_t length) noexcept:
+    """Return the position of the quote or line break that ends a string, else *length*.
+
+    Return -1 if the text ends with a backslash.
+    """
+    cdef Char quote = text[start]
+    cdef Py_ssize_t position = start + 1
+    while position < length:
+        if text[position] == quote or text[position] == 10 or text[position] == 13 or text[position] == 12:
+            return position
+        if text[position] != c"\\":
+            position += 1
+        elif position + 1 >= length:
+            return -1
+        elif text[position + 1] == 13 and text[position + 2] == 10:
+            position += 3
+        else:
+            position += 2
+    return length
+
+
+cdef bint _is_url(Char* text, Py_ssize_t position) noexcept:
+    """Return whether the parenthesis at *position* begins an unquoted URL."""
+    if position < 3 or text[position - 3] | 32 != c"u" or text[position - 2] | 32 != c"r":
+        return False
+    if text[position - 1] | 32 != c"l":
+        return False
+    position += 1
+    while _is(text[position], SPACE):
+        position += 1
+    return text[position] != c'"' and text[position] != c"'"
+
+
+cdef Py_ssize_t _end_of_url(Char* text, Py_ssize_t start, Py_ssize_t length) noexcept:
+    """Return the position of the parenthesis that ends a URL, else *length*.
+
+    Return -1 if the text ends with a backslash.
+    """
+    cdef Py_ssize_t position = start + 1
+    while position < length and text[position] != c")":
+        if text[position] == c"\\":
+            position += 1
+            if position >= length:
+                return -1
+        position += 1
+    return position
+
+
+cdef bint _is_good_url(Char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Return whether the text between two parentheses is a valid unquoted URL."""
+    cdef Py_ssize_t position = start + 1
+    while _is(text[position], SPACE):
+        position += 1
+    while position < end and not _is(text[position], SPACE):
+        if text[position] == c"\\":
+            position += 1
+        elif text[position] == c'"' or text[position] == c"'" or text[position] == c"(":
+            return False
+        position += 1
+    while _is(text[position], SPACE):
+        position += 1
+    return position >= end
+
+
+# --------------------------------------------------------------------------------------- rules
+
+
+def scan_rules(
+    str text not None, Py_ssize_t position, rules, list open_blocks not None, *, bint keep_all
+):
+    """Add rules to *rules*: see :func:`newscrawl.css.sheets.rule_scanner.scan_rules`."""
+    cdef RuleScan scan = RuleScan(text, rules, open_blocks, keep_all)
+    cdef int kind = PyUnicode_KIND(text)
+    if position < 0:
+        raise ValueError("a negative position")
+    if kind == 1:
+        position = scan.run(<uint8_t*> PyUnicode_DATA(text), position)
+    elif kind == 2:
+        position = scan.run(<uint16_t*> PyUnicode_DATA(text), position)
+    else:
+        position = scan.run(<uint32_t*> PyUnicode_DATA(text), position)
+    return position
+
+
+cdef class RuleScan:
+    """State of one scan."""
+
+    cdef str text
+    cdef list selectors, blocks, layers, open_blocks
+    cdef object layer
+    cdef bint top, keep_all
+    cdef Py_ssize_t length
+
+    def __cinit__(self, str text, rules, list open_blocks, bint keep_all):
+        self.text = text
+        self.selectors, self.blocks, self.layers = rules
+        self.open_blocks = open_blocks
+        self.keep_all = keep_all
+        self.length = len(text)
+        self.update_block()
+
+    cdef int update_block(self) except -1:
+        """Update the state that depends on the innermost open block."""
+        self.top = len(self.open_blocks) == 1
+        self.layer = self.open_blocks[len(self.open_blocks) - 1].layer
+        return 0
+
+    cdef Py_ssize_t run(self, Char* text, Py_ssize_t position) except -1:
+        """Scan rules and return the position where the scan stopped."""
+        cdef Py_ssize_t length = self.length, start, end, body, after
+        cdef bint unplain
+        while position < length:
+            position = start = _after_gap(text, position, self.top)
+            if text[start] == c"@":
+                after = self.at_rule(text, start)
+                if after < 0:
+                    return start
+                position = after
+                continue
+            unplain = False
+            while position < length and text[position] != c";":
+                unplain |= _is(text[position], UNPLAIN)
+                position += 1
+            if position >= length or text[position + 1] != c"{":
+                position = _next_brace(text, start, length)
+                if position >= length or text[position] == c"{" or self.top:
+                    return start
+                self.open_blocks.pop()
+                self.update_block()
+                position += 1
+                continue
+            end, body = position, position + 2
+            position = body
+            if not self.keep_all:
+                position = self.skip_irrelevant(text, body)
+                if position < length and text[position] == c"}":
+                    position += 1
+                    continue
+            position = _next_brace(text, position, length)
+            if position < length and text[position] == c"{":
+                return start
+            self.add(start, end, body, position, unplain)
+            if position < length:
+                position += 1
+        return length
+
+    cdef int add(
+        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end, bint unplain
+    ) except -1:
+        """Add the rule whose prelude lies from *start* to *end*, unless it is invalid."""
+        cdef str prelude = self.text[start:end]
+        cdef str selectors
+        if unplain:
+            selectors = masked_selector_list(prelude)
+        else:
+            selectors = plain_selector_list(prelude)
+        if not selectors:
+            return 0
+        self.selectors.append(selectors)
+        self.blocks.append(self.text[body:body_end])
+        self.layers.append(self.layer)
+        return 0
+
+    cdef Py_ssize_t at_rule(self, Char* text, Py_ssize_t start) except -2:
+        """Return the position after the prelude or the skipped block of an at-rule, -1 to stop."""
+        cdef Py_ssize_t end = _next(text, start, self.length, c";")
+        if end >= self.length or text[end + 1] != c"{":
+            return -1
+        applies = block_applies(self.text[start + 1 : end])
+        if applies is None or (applies and len(self.open_blocks) >= MAX_OPEN_BLOCKS):
+            return -1
+        if not applies:
+            return _block_end(text, end + 2, self.length)
+        self.open_blocks.append(self.open_blocks[len(self.open_blocks) - 1])
+        self.update_block()
+        return end + 2
+
+    cdef Py_ssize_t skip_irrelevant(self, Char* text, Py_ssize_t position) except -1:
+        """Return the position of the next relevant declaration, or the end of the block."""
+        cdef Py_ssize_t length = self.length, end
+        while position < length and text[position] != c"}" and not self.is_relevant(text, position):
+            end = _next(text, position, length, c";")
+            if end >= length or text[end + 1] == c"{":
+                break
+            position = end + 1
+        return position
+
+    cdef bint is_relevant(self, Char* text, Py_ssize_t position) except -1:
+        """Return whether a possibly relevant declaration starts at *position*."""
+        cdef Py_ssize_t start, end
+        cdef bint custom
+        while _is(text[position], SPACE):
+            position += 1
+        start = end = position
+        if not _is(text[start], RELEVANT_START):
+            return False
+        while _is(text[end], NAME):
+            end += 1
+        custom = text[start] == c"-" and text[start + 1] == c"-"
+        if custom:
+            while (
+                end < self.length
+                and not _is(text[end], SPACE)
+                and text[end] != c":"
+                and text[end] != c";"
+                and text[end] != c"{"
+                and text[end] != c"}"
+                and text[end] != c"\\"
+            ):
+                end += 1
+        if text[end] == c"\\" or (text[end] >= 128 and not custom):
+            return starts_relevant(self.text, start) is not None
+        position = end
+        while _is(text[position], SPACE):
+            position += 1
+        if text[position] != c":":
+            return False
+        return custom or _is_relevant_name(text + start, end - start)
+
+
+cdef inline Py_ssize_t _next(
+    Char* text, Py_ssize_t position, Py_ssize_t end, Py_UCS4 character
+) noexcept:
+    """Return the position of the next *character*, else *end*."""
+    while position < end and text[position] != character:
+        position += 1
+    return position
+
+
+cdef inline Py_ssize_t _next_brace(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    """Return the position of the next brace, else *end*."""
+    while position < end and text[position] != c"{" and text[position] != c"}":
+        position += 1
+    return position
+
+
+cdef Py_ssize_t _after_gap(Char* text, Py_ssize_t position, bint top) noexcept:
+    """Return the position after white space and HTML comment delimiters (top level only)."""
+    while True:
+        if _is(text[position], SPACE):
+            position += 1
+        elif not top:
+            return position
+        elif text[position] == c"<":
+            if text[position + 1] != c"!" or text[position + 2] != c"-" or text[position + 3] != c"-":
+                return position
+            position += 4
+        elif text[position] == c"-" and text[position + 1] == c"-" and text[position + 2] == c">":
+            position += 3
+        else:
+            return position
+
+
+cdef Py_ssize_t _block_end(Char* text, Py_ssize_t position, Py_ssize_t length) noexcept:
+    """Return the end of a block: see :func:`newscrawl.css.syntax.masking.block_end`."""
+    cdef Py_ssize_t depth = 1
+    while position < length:
+        if text[position] == c"{":
+            depth += 1
+        elif text[position] == c"}":
+            depth -= 1
+            if not depth:
+                return position + 1
+        position += 1
+    return length
+
+
+cdef bint _is_relevant_name(Char* name, Py_ssize_t length) noexcept:
+    """Return whether *name* is that of a relevant property."""
+    cdef Py_ssize_t index
+    for index in range(RELEVANT_COUNT):
+        if strlen(RELEVANT_NAMES[index]) == <size_t> length:
+            if _same(name, RELEVANT_NAMES[index], length):
+                return True
+    return False
+
+
+cdef bint _same(Char* name, const char* expected, Py_ssize_t length) noexcept:
+    """Return whether *name* equals *expected*, which is in lower case, ignoring case.
+
+    The comparison also takes a carriage return for "-", but names contain none.
+    """
+    cdef Py_ssize_t position
+    for position in range(length):
+        if name[position] | 32 != <uint8_t> expected[position]:
+            return False
+    return True
