@@ -5,13 +5,10 @@ import io
 import json
 import subprocess
 import sys
-from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from newscrawl.corpora import map_pages as run
 from newscrawl.corpora.corpus import (
@@ -23,20 +20,11 @@ from newscrawl.corpora.corpus import (
 )
 from newscrawl.corpora.day_match import NO_DAY, DayResult
 from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import PERFECT, ZERO, bag_score
+from newscrawl.corpora.metrics import PERFECT, ZERO
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.document.document import parse_document
 from newscrawl.evaluation.evaluation_report import build_report, tables_of
-from newscrawl.evaluation.nce_paper import (
-    GAMMAS,
-    NcePage,
-    best_separator_f1,
-    measure,
-    summarise_nce,
-)
 from newscrawl.evaluation.page_scores import PageScores, evaluate
 from newscrawl.fields.dates.decide import CONFIDENCE
-from newscrawl.text import words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -255,58 +243,6 @@ def test_the_report_counts_and_averages(folder: Path) -> None:
     )
 
 
-def test_share_of_content_phase_2_and_titles_as_in_the_paper(folder: Path) -> None:
-    outcomes = measure(load_corpus(folder).pages, workers=0)
-    assert len(outcomes) == 4  # body-only has no labelled relevant content
-    first = outcomes[0].value
-    document = parse_document(_html())
-    page_words = Counter(words(document.subtree_text(0)))
-    gold = words(f"{TITLE}\n{LABELS['body']}")
-    assert first.whole_page.precision == pytest.approx(len(gold) / page_words.total())
-    assert first.whole_page.recall == 1
-    assert first.separator_f1 > 0.97
-    assert first.with_phase_2 == first.without_phase_2
-    assert first.title_retrieved
-    assert not outcomes[1].value.title_retrieved
-    figures = summarise_nce(outcomes)
-    assert figures["separator_exists"] == 1
-    assert figures["titles_retrieved"] == 0.75
-    assert figures["phase_2_better"] == figures["phase_2_worse"] == 0
-
-
-def test_a_failed_page_has_no_separator_and_no_title(folder: Path) -> None:
-    (folder / "pages" / "right.html.gz").write_bytes(b"")
-    outcomes = measure(load_corpus(folder).pages, workers=0)
-    assert outcomes[0].value == NcePage()
-    assert outcomes[0].error
-
-
-BLOCKS = st.recursive(
-    st.sampled_from(["gold", "gold text", "noise", "more noise here", "<a>linked noise</a>",
-                     "<a>gold</a>", "<script>gold</script>"]),
-    lambda inner: st.lists(inner, min_size=1, max_size=3).map(
-        lambda parts: f"<div>{'<i>.</i>'.join(parts)}</div>"
-    ),
-    max_leaves=12,
-)  # fmt: skip
-
-
-@given(BLOCKS, st.lists(st.sampled_from(["gold", "text", "here", "lost"]), min_size=1, max_size=6))
-def test_the_best_separator_is_the_best_of_all_forests(blocks: str, gold: list[str]) -> None:
-    document = parse_document(f"<html><body>{blocks}</body></html>")
-    scores = [
-        bag_score(words(" ".join(document.subtree_text(child) for child in forest)), gold).f1
-        for row in range(len(document))
-        for gamma in GAMMAS
-        if (
-            forest := [
-                child for child in document.children(row) if document.link_density(child) <= gamma
-            ]
-        )
-    ]
-    assert best_separator_f1(document, gold) == pytest.approx(max(scores, default=0))
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -343,7 +279,7 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
     for text in (
         "relevant content", "text-weighted nodes", "without suspects", "date, exact day",
         "the nodes that hold it", "pages by confidence of the date", "calibration error",
-        "As in the NCE paper", "by site", "by language", "nce - metadata", "Worst pages",
+        "by site", "by language", "nce - metadata", "Worst pages",
         "alpha.example",
     ):  # fmt: skip
         assert text in done.stdout
@@ -370,7 +306,8 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
         (["nowhere", "--workers", "-1"], "--workers must not be negative"),
         (["{folder}", "{folder}"], "two corpora have the same name"),
         (["{folder}", "--limit", "0"], "no labelled page to score"),
-        (["{folder}", "--workers", "0"], "too few labelled pages to learn from: method newscrawl"),
+        (["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
+        (["{folder}", "--workers", "0"], "too few labelled pages to learn from"),
         (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
     ],
 )
@@ -384,9 +321,7 @@ def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], mess
 def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
-    report = build_report(
-        "nce", "test", [corpus], outcomes, as_published=measure(corpus.pages, workers=0)
-    )
+    report = build_report("nce", "test", [corpus], outcomes)
     for table in tables_of(report, by_site=True):
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 
