@@ -10,7 +10,7 @@ import lxml.etree
 from benchmarks.peers.tables import groups
 from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.tables import Table
-from newscrawl.corpora.title_match import EXACT
+from newscrawl.corpora.title_match import EXACT_RATIO
 from newscrawl.evaluation.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _head(results: Results, picture: str) -> str:
         ours=OURS,
         folds=", by models of folds that the page's site is not in" if TOOLS[OURS].learned else "",
         resamples=RESAMPLES,
-        exact=EXACT,
+        exact=EXACT_RATIO,
         python=python_version(),
         lxml=lxml.etree.__version__,
         plot=picture,

@@ -69,7 +69,7 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose title is the label: see :data:`newscrawl.corpora.title_match.EXACT`
+    #: share of pages whose title is the label: see :data:`newscrawl.corpora.title_match.EXACT_RATIO`
     exact: float
     #: share of pages with a title
     given: float

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora import calibration
+from newscrawl.corpora.calibration import confidence_bins
 from newscrawl.corpora.metrics import mean, score_of
-from newscrawl.evaluation import calibration
-from newscrawl.evaluation.calibration import confidence_bins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from newscrawl.corpora.calibration import Bin
     from newscrawl.corpora.day_match import DayResult
     from newscrawl.corpora.map_pages import PageOutcome
-    from newscrawl.evaluation.calibration import Bin
     from newscrawl.evaluation.page_scores import PageScores
 
     PageOutcomes = Sequence[PageOutcome[PageScores]]

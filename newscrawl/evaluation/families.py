@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, score_of
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.calibration import calibration_error, confidence_bins
 from newscrawl.text import words
 
 if TYPE_CHECKING:

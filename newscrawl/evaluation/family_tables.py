@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.calibration import BINS
 from newscrawl.corpora.tables import Table, figure, share
-from newscrawl.evaluation.calibration import BINS
 from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
 
 if TYPE_CHECKING:

@@ -307,7 +307,7 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
         (["{folder}", "{folder}"], "two corpora have the same name"),
         (["{folder}", "--limit", "0"], "no labelled page to score"),
         (["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
-        (["{folder}", "--workers", "0"], "too few labelled pages to learn from"),
+        (["{folder}", "--workers", "0"], "too few labelled pages to train "),
         (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
     ],
 )

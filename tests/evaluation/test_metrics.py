@@ -13,7 +13,6 @@ from newscrawl.corpora.metrics import (
     ZERO,
     Score,
     bag_score,
-    by_site,
     mean_score,
     node_score,
     same_day,
@@ -109,7 +108,6 @@ def test_site_mean_counts_each_site_once() -> None:
     scores = [("a.example", PERFECT)] * 3 + [("b.example", ZERO)]
     assert site_mean_score(scores) == Score(0.5, 0.5, 0.5)
     assert mean_score([score for _, score in scores]).f1 == 0.75
-    assert list(by_site(scores)) == ["a.example", "b.example"]
 
 
 @pytest.mark.parametrize(

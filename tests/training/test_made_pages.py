@@ -14,12 +14,13 @@ from newscrawl.fields.kind.kind_features import FEATURES, PAGE_FEATURES
 from newscrawl.training.kind_training import (
     KindExample,
     KindPage,
-    curve_of,
+    calibration_curve,
     fit_kind_models,
+    predict_in_folds,
     read_kind_page,
-    told_in_folds,
 )
-from newscrawl.training.made_pages import made_articles, made_indexes, stories_of
+from newscrawl.training.made_pages import made_articles, made_indexes
+from newscrawl.training.page_templates import stories_of
 
 PARAGRAPHS = [
     f"The council met for the {n}th time, and did not decide about the bridge." for n in range(9)
@@ -107,5 +108,5 @@ def test_fitted_models():
         article, index = model.ensemble.predict([[3.0] * len(features), [22.0] * len(features)])
         assert article > 0.9 > 0.1 > index
         assert model.ensemble.calibrated(article) > model.ensemble.calibrated(index)
-    curve = curve_of(told_in_folds(pages))
+    curve = calibration_curve(predict_in_folds(pages))
     assert list(curve) == sorted(curve)

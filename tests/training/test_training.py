@@ -53,8 +53,8 @@ def texts(html: str, **labels: Any) -> dict[str, list[str]]:
         for name, rows in (
             ("title", found.title),
             ("date", found.date),
-            ("title_again", sorted(found.title_again)),
-            ("date_again", sorted(found.date_again)),
+            ("title_repeats", sorted(found.title_repeats)),
+            ("date_repeats", sorted(found.date_repeats)),
         )
     }
 
@@ -66,7 +66,7 @@ def test_title_in_its_heading():
     """Of several places the heading is labelled, the others are told again."""
     found = texts(f"<nav><a>{TITLE}</a></nav><h1>{TITLE}</h1><p>Story.</p>")
     assert found["title"] == [TITLE]
-    assert found["title_again"] == [TITLE]
+    assert found["title_repeats"] == [TITLE]
     document = parse_document(f"<p>{TITLE}</p><h1>{TITLE}</h1>")
     (row,) = align(document, labelled()).title
     assert document.tag[document.parent[row]] == "h1"
@@ -95,7 +95,7 @@ def test_date_nearest_to_the_title():
         "<p>By A. Writer</p><p>3 May 2024</p><p>One.</p><p>Two.</p><p>Three.</p><p>3.5.2024</p>"
     )
     assert found["date"] == ["3 May 2024"]
-    assert found["date_again"] == ["3 May 2024", "3.5.2024"]
+    assert found["date_repeats"] == ["3 May 2024", "3.5.2024"]
 
 
 def test_no_date_without_a_digit():
@@ -144,7 +144,7 @@ def test_coverage():
     """Labels are counted by what was found of them."""
     found = [
         Labels(title=(1,)),
-        Labels(title=(1, 2), title_again=frozenset({5})),
+        Labels(title=(1, 2), title_repeats=frozenset({5})),
         Labels(),
     ]
     assert Coverage.of(found, "title") == Coverage(3, 1, 1, 1)
