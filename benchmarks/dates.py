@@ -34,12 +34,12 @@ from lxml import html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.day_match import DayResult, day_result
 from newscrawl.corpora.folds import FOLDS, folds
 from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import Document, parse_document
-from newscrawl.evaluation.day_scores import calibration_error
 from newscrawl.fields.dates.decide import CONFIDENCE, Dating, decide
 from newscrawl.fields.dates.evidence import DateEvidence, gather
 from newscrawl.fields.dates.visible_dates import read_dates
@@ -176,8 +176,13 @@ def print_days(name: str, results: Sequence[Result]) -> None:
             f"{half:20}{'all' if doubtful else 'not doubtful':16}{len(days):6}"
             f"{sum(not day.returned for day in days):6}{mean([day.correct for day in days]):8.3f}"
             f"{mean([day.right for day in days]):12.3f}{_sure(days)}{_sure(others, 14)}"
-            f"{calibration_error(others):8.3f}"
+            f"{_calibration_error(others):8.3f}"
         )
+
+
+def _calibration_error(days: Sequence[DayResult]) -> float:
+    cases = ((day.confidence, day.right) for day in days if day.returned)
+    return calibration_error(confidence_bins(cases))
 
 
 def _sure(days: Sequence[DayResult], width: int = 8) -> str:

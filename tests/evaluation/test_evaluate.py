@@ -301,7 +301,7 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
     [
         (["nowhere"], "no corpus at nowhere"),
         ([], "name at least one corpus"),
-        (["nowhere", "--method", "magic"], "unknown method 'magic'; there are: "),
+        (["nowhere", "--method", "magic"], "unknown method 'magic'; available: "),
         (["nowhere", "--metod", "nce"], "unknown option --metod"),
         (["nowhere", "--workers", "-1"], "--workers must not be negative"),
         (["{folder}", "{folder}"], "two corpora have the same name"),

@@ -316,8 +316,8 @@ def test_families_of_a_folder(corpora: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name the folder that holds the corpora"),
-        (["nowhere"], "no corpus in nowhere; there may be: news212, "),
+        ([], "name one folder that contains the corpora"),
+        (["nowhere"], "no corpus in nowhere; supported: news212, "),
         (["nowhere", "--method", "magic"], "unknown method 'magic'"),
         (["nowhere", "--baseline", "nowhere.json"], "is not a report"),
     ],

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.day_match import NO_DAY, DayResult, day_result
 from newscrawl.corpora.map_pages import PageOutcome
 from newscrawl.corpora.title_match import TitleMatch, title_matches
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.day_scores import calibration_error, day_means, reliability
+from newscrawl.evaluation.day_scores import day_means
 from newscrawl.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.evaluation.field_tables import confidence_table, date_table, reliability_table
 from newscrawl.evaluation.page_scores import PageScores, evaluate
@@ -125,28 +126,18 @@ def test_the_tables_of_days_show_it():
     assert reliable.rows[0][2:] == ["1", "0.600", "1.000", "+0.400"]
 
 
-results = st.builds(
-    DayResult,
-    returned=st.booleans(),
-    correct=st.booleans(),
-    confidence=st.floats(0, 1),
-)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans())))
+def test_confidence_bins_contain_each_case_once(cases: list[tuple[float, bool]]):
+    bins = confidence_bins(cases)
+    assert sum(len(it.results) for it in bins) == len(cases)
+    assert all(it.low - 1e-9 <= it.confidence <= it.high + 1e-9 for it in bins)
+    largest = max((abs(it.result - it.confidence) for it in bins), default=0)
+    assert 0 <= calibration_error(bins) <= largest + 1e-9
 
 
-@given(st.lists(results))
-def test_each_returned_day_is_in_one_bin(days: list[DayResult]):
-    """The borders of which hold its confidence; the error is that of the bins."""
-    rows = reliability(days)
-    assert sum(row["pages"] for row in rows) == sum(day.returned for day in days)
-    assert all(row["from"] - 1e-9 <= row["confidence"] <= row["to"] + 1e-9 for row in rows)
-    largest = max((abs(row["right"] - row["confidence"]) for row in rows), default=0)
-    assert 0 <= calibration_error(days) <= largest + 1e-9
-
-
-def test_a_confidence_that_is_the_share_of_right_days_has_no_error():
-    """Three of four right at 0.75."""
-    found = [DayResult(returned=True, correct=number > 0, confidence=0.75) for number in range(4)]
-    assert calibration_error(found) == 0
+def test_calibration_error_is_zero_for_calibrated_confidences():
+    cases = [(0.75, number > 0) for number in range(4)]
+    assert calibration_error(confidence_bins(cases)) == 0
     assert calibration_error([]) == 0
 
 

@@ -128,7 +128,7 @@ def test_report(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> No
     for source in INPUTS:
         assert report["inputs"][source]["newscrawl, stream"]["test"]["f1"] > 0.95
     titles = [table.title for table in tables_of(report) if table.rows]
-    assert titles[0] == "Near-duplicates, the clusters that nothing was tuned on"
+    assert titles[0] == "Near-duplicates, test half"
     assert any(system.missing for system in SYSTEMS) == ("Left out" in titles)
 
 
