@@ -85,7 +85,7 @@ def folder(tmp_path: Path) -> Path:
     return write_corpus(tmp_path / "small", ROWS)
 
 
-def test_a_corpus_is_read_with_its_labels_sites_and_suspects(folder: Path) -> None:
+def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
     corpus = load_corpus(folder)
     assert (corpus.name, len(corpus.pages), corpus.unlabelled) == ("small", 5, 1)
     pages = {page.id: page for page in corpus.pages}
@@ -100,7 +100,7 @@ def test_a_corpus_is_read_with_its_labels_sites_and_suspects(folder: Path) -> No
     ]  # fmt: skip
 
 
-def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
+def test_labelled_page_round_trip(folder: Path) -> None:
     for page in load_corpus(folder).pages:
         plain = json.loads(json.dumps(page.to_plain()))
         assert LabelledPage.from_plain(plain) == page
@@ -120,19 +120,19 @@ def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
         ('{"id": "gone", "url": "u", "site": "s"}', r"line 2: no page at .*gone\.html\.gz"),
     ],
 )
-def test_a_broken_line_is_named(folder: Path, line: str, message: str) -> None:
+def test_load_corpus_names_invalid_line(folder: Path, line: str, message: str) -> None:
     truth = folder / "truth.jsonl"
     truth.write_text(f"{json.dumps(ROWS[0])}\n{line}\n")
     with pytest.raises(CorpusError, match=message):
         load_corpus(folder)
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_load_corpus_names_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
         load_corpus(tmp_path / "nowhere")
 
 
-def test_halves_follow_the_registered_domain() -> None:
+def test_half_depends_on_registered_domain() -> None:
     assert registered_domain("news.bbc.co.uk") == "bbc.co.uk"
     assert registered_domain("localhost") == "localhost"
     assert half_of("www.example.com") == half_of("example.com") == "tune"
@@ -144,7 +144,7 @@ def test_halves_follow_the_registered_domain() -> None:
     ("name", "tune", "test"),
     [("news212", (209, 106), (212, 104)), ("fundus", (125, 90), (133, 90))],
 )
-def test_halves_are_those_that_the_constants_were_fitted_on(
+def test_halves_of_the_corpora_are_stable(
     corpus_dir: Path, name: str, tune: tuple[int, int], test: tuple[int, int]
 ) -> None:
     pages = load_corpus(corpus_dir / name).pages
@@ -158,7 +158,7 @@ def json_rows(folder: Path, ids: set[str]) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["id"] in ids]
 
 
-def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
+def test_scores_labelled_fields(folder: Path) -> None:
     outcomes = evaluate(load_corpus(folder).pages, "nce", workers=0)
     values = {outcome.page.id: outcome.value for outcome in outcomes}
     assert all(outcome.error is None for outcome in outcomes)
@@ -177,12 +177,12 @@ def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
     assert values["right"].language == "en"
 
 
-def test_workers_change_no_score(folder: Path) -> None:
+def test_workers_give_equal_scores(folder: Path) -> None:
     pages = load_corpus(folder).pages
     assert evaluate(pages, "nce", workers=2) == evaluate(pages, "nce", workers=0)
 
 
-def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
+def test_failed_page_scores_zero_and_is_reported(folder: Path) -> None:
     (folder / "pages" / "right.html.gz").write_bytes(gzip.compress(b""))
     (folder / "pages" / "other-day.html.gz").write_bytes(b"not gzip")
     pages = load_corpus(folder).pages
@@ -199,7 +199,7 @@ def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
     assert scores["body"]["bag"]["below_0.5"] == 2 / 5
 
 
-def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
+def test_map_pages_survives_crash_and_timeout(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "DEADLINE", 1.0)
@@ -217,7 +217,7 @@ def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
     assert "no answer in 1 s" in (outcomes[3].error or "")
 
 
-def test_the_report_counts_and_averages(folder: Path) -> None:
+def test_report_counts_and_means(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", "all", [corpus], outcomes, others=outcomes, against="nce", worst=2)
@@ -251,7 +251,7 @@ class Terminal(io.StringIO):
 TABLE = Table("Sites", ("site", "F1"), [["alpha.example", "0.900"], ["b", "12.000"]])
 
 
-def test_plain_tables_are_aligned() -> None:
+def test_print_tables_aligns_plain_text() -> None:
     stream = io.StringIO()
     print_tables([TABLE, Table("empty", ("none",), [])], stream)
     assert stream.getvalue() == (
@@ -259,7 +259,7 @@ def test_plain_tables_are_aligned() -> None:
     )
 
 
-def test_terminals_get_rich_tables() -> None:
+def test_print_tables_uses_rich_on_terminals() -> None:
     stream = Terminal()
     print_tables([TABLE], stream)
     assert "alpha.example" in stream.getvalue()
@@ -271,7 +271,7 @@ def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
 
-def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
+def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     options = ("--workers", 1, "--by-site", "--by-language", "--json", figures)
     done = _evaluate(folder, "--method", "nce", "--against", "metadata", *options)
@@ -287,7 +287,7 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
     assert json.loads(figures.read_text())["method"] == "nce"
 
 
-def test_the_command_prints_json_alone(folder: Path) -> None:
+def test_command_prints_only_json(folder: Path) -> None:
     done = _evaluate(
         folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-"
     )
@@ -311,14 +311,14 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
         (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
     ],
 )
-def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:
+def test_command_rejects_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:
     done = _evaluate(*(argument.format(folder=folder) for argument in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
+def test_tables_have_a_cell_for_each_column(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", "test", [corpus], outcomes)
@@ -326,7 +326,7 @@ def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 
 
-def test_the_benchmark_prints_ratios_to_plain_parsing(folder: Path, repository: Path) -> None:
+def test_benchmark_prints_ratios_to_parsing(folder: Path, repository: Path) -> None:
     script = repository / "benchmarks" / "extraction.py"
     figures = folder / "figures.json"
     command = [
