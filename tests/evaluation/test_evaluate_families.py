@@ -294,7 +294,7 @@ def test_command_compares_with_baseline(corpora: Path, tmp_path: Path):
     cache = ("--cache", tmp_path / "cache", "--workers", 0)
     done = evaluate(corpora, "--json", figures, *cache)
     assert done.returncode == 0, done.stderr
-    assert "left out: fundus, wcxb, dragnet, css-sites, fundus-history, postlight" in done.stderr
+    assert "skipped: fundus, wcxb, dragnet, css-sites, fundus-history, postlight" in done.stderr
     if peer.peer_version() is None:
         assert "trafilatura is not installed" in done.stderr
     report = json.loads(figures.read_text())
