@@ -107,7 +107,7 @@ class ClusterCommand(ScrapyCommand):
                 else:
                     yield arrival
             if skipped:
-                sys.stderr.write(f"{feed}: skipped {skipped} rows without text or URL\n")
+                sys.stderr.write(f"{feed}: {skipped} rows without text or URL skipped\n")
 
 
 def _write(rows: Sequence[Row], opts: argparse.Namespace) -> None:

@@ -161,7 +161,10 @@ def test_prints_articles_by_default(tmp_path: Path) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     done = run(tmp_path, "feed.jsonl")
     assert len([json.loads(line) for line in done.stdout.splitlines()]) == len(ARTICLES)
-    assert f"{len(ARTICLES)} articles, {len(ARTICLES) - 2} clusters, 1 of them" in done.stderr
+    assert (
+        f"{len(ARTICLES)} articles, {len(ARTICLES) - 2} clusters, 1 with several articles"
+        in done.stderr
+    )
 
 
 def test_accepts_empty_feed(tmp_path: Path) -> None:
