@@ -1,4 +1,4 @@
-"""A bar chart with a logarithmic scale, as SVG."""
+"""Bar charts with a logarithmic scale, as SVG."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ _LEFT, _WIDTH, _BAR, _GAP, _TOP = 270, 430, 13, 12, 58
 
 
 def bar_chart(title: str, axis: str, series: Mapping[str, Mapping[str, float]]) -> str:
-    """Return a chart of *series*: name -> (label -> value above 0).
-
-    The labels of all series are shown in the order of their first appearance.
-    """
+    """Return a chart of *series*: name -> (label -> positive value), labels in order of appearance."""
     labels = list(dict.fromkeys(label for values in series.values() for label in values))
     shown = [value for values in series.values() for value in values.values()]
     low, high = math.floor(math.log10(min(shown))), math.ceil(math.log10(max(shown)))

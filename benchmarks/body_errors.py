@@ -1,12 +1,12 @@
-"""What the error of the default's body is made of, by cause, on sites that its models have not seen.
+"""Causes of body errors of the default method, out of fold.
 
-1 - F1 of a page is (words too many + words missing) / (words chosen + words labelled), so that each
-word's share of the error is known. A block too many is put down to what its markup says it is, one
-that is missing to its element. Printed are the means over pages, in points of F1.
+1 - F1 = (extra words + missing words) / (extracted words + labelled words), so each word has a
+share of the error. Extra blocks are classified by class, id and element, missing blocks by element.
+Printed are means over pages, in points of F1.
 
     python benchmarks/body_errors.py [--corpora DIR...] [--suspects]
 
-Without ``--suspects`` pages whose label is doubted are left out.
+Without ``--suspects`` pages with suspect labels are left out.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ NAMES = {
     "biographies, bylines": r"author|byline|\bbio\b|contributor|writer",
     "teasers": r"relat|recommend|teaser|trending|popular|most-|latest|card|read-?(?:more|next|also)",
 }
-"""Words of classes and ids by which a block too many is told."""
+"""Patterns of classes and ids that identify extra blocks."""
 _NAME = {cause: re.compile(pattern) for cause, pattern in NAMES.items()}
 _TAGS = {"figcaption": "captions", "figure": "captions", "aside": "asides", "footer": "footers"}
-TOO_MANY = (*NAMES, "asides", "footers", "second article", "lists of links", "tables", "headings",
+EXTRA = (*NAMES, "asides", "footers", "second article", "lists of links", "tables", "headings",
             "other text")  # fmt: skip
 MISSING = ("no block has it", "no candidate", "short text", "list items", "quotes", "table cells",
            "headlines", "paragraphs")  # fmt: skip
@@ -62,17 +62,17 @@ _SHORT = 80
 
 
 class Errors(NamedTuple):
-    """The errors of a page, in words, by cause, and what they are shares of."""
+    """Errors of a page: number of words by cause."""
 
     page: LabelledPage
-    too_many: Counter[str]
+    extra: Counter[str]
     missing: Counter[str]
-    #: words chosen and words labelled
+    #: extracted words plus labelled words
     size: int
 
 
 def main() -> None:
-    """Fit the models of the folds, choose the bodies, print the tables."""
+    """Print the tables."""
     options = _parser().parse_args()
     pages = [page for folder in options.corpora for page in load_corpus(folder).pages if page.body]
     errors = list(errors_in_folds(pages))
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
-    """Yield the errors of each page by the model that was fitted to those of other folds."""
+    """Yield the errors of each page with the models of the other folds."""
     labelled = list(map(read_labelled, pages))
     fold_of = extra_site(pages)
     for fold in range(FOLDS):
@@ -95,7 +95,7 @@ def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
 
 
 def errors_of(page: LabelledPage, models: BodyModels) -> Errors:
-    """Return the errors of the body that *models* choose on *page*."""
+    """Return the errors of the body extracted from *page* with *models*."""
     document = prepare(parse_document(page.html()))
     candidates = body_candidates(document, find_region(document).forest)
     chosen = set(choose_blocks(candidates, models).rows)
@@ -103,26 +103,28 @@ def errors_of(page: LabelledPage, models: BodyModels) -> Errors:
     bags = [words(" ".join(document.text[row] for row in rows)) for rows in blocks.rows]
     gold = words(page.body or "")
     labels = label_blocks(bags, gold)
-    too_many: Counter[str] = Counter()
+    extra: Counter[str] = Counter()
     missing: Counter[str] = Counter()
-    places, heading = set(candidates.places), heading_row(document)
+    is_candidate, heading = set(candidates.places), heading_row(document)
     output = found = 0
-    for place, (bag, label) in enumerate(zip(bags, labels, strict=True)):
-        taken = blocks.rows[place][0] in chosen
-        output += taken * len(bag)
+    for index, (bag, label) in enumerate(zip(bags, labels, strict=True)):
+        is_output = blocks.rows[index][0] in chosen
+        output += is_output * len(bag)
         found += label * len(bag)
-        if taken and not label:
-            too_many[cause_of(document, blocks, place, heading)] += len(bag)
-        elif label and not taken:
-            cause = kind_of(document, blocks, place) if place in places else "no candidate"
+        if is_output and not label:
+            extra[extra_cause(document, blocks, index, heading)] += len(bag)
+        elif label and not is_output:
+            cause = (
+                missing_cause(document, blocks, index) if index in is_candidate else "no candidate"
+            )
             missing[cause] += len(bag)
     missing["no block has it"] += max(0, len(gold) - found)
-    return Errors(page, too_many, missing, output + len(gold))
+    return Errors(page, extra, missing, output + len(gold))
 
 
-def cause_of(document: Document, blocks: Blocks, place: int, heading: int | None) -> str:
-    """Return what a block is that is no body: what its closest telling element says."""
-    owner = blocks.owner[place]
+def extra_cause(document: Document, blocks: Blocks, index: int, heading: int | None) -> str:
+    """Return the cause of an extra block, by its closest ancestor with a known tag or name."""
+    owner = blocks.owner[index]
     for row in (owner, *document.ancestors(owner)):
         if document.tag[row] in ("body", "main") or (
             heading is not None and row <= heading < document.end[row]
@@ -152,9 +154,9 @@ def _cause_by_shape(document: Document, owner: int, heading: int | None) -> str:
     return "second article" if any(row > (heading or 0) for row in later) else "other text"
 
 
-def kind_of(document: Document, blocks: Blocks, place: int) -> str:
-    """Return what a labelled block is that was not chosen."""
-    owner = blocks.owner[place]
+def missing_cause(document: Document, blocks: Blocks, index: int) -> str:
+    """Return the kind of a missing block."""
+    owner = blocks.owner[index]
     tags = {document.tag[row] for row in (owner, document.parent[owner])}
     for names, kind in (
         ({"li"}, "list items"),
@@ -168,12 +170,12 @@ def kind_of(document: Document, blocks: Blocks, place: int) -> str:
 
 
 def tables(errors: Iterable[Errors]) -> Iterator[Table]:
-    """Yield the share that each cause has of the error, by corpus."""
+    """Yield the share of the error of each cause, by corpus."""
     errors = list(errors)
     corpora = list(dict.fromkeys(one.page.corpus for one in errors))
     by_corpus = {name: [one for one in errors if one.page.corpus == name] for name in corpora}
     for title, causes, kind in (
-        ("Words too many, points of F1", TOO_MANY, "too_many"),
+        ("Extra words, points of F1", EXTRA, "extra"),
         ("Words missing, points of F1", MISSING, "missing"),
     ):
         shares = {name: _shares(members, kind) for name, members in by_corpus.items()}
@@ -185,8 +187,8 @@ def tables(errors: Iterable[Errors]) -> Iterator[Table]:
 
 
 def _shares(errors: Sequence[Errors], kind: str) -> dict[str, float]:
-    """Return the mean over pages of each cause's words over those chosen and labelled."""
-    shares = dict.fromkeys((*TOO_MANY, *MISSING), 0.0)
+    """Return the mean share of the error of each cause."""
+    shares = dict.fromkeys((*EXTRA, *MISSING), 0.0)
     for one in errors:
         for cause, count in getattr(one, kind).items():
             shares[cause] += count / one.size / len(errors)
@@ -196,7 +198,7 @@ def _shares(errors: Sequence[Errors], kind: str) -> dict[str, float]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpora", type=Path, nargs="+", default=CORPORA, metavar="DIR")
-    parser.add_argument("--suspects", action="store_true", help="pages of doubted labels, too")
+    parser.add_argument("--suspects", action="store_true", help="include suspect labels")
     return parser
 
 

@@ -1,6 +1,6 @@
-"""What it costs to have Chromium load a page and tell the style of its text.
+"""Cost of loading a page in Chromium and reading the computed style of its text.
 
-Counted is the CPU time of the whole process tree: browser, renderers, utilities.
+Measured is the CPU time of the whole process tree: browser, renderers, utilities.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _IMAGE_SIZE = 800, 450
 
 
 class Cost(NamedTuple):
-    """Seconds that a page took."""
+    """Seconds for one page."""
 
     cpu: float
     wall: float
 
 
 def browser_costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
-    """Return the cost of each page in one tab of one browser; None where it failed.
+    """Return the cost of each page in one tab of one browser, None if it failed.
 
-    With *images* every image that a page asks for is a generated photograph of 800 by 450 pixels,
-    since the corpora hold none; without, none is asked for.
+    The corpora contain no images. With *images* each image request is answered with a generated
+    photograph of 800 by 450 pixels, otherwise images are not requested.
     """
     return asyncio.run(_costs(pages, images=images))
 
@@ -74,12 +74,12 @@ async def _costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
 
 async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process) -> Cost:
     async def answer(route: Route) -> None:
-        asked = route.request
-        if asked.is_navigation_request() and asked.frame == tab.main_frame:
+        request = route.request
+        if request.is_navigation_request() and request.frame == tab.main_frame:
             await route.fulfill(body=page.html, content_type="text/html")
-        elif (sheet := page.sheets.get(urldefrag(asked.url).url)) is not None:
+        elif (sheet := page.sheets.get(urldefrag(request.url).url)) is not None:
             await route.fulfill(body=sheet, content_type="text/css")
-        elif asked.resource_type == "image" and picture:
+        elif request.resource_type == "image" and picture:
             await route.fulfill(body=picture, content_type="image/png")
         else:
             await route.abort()
@@ -93,7 +93,7 @@ async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process) ->
 
 
 def _cpu_seconds(driver: psutil.Process) -> float:
-    """Return what the processes under Playwright's *driver* have used, the finished ones too."""
+    """Return the CPU seconds of the processes of Playwright's *driver*, with finished children."""
     used = 0.0
     for process in driver.children(recursive=True):
         try:
@@ -104,7 +104,7 @@ def _cpu_seconds(driver: psutil.Process) -> float:
 
 
 def _png() -> bytes:
-    """Return a picture that compresses as a photograph does: noise upon gradients."""
+    """Return an image that compresses like a photograph: gradients with noise."""
     width, height = _IMAGE_SIZE
     noise = random.Random(1)  # the same picture in every run
     rows = bytearray()

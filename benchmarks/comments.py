@@ -1,12 +1,11 @@
-"""How much of readers' comments is left out of the body, and what that costs.
+"""Removal of reader comments from the body, and the loss of body text.
 
-On pages known to carry comments: those of the samples (``tests.pages.commented_pages``) and of the
-corpora (``comments.json``: page id -> XPath of the comments). *Removed* is the share of the words
-of the comments' text nodes that the body does not hold; *loss* what the body of the same method
-loses of the labelled one when comments are removed, in trigrams of words; *in words* the largest in
-single words, of which comments hold some by chance. *Kept* is what it holds of its words then.
+On pages with comments, of the samples (``tests.pages.commented_pages``) and of the corpora
+(``comments.json``: page id -> XPath of the comments): *removed* is the share of comment words that
+are not in the body, *loss* the share of labelled word trigrams that the body loses by comment
+removal, *in words* the same in single words, *kept* the recall of the labelled words.
 
-On all labelled pages of the corpora: the share of body that ``comment_rows`` takes for comments.
+On all labelled pages: the share of the body that ``comment_rows`` classifies as comments.
 
     python benchmarks/comments.py [--corpora DIR] [--half tune|report|all] [--pages]
 """
@@ -39,24 +38,24 @@ CORPORA = REPOSITORY.parent / "shared" / "corpora"
 LABELS = Path(__file__).parent / "comments.json"
 NAMES = ("news212", "fundus", "css-sites")
 METHODS = ("nce", "cardoso", "newscrawl")
-_SHORTEST = 20  # letters: shorter texts also stand elsewhere
+_MIN_LETTERS = 20  # shorter texts may occur several times on a page
 
 
 @dataclass(frozen=True)
 class Commented:
-    """A page that is known to carry comments."""
+    """A page with labelled comments."""
 
     name: str
     group: str
     html: bytes
     body: str
-    #: one text node a line
+    #: one text node per line
     comments: str
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a method made of a page."""
+class CommentScores:
+    """Scores of a method on one page."""
 
     page: Commented
     removed: float
@@ -67,14 +66,14 @@ class Found:
 
 
 def sample_pages(half: str) -> Iterator[Commented]:
-    """Yield the sample pages of *half*: ``tune``, ``report`` or ``all``."""
+    """Yield the sample pages of a *half*: ``tune``, ``report`` or ``all``."""
     for page in commented_pages(None if half == "all" else half):
         group = f"samples, {page.half}"
         yield Commented(page.page, group, page.html, page.body, page.comments)
 
 
 def corpus_pages(folder: Path) -> Iterator[Commented]:
-    """Yield the pages of the corpora that carry comments."""
+    """Yield the pages of the corpora with labelled comments."""
     for name, labels in json.loads(LABELS.read_text()).items():
         for page in load_corpus(folder / name).pages:
             if page.id in labels:
@@ -85,7 +84,7 @@ def corpus_pages(folder: Path) -> Iterator[Commented]:
 
 
 def comments_at(html: bytes, path: str) -> str:
-    """Return the shown texts below the elements at XPath *path*, one a line."""
+    """Return the visible text nodes below the elements at XPath *path*, one per line."""
     document = parse_document(html)
     roots = set(document.root.xpath(path))
     rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]
@@ -99,32 +98,32 @@ def comments_at(html: bytes, path: str) -> str:
     return "\n".join(" ".join(text.split()) for text in texts)
 
 
-def score(page: Commented, method: str) -> Found:
-    """Return what *method* makes of *page*, with comments removed and without."""
+def score(page: Commented, method: str) -> CommentScores:
+    """Compare the bodies of *method* with and without comment removal."""
     bodies = [
         words(extract(page.html, method=method, options=ExtractOptions(remove_comments=on)).body)
         for on in (False, True)
     ]
     gold = words(page.body)
-    said = [bag_score(trigrams(body), trigrams(gold)).recall for body in bodies]
-    used, kept = (bag_score(body, gold) for body in bodies)
-    return Found(
+    recalls = [bag_score(trigrams(body), trigrams(gold)).recall for body in bodies]
+    with_comments, without = (bag_score(body, gold) for body in bodies)
+    return CommentScores(
         page,
-        1 - share_held(bodies[1], page.comments),
-        max(0.0, said[0] - said[1]),
-        max(0.0, used.recall - kept.recall),
-        kept.recall,
-        kept.f1,
+        1 - share_contained(bodies[1], page.comments),
+        max(0.0, recalls[0] - recalls[1]),
+        max(0.0, with_comments.recall - without.recall),
+        without.recall,
+        without.f1,
     )
 
 
 def trigrams(text: Sequence[str]) -> list[str]:
-    """Return the runs of three words of *text*, joined."""
+    """Return the word trigrams of *text*."""
     return [" ".join(three) for three in zip(text, text[1:], text[2:], strict=False)]
 
 
-def share_held(body: Sequence[str], comments: str) -> float:
-    """Return the share of the words of *comments*' lines that *body* holds, a line at once."""
+def share_contained(body: Sequence[str], comments: str) -> float:
+    """Return the share of the words of *comments* in lines that *body* contains."""
     text = f" {' '.join(body)} "
     sizes: Counter[bool] = Counter()
     for line in comments.splitlines():
@@ -134,72 +133,72 @@ def share_held(body: Sequence[str], comments: str) -> float:
 
 
 def tables(pages: Sequence[Commented], *, each: bool) -> Iterator[Table]:
-    """Yield the table of groups, and with *each* that of the pages."""
+    """Yield the table of groups and, with *each*, of pages."""
     found = {method: [score(page, method) for page in pages] for method in METHODS}
     groups = dict.fromkeys(page.group for page in pages)
     rows = [
-        row_of(method, group, [one for one in found[method] if one.page.group == group])
+        row_of(method, group, [it for it in found[method] if it.page.group == group])
         for group in groups
         for method in METHODS
     ]
-    head = ("pages", "method", "number", "removed", "under 90 %", "loss, mean", "loss, most",
+    head = ("pages", "method", "number", "removed", "under 90 %", "loss, mean", "loss, max",
             "in words", "kept", "F1")  # fmt: skip
     yield Table("Comment words removed", head, rows)
     if each:
         cells = [
             [
-                one.page.name,
-                one.page.group,
-                *(f"{share:.3f}" for share in astuple(one)[1:]),
+                it.page.name,
+                it.page.group,
+                *(f"{share:.3f}" for share in astuple(it)[1:]),
             ]
-            for one in found["newscrawl"]
+            for it in found["newscrawl"]
         ]
         columns = ("page", "pages", "removed", "loss", "in words", "kept", "F1")
         yield Table("newscrawl, page by page", columns, cells)
 
 
-def row_of(method: str, group: str, found: Sequence[Found]) -> list[str]:
+def row_of(method: str, group: str, found: Sequence[CommentScores]) -> list[str]:
     """Return a row of the table of groups."""
     return [
         group,
         method,
         str(len(found)),
-        f"{mean([one.removed for one in found]):.3f}",
-        str(sum(one.removed < 0.9 for one in found)),
-        f"{mean([one.loss for one in found]):.3f}",
-        f"{max(one.loss for one in found):.3f}",
-        f"{max(one.loss_in_words for one in found):.3f}",
-        f"{mean([one.kept for one in found]):.3f}",
-        f"{mean([one.f1 for one in found]):.3f}",
+        f"{mean([it.removed for it in found]):.3f}",
+        str(sum(it.removed < 0.9 for it in found)),
+        f"{mean([it.loss for it in found]):.3f}",
+        f"{max(it.loss for it in found):.3f}",
+        f"{max(it.loss_in_words for it in found):.3f}",
+        f"{mean([it.kept for it in found]):.3f}",
+        f"{mean([it.f1 for it in found]):.3f}",
     ]
 
 
 def precision_table(pages: Iterable[LabelledPage]) -> Table:
-    """Return how much of the labelled bodies ``comment_rows`` takes for comments."""
-    shares = {(page.corpus, page.id): share_taken(page) for page in pages if page.body}
+    """Return the share of the labelled bodies that ``comment_rows`` classifies as comments."""
+    shares = {(page.corpus, page.id): share_removed(page) for page in pages if page.body}
     rows = []
     for name in NAMES:
         own = [share for (corpus, _), share in shares.items() if corpus == name]
         if own:
             over = [str(sum(share > bound for share in own)) for bound in (0, 0.01, 0.05)]
             rows.append([name, str(len(own)), *over, f"{max(own):.3f}"])
-    head = ("corpus", "pages", "any", "over 1 %", "over 5 %", "most")
-    return Table("Pages of whose labelled body something is taken for comments", head, rows)
+    head = ("corpus", "pages", "any", "over 1 %", "over 5 %", "max")
+    return Table("Pages with parts of the labelled body classified as comments", head, rows)
 
 
-def share_taken(page: LabelledPage) -> float:
-    """Return the share of letters of *page*'s body in the rows of comments."""
+def share_removed(page: LabelledPage) -> float:
+    """Return the share of letters of the labelled body in comment rows."""
     document, body = parse_document(page.html()), letters(page.body or "")
-    taken = 0
+    removed = 0
     for rows in comment_rows(document):
         for row in rows:
             text = "" if document.hidden[row] else letters(document.text[row])
-            taken += len(text) if len(text) >= _SHORTEST and text in body else 0
-    return taken / len(body) if body else 0.0
+            removed += len(text) if len(text) >= _MIN_LETTERS and text in body else 0
+    return removed / len(body) if body else 0.0
 
 
 def letters(text: str) -> str:
-    """Return the letters and digits of *text*, lower case."""
+    """Return the letters and digits of *text* in lower case."""
     return re.sub(r"\W", "", text).lower()
 
 

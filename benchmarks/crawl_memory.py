@@ -1,10 +1,9 @@
-"""Memory of a long crawl, and of a worker that extracts many pages.
+"""Memory growth of a long crawl, and of a worker that extracts many pages.
 
-``crawl``: thousands of pages with all of newscrawl on, in a crawl of one site. The size of the
-crawling process is noted every hundred pages; its growth is the slope of the line through the
-second half of the sizes, in MB for 10,000 pages. In the first half caches fill, such as the 8 MB of
-SQLite's for the index of near-duplicates. ``worker``: one worker process that is not renewed extracts
-the pages of a corpus again and again; printed is its size after each thousand.
+``crawl``: one site with thousands of pages and all features enabled. The memory of the crawling
+process is sampled every hundred pages; growth is the slope of a line through the second half of the
+samples (caches fill in the first half), in MB per 10,000 pages. ``worker``: one worker process that
+is never replaced extracts the pages of a corpus repeatedly; its memory is printed every 1,000 pages.
 
     python -m benchmarks.crawl_memory crawl [--pages 20000] [--kilobytes 15]
     python -m benchmarks.crawl_memory worker [--pages 20000] [--corpus DIR]
@@ -31,18 +30,18 @@ if TYPE_CHECKING:
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
-BAR = 15.0
+LIMIT = 15.0
 _STEP = 1000
 
 
 def growth(sizes: Sequence[tuple[int, float]]) -> float:
-    """Return the slope of (pages, bytes), second half, in MB for 10,000 pages."""
+    """Return the slope of the second half of (pages, bytes), in MB per 10,000 pages."""
     steady = sizes[len(sizes) // 2 :]
     return linear_regression(*zip(*steady, strict=True)).slope * 10_000 / MB
 
 
 def measure_crawl(pages: int, size: int) -> None:
-    """Print how the crawling process grows."""
+    """Print the memory of the crawling process."""
     with served(pages, size) as site, tempfile.TemporaryDirectory() as folder:
         crawl = crawl_plugin(Path(folder), site, pages)
     if crawl.returncode or articles(crawl) != pages:
@@ -51,11 +50,11 @@ def measure_crawl(pages: int, size: int) -> None:
     print(f"{'pages':>8} {'MB':>8}")
     for number, size_then in sizes[:: max(1, len(sizes) // 10)]:
         print(f"{number:>8} {size_then / MB:>8.1f}")
-    print(f"growth: {growth(sizes):.1f} MB for 10,000 pages (bar {BAR:g})")
+    print(f"growth: {growth(sizes):.1f} MB per 10,000 pages (limit {LIMIT:g})")
 
 
 async def extract_all(pages: int, corpus: Path) -> list[tuple[int, float]]:
-    """Extract *pages* pages in one worker; return its size now and then."""
+    """Extract *pages* pages in one worker; return samples of (pages, bytes)."""
     print(f"{'pages':>8} {'MB':>8}")
     htmls = [page.html() for page in load_corpus(corpus).pages]
     pool = WorkerPool(1, deadline=120, max_tasks=0)
@@ -76,25 +75,25 @@ async def extract_all(pages: int, corpus: Path) -> list[tuple[int, float]]:
 
 
 def worker_sizes() -> list[float]:
-    """Return the size of each child of this process."""
+    """Return the memory of each child of this process, in bytes."""
     return [child.memory_info().rss for child in psutil.Process().children()]
 
 
 def measure_worker(pages: int, corpus: Path) -> None:
-    """Print how a worker grows."""
+    """Print the memory of a worker."""
     sizes = asyncio.run(extract_all(pages, corpus))
-    print(f"growth: {growth(sizes):.1f} MB for 10,000 pages")
+    print(f"growth: {growth(sizes):.1f} MB per 10,000 pages")
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["crawl", "worker"])
+    parser.add_argument("process", choices=["crawl", "worker"])
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--kilobytes", type=int, default=15)
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     options = parser.parse_args()
-    if options.what == "crawl":
+    if options.process == "crawl":
         measure_crawl(options.pages, options.kilobytes * 1000)
     else:
         measure_worker(options.pages, options.corpus)

@@ -1,6 +1,7 @@
-"""What a crawl leaves on disk, for each article: state, segments, raw pages, index of near-duplicates.
+"""Disk space of a crawl per article: state, segments, WARC files, near-duplicate index.
 
-A crawl of real pages, replayed, with everything on; one worker. docs/guide/scaling.md plans with it.
+Replays real pages with all features enabled and one worker. Source of the figures in
+docs/operations.md.
 
     python -m benchmarks.crawl_sizes [--corpora DIR]
 """
@@ -19,7 +20,7 @@ from tests.servers.replay import ReplayServer, load_pages, make_sites
 
 
 def sizes(folder: Path) -> dict[str, float]:
-    """Return bytes, by what they hold."""
+    """Return bytes by kind of file."""
     segments = list((folder / "segments").rglob("*.jsonl"))
     return {
         "state": (folder / "state.sqlite").stat().st_size,
@@ -63,8 +64,8 @@ def main() -> None:
         articles = len(crawl.items)
         print(f"{articles} articles, {crawl.stats['downloader/response_count']} responses")
         print(f"memory of the crawling process: {crawl.stats['process/memory'] / 2**20:.0f} MB")
-        for what, size in sizes(folder).items():
-            print(f"{what:>16}: {size / 1000 / articles:7.1f} KB an article")
+        for kind, size in sizes(folder).items():
+            print(f"{kind:>16}: {size / 1000 / articles:7.1f} KB per article")
         print(", ".join(f"{table}: {number}" for table, number in rows(folder).items()))
 
 

@@ -1,4 +1,4 @@
-"""Crawls under load for benchmarks: a server in a process of its own, and meters in the crawl."""
+"""Load generator of the benchmarks: a server in its own process, and meters in the crawl."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 MB = 2**20
-LONGEST = 3600.0
-"""Seconds that a crawl may take."""
-#: entries of one sitemap, fewer than its protocol allows
-_ENTRIES = 20_000
+TIMEOUT = 3600.0
+"""Maximum duration of a crawl, in seconds."""
+#: maximum entries of the sitemap, below the limit of the protocol
+_MAX_ENTRIES = 20_000
 _HTML = {"Content-Type": "text/html; charset=utf-8"}
 _SHEET = '<link rel="stylesheet" href="/site.css">'
 _CSS = b".text p { color: #222; font-size: 18px } nav li { display: inline-block } .meta { color: #777 }"
-# Copies of each other would be a load of their own for the index of near-duplicates.
+# random texts, as near-duplicates would put extra load on the index
 _WORDS = sorted({word for n in range(49) for text in paragraphs(n) for word in text.split()})
 _MENU = "".join(
     f'<li><a href="/thema/{n}/">Thema {n}</a><span>mehr</span></li>' for n in range(200)
@@ -51,20 +51,17 @@ def article_path(number: int) -> str:
 
 
 class PageServer(LoopbackServer):
-    """Serves as many articles as are asked for, each different from all others, of some size.
-
-    All of them have one style sheet.
-    """
+    """Serves *pages* different articles of *size* bytes with a common style sheet."""
 
     def __init__(self, pages: int, size: int) -> None:
         super().__init__()
         self._pages = pages
-        # What surrounds an article is the same on all pages of a site.
+        # the same boilerplate on all pages
         menus = max(0, size - len(article_page(0))) // len(_MENU)
         self._menu = f"<nav><ul>{_MENU * menus}</ul></nav><main>"
 
     def page(self, number: int) -> bytes:
-        """Return an article of 500 words that no other page has in this order."""
+        """Return an article of 500 words in random order."""
         chance = random.Random(number)
         texts = [" ".join(chance.choices(_WORDS, k=70)).capitalize() + "." for _ in range(7)]
         html = dress(title(number), texts, meta_charset="utf-8")
@@ -103,8 +100,8 @@ class PageServer(LoopbackServer):
 @contextmanager
 def served(pages: int, size: int) -> Iterator[str]:
     """Serve *pages* articles of *size* bytes in another process; yield the URL of the site."""
-    if pages > _ENTRIES:
-        raise ValueError(f"more than {_ENTRIES} pages")
+    if pages > _MAX_ENTRIES:
+        raise ValueError(f"more than {_MAX_ENTRIES} pages")
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(pages, size, theirs), daemon=True)
@@ -123,12 +120,12 @@ def _serve(pages: int, size: int, connection: Connection) -> None:
 
 
 class Meter:
-    """Records what a crawl's process costs from its first request to its last.
+    """Extension that records CPU time and memory of the crawling process.
 
-    What is there before is none of the garbage collector's concern.
+    Objects that exist before the first request are excluded from garbage collection.
     """
 
-    _EVERY = 100
+    _SAMPLE_INTERVAL = 100
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -151,7 +148,7 @@ class Meter:
 
     def _page(self) -> None:
         self._pages += 1
-        if self._pages % self._EVERY == 0:
+        if self._pages % self._SAMPLE_INTERVAL == 0:
             self._sizes.append((self._pages, self._process.memory_info().rss))
 
     def _stop(self) -> None:
@@ -163,7 +160,7 @@ class Meter:
 
 
 class TrivialSpider(scrapy.Spider):
-    """Fetches ``pages`` articles of ``site`` and has nothing to do with them."""
+    """Fetches ``pages`` articles of ``site`` without extracting them."""
 
     name = "trivial"
 
@@ -173,15 +170,12 @@ class TrivialSpider(scrapy.Spider):
             yield scrapy.Request(f"{self.site}{article_path(number)}")  # type: ignore[attr-defined]
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield what a trivial item is."""
+        """Yield a trivial item."""
         yield {"url": response.url, "status": response.status}
 
 
 def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Crawl:
-    """Crawl with everything on: state, safety, workers, styles, near-duplicates, segments.
-
-    The segments take the place of a feed.
-    """
+    """Crawl with all features: state, safety, workers, styles, near-duplicates, segments."""
     given = {
         "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.Meter": 0}),
         "CONCURRENT_REQUESTS": 16,
@@ -195,11 +189,11 @@ def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Cra
         **settings,
     }
     command = ["crawl", "sitelist", "-a", f"site={site}/"]
-    return run_scrapy(folder, command, direct_environment(), given, LONGEST, with_feed=False)
+    return run_scrapy(folder, command, direct_environment(), given, TIMEOUT, with_feed=False)
 
 
 def crawl_trivially(folder: Path, site: str, pages: int, **settings: object) -> Crawl:
-    """Crawl the same pages with Scrapy as it comes and a spider that does nothing."""
+    """Crawl the same pages with plain Scrapy and a trivial spider."""
     given = {
         "EXTENSIONS": json.dumps({f"{__name__}.Meter": 0}),
         "CONCURRENT_REQUESTS": 16,
@@ -211,9 +205,9 @@ def crawl_trivially(folder: Path, site: str, pages: int, **settings: object) -> 
         "SCRAPY_SETTINGS_MODULE": "scrapy.settings.default_settings",
     }
     command = ["runspider", __file__, "-a", f"site={site}", "-a", f"pages={pages}"]
-    return run_scrapy(folder, command, environment, given, timeout=LONGEST)
+    return run_scrapy(folder, command, environment, given, timeout=TIMEOUT)
 
 
 def articles(crawl: Crawl) -> int:
-    """Return how many items came through."""
+    """Return the number of scraped items."""
     return int(crawl.stats.get("item_scraped_count", 0))

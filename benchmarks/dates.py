@@ -1,18 +1,17 @@
-"""How often the day of publication is right, how sure we are of it, and what it costs.
+"""Accuracy, confidence and cost of publication dates.
 
-Pages of the corpora whose day is labelled, in halves by site. ``right``: the day is the label's;
-``+ modified``: or our own date of modification is, as some labels hold the day of the last update.
-``sure``: pages with a confidence of 0.9 and more. The cost is that of gathering and deciding, in
-parses (``lxml.html``) of the same page. Everything is told once more of the same pages as if they
-stated nothing: of text alone.
+Scored are pages with a labelled date, by half, with all evidence and with visible text alone.
+``right``: the date is the label; ``+ modified``: or the modification date is, as some labels are
+the day of the last update; ``sure``: pages with a confidence of at least 0.9. The cost is that of
+collecting evidence and deciding, in ``lxml.html`` parses of the page.
 
-``fitted``: the same with the confidences of :mod:`newscrawl.fields.dates.decide` as they would be if they
-were fitted to the pages of other sites (three folds, all labels): (right + 1) / (all + 2) of the
-pages with the same confidence. ``error`` is the expected calibration error of the fitted ones.
+``fitted``: the same with confidences fitted to the pages of other sites (three folds, all labels):
+(right + 1) / (all + 2) of the pages with the same confidence. ``error``: expected calibration error
+of the fitted confidences.
 
-With ``--readers``, readers of date texts are compared on the first short text node of each page
-that holds the numbers of the labelled day, at most 60 of a language, and on text nodes that do not
-hold them (``other``: how many are read as some date).
+``--readers`` compares parsers of date texts on the first short text node of each page that contains
+the numbers of the labelled date, at most 60 per language, and on text nodes that do not contain
+them (``other``: share parsed as a date).
 
     python benchmarks/dates.py [--corpora DIR] [--readers]
 """
@@ -34,13 +33,13 @@ from lxml import html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.day_match import DayResult, day_result
 from newscrawl.corpora.folds import FOLDS, folds
 from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import Document, parse_document
-from newscrawl.evaluation.day_scores import calibration_error
-from newscrawl.fields.dates.decide import CONFIDENCE, PublicationDate, decide
+from newscrawl.fields.dates.decide import CONFIDENCE, Dating, decide
 from newscrawl.fields.dates.evidence import DateEvidence, gather
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.dates.vocabulary import fold
@@ -55,13 +54,13 @@ if TYPE_CHECKING:
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 NAMES = ("news212", "fundus")
-_MOST_OF_A_LANGUAGE = 60
-_MOST_OTHER = 400
-_LONGEST_TEXT = 100
+_MAX_PER_LANGUAGE = 60
+_MAX_OTHER = 400
+_MAX_TEXT_LENGTH = 100
 
 
 class Result(NamedTuple):
-    """What became of a page's day."""
+    """Result of a page, with the cost in parses."""
 
     page: LabelledPage
     day: DayResult
@@ -69,7 +68,7 @@ class Result(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text node, its page's language, and the day it should give, if any."""
+    """A text node with the language of its page and the expected date, if any."""
 
     text: str
     language: str | None
@@ -77,7 +76,7 @@ class Text(NamedTuple):
 
 
 def read_page(page: LabelledPage) -> tuple[Document, Metadata, float]:
-    """Return the page parsed, and the seconds that lxml alone takes for it."""
+    """Return document, metadata and the seconds of parsing with lxml."""
     data = page.html()
     start = perf_counter()
     html.fromstring(data)
@@ -91,7 +90,7 @@ def _fetched_at(page: LabelledPage) -> datetime:
 
 
 def measure(page: LabelledPage) -> tuple[Result, Result]:
-    """Return what all evidence of *page* gives, and what its text alone does."""
+    """Return the results of all evidence and of visible text alone."""
     document, metadata, seconds = read_page(page)
     forest = nce(document).forest
     title = choose_title(document, metadata, page.url)
@@ -99,11 +98,11 @@ def measure(page: LabelledPage) -> tuple[Result, Result]:
     start = perf_counter()
     dating, modification = _decide(page, document, metadata, forest, row)
     parses = (perf_counter() - start) / seconds
-    silent = replace(metadata, published=[], modified=[])
-    shown, _ = _decide(page, document, silent, forest, row)
+    no_metadata = replace(metadata, published=[], modified=[])
+    visible, _ = _decide(page, document, no_metadata, forest, row)
     return (
         Result(page, _day(page, dating, modification), parses),
-        Result(page, _day(page, shown, modification)),
+        Result(page, _day(page, visible, modification)),
     )
 
 
@@ -113,17 +112,15 @@ def _decide(
     metadata: Metadata,
     forest: Sequence[int],
     row: int | None,
-) -> tuple[PublicationDate | None, PublicationDate | None]:
-    """Return publication and modification."""
+) -> tuple[Dating | None, Dating | None]:
+    """Return the publication and the modification date."""
     now = _fetched_at(page)
     evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=now)
     modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
     return decide(evidence, modified), decide(modified)
 
 
-def _day(
-    page: LabelledPage, dating: PublicationDate | None, modification: PublicationDate | None
-) -> DayResult:
+def _day(page: LabelledPage, dating: Dating | None, modification: Dating | None) -> DayResult:
     article = Article(
         url=page.url,
         date=dating.value if dating else None,
@@ -159,7 +156,7 @@ def fitted(results: Sequence[Result]) -> list[Result]:
 
 
 def print_days(name: str, results: Sequence[Result]) -> None:
-    """Print the share of right days and of sure ones, by half, with and without doubtful labels."""
+    """Print the shares of right and of confident dates, by half, with and without doubtful labels."""
     print(
         f"{name:20}{'labels':16}{'pages':>6}{'none':>6}{'right':>8}{'+ modified':>12}{'sure':>8}"
         f"{'right':>8}{'fitted: sure':>14}{'right':>8}{'error':>8}"
@@ -178,8 +175,13 @@ def print_days(name: str, results: Sequence[Result]) -> None:
             f"{half:20}{'all' if doubtful else 'not doubtful':16}{len(days):6}"
             f"{sum(not day.returned for day in days):6}{mean([day.correct for day in days]):8.3f}"
             f"{mean([day.right for day in days]):12.3f}{_sure(days)}{_sure(others, 14)}"
-            f"{calibration_error(others):8.3f}"
+            f"{_calibration_error(others):8.3f}"
         )
+
+
+def _calibration_error(days: Sequence[DayResult]) -> float:
+    cases = ((day.confidence, day.right) for day in days if day.returned)
+    return calibration_error(confidence_bins(cases))
 
 
 def _sure(days: Sequence[DayResult], width: int = 8) -> str:
@@ -188,7 +190,7 @@ def _sure(days: Sequence[DayResult], width: int = 8) -> str:
 
 
 def print_confidences(results: Sequence[Result]) -> None:
-    """Print how many days are right by what speaks for them, of all labels."""
+    """Print the number of right dates by the supporting evidence."""
     print(f"\n{'support':22}{'stated':>8}{'pages':>7}{'right':>7}{'fitted to all':>15}")
     for confidence in sorted(set(CONFIDENCE.values()), reverse=True):
         names = ", ".join(name for name, value in CONFIDENCE.items() if value == confidence)
@@ -199,7 +201,7 @@ def print_confidences(results: Sequence[Result]) -> None:
 
 
 def texts_of(page: LabelledPage) -> Iterator[Text]:
-    """Yield the first short text node that holds the numbers of the day, and those without."""
+    """Yield the first short text node with the numbers of the date, and those without."""
     assert page.date is not None
     day = day_of(page.date)
     years = {day.year, day.year % 100, day.year + 543}
@@ -208,7 +210,7 @@ def texts_of(page: LabelledPage) -> Iterator[Text]:
     for row in document.text_nodes():
         text = " ".join(document.text[row].split())
         numbers = {int(number) for number in re.findall(r"\d{1,9}", fold(text))}
-        if len(text) > _LONGEST_TEXT or not numbers:
+        if len(text) > _MAX_TEXT_LENGTH or not numbers:
             continue
         if day.day not in numbers or numbers.isdisjoint(years):
             yield Text(text, metadata.language, None)
@@ -218,12 +220,12 @@ def texts_of(page: LabelledPage) -> Iterator[Text]:
 
 
 def ours(text: str, language: str | None) -> date | None:
-    """Return the first date that newscrawl reads."""
+    """Return the first date that newscrawl finds."""
     return next((found.day for found in read_dates(text, language=language)), None)
 
 
 def by_dateparser(text: str, language: str | None) -> date | None:
-    """Return the date that dateparser reads."""
+    """Return the date that dateparser finds."""
     import dateparser  # noqa: PLC0415  # slow to import
 
     try:
@@ -244,16 +246,16 @@ def by_dateutil(text: str, language: str | None) -> date | None:  # noqa: ARG001
 
 
 def print_readers(texts: Sequence[Text]) -> None:
-    """Print the share of right, missing and wrong days of each reader."""
+    """Print the shares of right, missing and wrong dates of each parser."""
     counts: Counter[str] = Counter()
     dated = []
     for text in texts:
         if text.day:
             counts[language := (text.language or "")[:2]] += 1
-            if counts[language] <= _MOST_OF_A_LANGUAGE:
+            if counts[language] <= _MAX_PER_LANGUAGE:
                 dated.append(text)
     others = [text for text in texts if text.day is None]
-    others = others[:: max(1, len(others) // _MOST_OTHER)][:_MOST_OTHER]
+    others = others[:: max(1, len(others) // _MAX_OTHER)][:_MAX_OTHER]
     print(f"\n{len(dated)} texts in {len(counts)} languages")
     print(f"{'reader':12}{'right':>8}{'none':>8}{'wrong':>8}{'ms a text':>11}{'other':>8}")
     reader: Callable[[str, str | None], date | None]
@@ -270,7 +272,7 @@ def print_readers(texts: Sequence[Text]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--readers", action="store_true")
@@ -281,12 +283,12 @@ def main() -> None:
         for page in load_corpus(arguments.corpora / name).pages
         if page.date is not None
     ]
-    results, shown = zip(*map(measure, pages), strict=True)
+    results, visible = zip(*map(measure, pages), strict=True)
     print_days("all evidence", results)
     print_confidences(results)
     print(f"cost: {median(one.parses for one in results):.2f} parses of the page, median\n")
-    print_days("text alone", shown)
-    print_confidences(shown)
+    print_days("text alone", visible)
+    print_confidences(visible)
     if arguments.readers:
         warnings.simplefilter("ignore")  # dateparser's own
         print_readers([text for page in pages if page.day_counts for text in texts_of(page)])

@@ -1,11 +1,9 @@
-"""Time of extraction as a multiple of ``lxml.html`` parsing of the same bytes.
+"""CPU time of extraction, relative to ``lxml.html`` parsing of the same bytes.
 
-All steps run on a page before the next page is read, three rounds in turn, so that a busy machine
-slows them alike; a step's time is its least process time of the three. Printed are the median and
-the 95th percentile over pages of each step's ratio to plain parsing, and the ratio of the sums.
-Where the compiled pass over the tree is built, the steps are timed with it and without, and so
-with the other compiled loops. The garbage collector is set as in a worker of the
-crawl (:func:`newscrawl.crawl.workers.child.settle`), for plain parsing, too.
+The time of a step is the minimum CPU time of three interleaved rounds. Printed are the median and
+the 95th percentile over pages of the ratio to parsing, and the ratio of the sums, with compiled
+modules (if built) and without. The garbage collector is configured as in a worker
+(:func:`newscrawl.crawl.workers.child.settle`).
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
 """
@@ -78,7 +76,7 @@ BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5
 
 
 def in_python(step: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """Return *step* with pages and trees walked in Python."""
+    """Return *step* without compiled modules."""
 
     def walked_in_python(html: bytes) -> object:
         with ExitStack() as stack:
@@ -90,36 +88,36 @@ def in_python(step: Callable[[bytes], object]) -> Callable[[bytes], object]:
 
 
 def all_steps() -> dict[str, Callable[[bytes], object]]:
-    """Return what is timed, by name."""
-    walked = {f"{name}{IN_PYTHON}": in_python(step) for name, step in STEPS.items()}
-    return {BASELINE: lxml.html.document_fromstring, **(STEPS if COMPILED else {}), **walked}
+    """Return the functions to time, by name."""
+    python_steps = {f"{name}{IN_PYTHON}": in_python(step) for name, step in STEPS.items()}
+    return {BASELINE: lxml.html.document_fromstring, **(STEPS if COMPILED else {}), **python_steps}
 
 
 def read_pages(corpus: Path | None) -> list[bytes]:
-    """Return the pages of *corpus*; without one, of news212, or of the samples where it is missing.
+    """Return the pages of *corpus*, by default of news212, or of the samples if it is missing.
 
-    Raises :exc:`~newscrawl.corpora.corpus.CorpusError` where *corpus* cannot be read.
+    Raises :exc:`~newscrawl.corpora.corpus.CorpusError` if *corpus* is invalid.
     """
     if corpus is not None or CORPUS.is_dir():
         return [page.html() for page in load_corpus(corpus or CORPUS).pages]
-    sys.stderr.write(f"There is no {CORPUS}: timing the sample pages, which are small and few.\n")
+    sys.stderr.write(f"{CORPUS} not found: timing the (few and small) sample pages\n")
     return [path.read_bytes() for path in sorted(SAMPLES.rglob("*.html"))]
 
 
-def least_times(html: bytes) -> dict[str, float]:
-    """Return the least process time of each step on a page, in seconds."""
+def time_page(html: bytes) -> dict[str, float]:
+    """Return the minimum CPU time of each step on a page, in seconds."""
     steps = all_steps()
-    least = dict.fromkeys(steps, float("inf"))
+    minimum = dict.fromkeys(steps, float("inf"))
     for _ in range(ROUNDS):
         for name, step in steps.items():
             start = time.process_time()
             step(html)
-            least[name] = min(least[name], time.process_time() - start)
-    return least
+            minimum[name] = min(minimum[name], time.process_time() - start)
+    return minimum
 
 
 def summarise(times: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-    """Return one row a step; *times* holds the seconds of each step on each page."""
+    """Return the figures of each step; *times* has step -> seconds for each page."""
     summary = []
     for name in times[0]:
         ratios = sorted(page[name] / page[BASELINE] for page in times)
@@ -138,7 +136,7 @@ def summarise(times: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
 
 
 def table_of(summary: Iterable[Mapping[str, Any]], pages: int) -> Table:
-    """Return the table that shows *summary*."""
+    """Return the table of *summary*."""
     cells = [
         [row["step"], *(f"{row[part]:.2f}" for part in ("median", "p95", "total", "milliseconds")),
          f"{row['budget']:.1f}" if row["budget"] else ""]
@@ -152,17 +150,17 @@ def table_of(summary: Iterable[Mapping[str, Any]], pages: int) -> Table:
 
 
 def main() -> None:
-    """Time the steps and print the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--corpus", type=Path, help="folder of labelled pages (default: news212)")
-    parser.add_argument("--limit", type=int, help="time the first LIMIT pages only")
+    parser.add_argument("--limit", type=int, help="time only the first LIMIT pages")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     options = parser.parse_args()
     pages = read_pages(options.corpus)[: options.limit]
     for html in pages[:1]:
-        extract(html)  # reads the models
+        extract(html)  # loads the models
     settle()
-    times = [least_times(html) for html in pages]
+    times = [time_page(html) for html in pages]
     summary = summarise(times)
     print_tables([table_of(summary, len(times))], sys.stdout)
     if options.json:

@@ -1,7 +1,7 @@
-"""The fault suite: each faulty site in a crawl of its own, with healthy sites beside it.
+"""Fault suite: crawls each faulty site together with healthy sites.
 
-``python -m benchmarks.faults`` (``make faults``) runs all cases, some fifteen minutes; names of
-cases run these alone; ``--list`` names all; ``--out FILE`` keeps the table.
+``python -m benchmarks.faults`` (``make faults``) runs all cases in about fifteen minutes, or the
+cases named as arguments; ``--list`` prints the names, ``--out FILE`` writes the table.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from tests.servers.fault_web import Case
 
-#: seconds of CPU time of the event loop's thread without a pause
-STALL = 0.5
+#: maximum CPU seconds of the event loop thread without a pause
+MAX_STALL = 0.5
 HEAD = (
-    "| case | what is wrong | exit | outcome | stall, s | crawl, MB | worker, MB | healthy "
+    "| case | fault | exit | outcome | stall, s | crawl, MB | worker, MB | healthy "
     "| requests | inside |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|"
 )
 
@@ -47,23 +47,23 @@ def line(case: Case, row: CaseResult, run: Run) -> str:
 
 
 def run_case(name: str) -> tuple[str, list[str]]:
-    """Crawl one case; return its row and what is wrong."""
+    """Crawl one case; return its row and its problems."""
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         run = crawl_cases(Path(folder), {name: case})
         row = check_case(name, case, run)
         problems = [*crawl_problems(run), *row.problems]
         stall, place = (run.crawl.stats[f"reactor/stall{end}"] for end in ("", "_place"))
-        if stall > STALL:
+        if stall > MAX_STALL:
             problems.append(f"stall {stall:.2f} s in {place}")
         if problems:
-            keep = Path(tempfile.gettempdir(), f"fault-{name}.log")
-            keep.write_text(run.crawl.output, encoding="utf-8")
+            log = Path(tempfile.gettempdir(), f"fault-{name}.log")
+            log.write_text(run.crawl.output, encoding="utf-8")
         return line(case, row, run), problems
 
 
 def run_cases(names: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Crawl case by case, and print the table."""
+    """Crawl the cases one by one and print the table."""
     lines, failed = [], {}
     print(HEAD)
     for name in names:
@@ -79,17 +79,17 @@ def run_cases(names: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
 def main() -> int:
     """Run the suite."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="NAME", help="cases to run, all by default")
-    parser.add_argument("--list", action="store_true", help="name the cases")
-    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    parser.add_argument("cases", nargs="*", metavar="NAME", help="cases to run (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument("--out", type=Path, help="write the table to a Markdown file")
     options = parser.parse_args()
     if options.list:
         print("\n".join(CASES))
         return 0
     if unknown := set(options.cases) - set(CASES):
-        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown case: {', '.join(sorted(unknown))}")
     lines, failed = run_cases(options.cases or CASES)
-    print(f"\n{len(lines)} cases, {len(failed)} not as they should be")
+    print(f"\n{len(lines)} cases, {len(failed)} failed")
     if options.out:
         options.out.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
     return bool(failed)

@@ -1,10 +1,9 @@
-"""Fit the parameters of NCE on the ``tune`` half of the sites, and report on the ``test`` half.
+"""Tunes the parameters of NCE on the ``tune`` half of the sites and reports on the ``test`` half.
 
     python benchmarks/fit_nce.py ../shared/corpora/news212 ../shared/corpora/fundus
 
-Each parameter is varied with the others held at the values of ``NceParameters``; the score is the
-mean over sites of the body's bag-of-words F1 (of the title's for phase 3). ``--rounds 2`` keeps
-the best value of each and goes round.
+Coordinate search: each parameter is varied with the others fixed, and the best value is kept. The
+score is the bag-of-words F1 of the body (of the title for phase 3), mean over sites.
 """
 
 from __future__ import annotations
@@ -49,23 +48,23 @@ TITLE_GRID: dict[str, tuple[float, ...]] = {
 
 @dataclass
 class Page:
-    """A labelled page, parsed once."""
+    """A labelled page, parsed lazily."""
 
     label: LabelledPage
 
     @cached_property
     def document(self) -> Document:
-        """The page's table."""
+        """Parsed page."""
         return parse_document(self.label.html())
 
     @cached_property
     def gold(self) -> tuple[Counter[str], Counter[str]]:
-        """Bags of words of body and title, as labelled."""
+        """Bags of words of the labelled body and title."""
         return Counter(words(self.label.body or "")), Counter(words(self.label.title or ""))
 
     @cached_property
     def bags(self) -> dict[int, Counter[str]]:
-        """Bag of words of each shown text node."""
+        """Bag of words of each visible text node."""
         return {row: Counter(words(self.document.text[row])) for row in self.document.text_nodes()}
 
     def bag(self, trees: Iterable[int]) -> Counter[str]:
@@ -142,7 +141,7 @@ def report(pages: Sequence[Page], parameters: NceParameters) -> None:
 
 
 def main() -> None:
-    """Run the command."""
+    """Tune and print the parameters."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpora", nargs="+", type=Path)
     parser.add_argument("--rounds", type=int, default=1)

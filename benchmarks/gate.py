@@ -1,10 +1,9 @@
-"""How well the URL gate of ``scrapy crawl sitelist`` separates links to articles from others.
+"""Accuracy of the link classifier of ``scrapy crawl sitelist``.
 
-Scored on the URLs of the labelled pages, without and with their titles as the link text, on those
-of pages that are no articles, by type, and on 217 links drawn from 110 sites and labelled by hand
-(``gate_links.json``: page id -> hash of the link's URL -> leads to an article). With ``--fit`` the
-points are compared with a logistic regression on their parts, fitted to the corpora that may train
-models and scored on domains that it has not seen; where the pages refused are as many.
+Scored on the URLs of labelled pages, without and with their titles as the link text, on URLs of
+other page types, and on 217 links of 110 sites labelled by hand (``gate_links.json``: page id ->
+hash of the URL -> is an article). ``--fit`` compares the points with a logistic regression on the
+same features, trained on other domains, at the same number of rejected links.
 
     python -m benchmarks.gate [--corpora DIR] [--fit]
 """
@@ -24,8 +23,8 @@ import numpy as np
 
 from newscrawl.corpora.corpus import load_corpus, registered_domain
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.discovery import link_classifier as gate
-from newscrawl.crawl.discovery.page_links import extract_links
+from newscrawl.crawl.discovery import link_classifier
+from newscrawl.crawl.discovery.page_links import links_of
 from newscrawl.document.document import parse_document
 from newscrawl.text import weighted_length
 
@@ -45,7 +44,7 @@ FOLDS = 5
 
 
 class Link(NamedTuple):
-    """A link, and whether it leads to an article."""
+    """A labelled link."""
 
     group: str
     domain: str
@@ -61,14 +60,20 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="compare with a logistic regression")
     options = parser.parse_args()
     links = list(labelled_urls(options.corpora))
-    passed = {"points": np.array([gate.link_kind(one.url, one.text) == "article" for one in links])}
+    passed = {
+        "points": np.array(
+            [link_classifier.link_kind(link.url, link.text) == "article" for link in links]
+        )
+    }
     if options.fit:
-        passed["logistic regression"] = _refusing_as_many(_logistic(links), links, passed["points"])
+        passed["logistic regression"] = _at_same_rejections(
+            _logistic(links), links, passed["points"]
+        )
     print_tables([_table(links, passed)], sys.stdout)
 
 
 def labelled_urls(folder: Path) -> Iterator[Link]:
-    """Yield the URLs of pages whose kind is known, and the links labelled by hand."""
+    """Yield the URLs of pages with a known type, and the links labelled by hand."""
     for name in (*TRAINED, *HELD_OUT):
         for page in load_corpus(folder / name).pages:
             if page.url:
@@ -85,9 +90,9 @@ def _links_by_hand(folder: Path) -> Iterator[Link]:
     labels = json.loads(LINKS.read_text())
     for name in ("news212", "fundus"):
         for page in load_corpus(folder / name).pages:
-            wanted = dict(labels.get(page.id, {}))
-            for url, text in extract_links(parse_document(page.html()), page.url) if wanted else ():
-                label = wanted.pop(hashlib.sha256(url.encode()).hexdigest()[:12], None)
+            remaining = dict(labels.get(page.id, {}))
+            for url, text in links_of(parse_document(page.html()), page.url) if remaining else ():
+                label = remaining.pop(hashlib.sha256(url.encode()).hexdigest()[:12], None)
                 if label is not None:
                     yield _link("links", page, url, text, is_article=label)
 
@@ -98,25 +103,25 @@ def _link(group: str, page: LabelledPage, url: str, text: str, *, is_article: bo
 
 
 def _features(link: Link) -> list[float]:
-    """Return the parts that the points are the weighted sum of."""
+    """Return the features whose weighted sum are the points."""
     parts = urlsplit(link.url)
     segments = [segment.lower() for segment in unquote(parts.path).split("/") if segment]
-    slug = gate._HTML.sub("", segments[-1]) if segments else ""  # noqa: SLF001
+    slug = link_classifier._HTML.sub("", segments[-1]) if segments else ""  # noqa: SLF001
     pieces = len([piece for piece in re.split(r"[-_+., ]", slug) if piece])
-    date = gate._find_date(parts.path)  # noqa: SLF001
+    date = link_classifier._find_date(parts.path)  # noqa: SLF001
     length = weighted_length(link.text)
     follows = date is not None and bool(parts.path[date.end() :].strip("/"))
     return [
         min(max(pieces - 1, 0), 5) // 2 + (pieces >= 5),
         weighted_length(slug) >= 40,
-        gate._query_points(parts.query),  # noqa: SLF001
-        any(map(gate._ARTICLE_ID.search, (*segments[-2:-1], slug))),  # noqa: SLF001
+        link_classifier._query_points(parts.query),  # noqa: SLF001
+        any(map(link_classifier._NUMBER.search, (*segments[-2:-1], slug))),  # noqa: SLF001
         follows,
         date is not None and not follows,
         len(segments) > 2,
         not segments,
         bool(segments) and slug != segments[-1],
-        any(segment in gate._NON_ARTICLE_SEGMENTS for segment in segments),  # noqa: SLF001
+        any(segment in link_classifier._MACHINE for segment in segments),  # noqa: SLF001
         0 < length < 20 and date is None,
         length >= 30,
         length >= 45,
@@ -125,14 +130,14 @@ def _features(link: Link) -> list[float]:
 
 
 def _logistic(links: list[Link]) -> np.ndarray:
-    """Return the probability of each link by a regression on the links of other domains."""
+    """Return out-of-fold probabilities of a logistic regression, by domain."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # an extra
 
-    rows = np.array([_features(one) for one in links], dtype=float)
-    truth = np.array([one.is_article for one in links])
-    digests = (hashlib.md5(one.domain.encode(), usedforsecurity=False) for one in links)
+    rows = np.array([_features(link) for link in links], dtype=float)
+    truth = np.array([link.is_article for link in links])
+    digests = (hashlib.md5(link.domain.encode(), usedforsecurity=False) for link in links)
     folds = np.array([int(digest.hexdigest(), 16) % FOLDS for digest in digests])
-    groups = np.array([one.group.split(",")[0] for one in links])
+    groups = np.array([link.group.split(",")[0] for link in links])
     fitted = np.isin(groups, (*TRAINED, *FITTED_TYPES, "links"))
     weights = np.array([1 / np.sqrt((groups == group).sum()) for group in groups])
     for is_article in (True, False):
@@ -146,22 +151,23 @@ def _logistic(links: list[Link]) -> np.ndarray:
     return probabilities
 
 
-def _refusing_as_many(
+def _at_same_rejections(
     probabilities: np.ndarray, links: list[Link], passed: np.ndarray
 ) -> np.ndarray:
     counted = np.array(
-        [not one.is_article and one.group in {"links", *FITTED_TYPES} for one in links]
+        [not link.is_article and link.group in {"links", *FITTED_TYPES} for link in links]
     )
     return probabilities >= np.quantile(probabilities[counted], 1 - passed[counted].mean())
 
 
 def _table(links: list[Link], passed: dict[str, np.ndarray]) -> Table:
     rows = []
-    for group, is_article in dict.fromkeys((one.group, one.is_article) for one in links):
-        own = np.array([(one.group, one.is_article) == (group, is_article) for one in links])
-        shares = (f"{those[own].mean():.3f}" for those in passed.values())
+    for group, is_article in dict.fromkeys((link.group, link.is_article) for link in links):
+        own = np.array([(link.group, link.is_article) == (group, is_article) for link in links])
+        shares = (f"{mask[own].mean():.3f}" for mask in passed.values())
         rows.append([group, "yes" if is_article else "no", str(own.sum()), *shares])
-    return Table("URL gate: share let through", ("URLs", "articles", "number", *passed), rows)
+    columns = ("URLs", "articles", "number", *passed)
+    return Table("Link classifier: share classified as article", columns, rows)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-"""Near-duplicates: speed beside datasketch and rensa, and a long stream.
+"""Speed of near-duplicate detection compared with datasketch and rensa, and of a long stream.
 
-``python benchmarks/neardup.py`` puts the same synthetic articles through the index on disk, one
-transaction each, and through the in-memory MinHashLSH of datasketch (extra ``peers``), in turns in
-one run; ``--corpus ../shared/corpora/near-duplicates`` takes the labelled bodies of a corpus.
-``--stream 100000`` sends so many articles through one index and prints time, memory and size by
-tenths.
+``python benchmarks/neardup.py`` adds synthetic articles to the index on disk, one transaction each,
+and to the in-memory indexes of datasketch and rensa (extra ``peers``), in interleaved rounds;
+``--corpus ../shared/corpora/near-duplicates`` uses the labelled bodies of a corpus. ``--stream
+100000`` adds 100,000 articles to one index and prints time, memory and size by tenths.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def articles(count: int, length: int, seed: int = 0) -> Iterator[Story]:
-    """Yield synthetic articles: Zipf's words, a frame a site, one in ten a copy with edits."""
+    """Yield synthetic articles: Zipf-distributed words, site boilerplate, one in ten an edited copy."""
     random = np.random.default_rng(seed)
     spelling = np.array([f"w{number:x}" for number in range(VOCABULARY)])
     weights = 1 / np.arange(2, VOCABULARY + 2)
@@ -55,7 +54,7 @@ def articles(count: int, length: int, seed: int = 0) -> Iterator[Story]:
 
 
 def ours(stories: list[Story], options: Options) -> float:
-    """Return the seconds that the index on disk takes, one transaction an article."""
+    """Return the CPU seconds of the index on disk, one transaction per article."""
     with tempfile.TemporaryDirectory() as folder, Index(Path(folder) / "index", options) as index:
         start = time.process_time()
         for story in stories:
@@ -64,16 +63,13 @@ def ours(stories: list[Story], options: Options) -> float:
 
 
 def shingles(text: str) -> list[bytes]:
-    """Return the shingles that the peers hash."""
+    """Return the shingles for the other libraries."""
     found = words(text)
-    return list({" ".join(found[at : at + 5]).encode() for at in range(max(1, len(found) - 4))})
+    return list({" ".join(found[i : i + 5]).encode() for i in range(max(1, len(found) - 4))})
 
 
 def datasketch_lsh(stories: list[Story], *, bulk: bool = False) -> float:
-    """Return the seconds that datasketch's MinHashLSH takes: hash, query, insert.
-
-    Shingle by shingle, as its manual does, or in bulk.
-    """
+    """Return the CPU seconds of datasketch's MinHashLSH, hashing shingles one by one or in bulk."""
     from datasketch import MinHash, MinHashLSH  # noqa: PLC0415  # may be missing
 
     lsh = MinHashLSH(threshold=0.15, num_perm=128)
@@ -91,7 +87,7 @@ def datasketch_lsh(stories: list[Story], *, bulk: bool = False) -> float:
 
 
 def rensa_lsh(stories: list[Story]) -> float:
-    """Return the seconds that rensa's RMinHashLSH takes."""
+    """Return the CPU seconds of rensa's RMinHashLSH."""
     from rensa import RMinHash, RMinHashLSH  # noqa: PLC0415  # may be missing
 
     lsh = RMinHashLSH(threshold=0.15, num_perm=128, num_bands=64)
@@ -105,7 +101,7 @@ def rensa_lsh(stories: list[Story]) -> float:
 
 
 def bodies(corpus: Path) -> list[Story]:
-    """Return the labelled bodies of a corpus, in the order of its pages."""
+    """Return the labelled bodies of a corpus in page order."""
     return [
         Story(page.url, page.body or "", START + timedelta(minutes=minute), page.site)
         for minute, page in enumerate(load_corpus(corpus).pages)
@@ -113,7 +109,7 @@ def bodies(corpus: Path) -> list[Story]:
 
 
 def throughput(stories: list[Story], repeats: int, options: Options) -> None:
-    """Print articles a second (processor time) of each, and the ratios to datasketch's."""
+    """Print articles per CPU second of each library, and the ratios to datasketch."""
     runs: dict[str, Callable[[], float]] = {
         "newscrawl, on disk": lambda: ours(stories, options),
         "datasketch update": lambda: datasketch_lsh(stories),
@@ -126,7 +122,7 @@ def throughput(stories: list[Story], repeats: int, options: Options) -> None:
             try:
                 taken.setdefault(name, []).append(run())
             except ImportError as error:
-                print(f"{name}: left out, {error.name} is not installed (make peers)")
+                print(f"{name}: skipped, {error.name} is not installed (make peers)")
     length = statistics.mean(len(words(story.text)) for story in stories)
     print(f"{len(stories)} articles of {length:.0f} words, median of {repeats}")
     median = {name: statistics.median(seconds) for name, seconds in taken.items() if seconds}
@@ -137,17 +133,17 @@ def throughput(stories: list[Story], repeats: int, options: Options) -> None:
 
 
 def resident() -> float:
-    """Return the memory of this process in MiB."""
+    """Return the resident memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
 
 
 def stream(count: int, length: int, options: Options) -> None:
-    """Print what each tenth of a long stream takes."""
+    """Print the cost of each tenth of a long stream."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         with Index(path, options) as index:
-            print("articles   ms CPU each   ms each   MiB memory   bytes an article")
+            print("articles   ms CPU each   ms each   MiB memory   bytes per article")
             spent = elapsed = 0.0
             for number, story in enumerate(articles(count, length), 1):
                 start, clock = time.process_time(), time.perf_counter()
@@ -162,17 +158,19 @@ def stream(count: int, length: int, options: Options) -> None:
                         flush=True,
                     )
                     spent = elapsed = 0.0
-        print(f"closed: {path.stat().st_size / count:.0f} bytes an article")
+        print(f"closed: {path.stat().st_size / count:.0f} bytes per article")
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--articles", type=int, default=2000)
     parser.add_argument("--words", type=int, default=400, help="mean length")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--stream", type=int, default=0, help="articles of the long stream")
-    parser.add_argument("--corpus", type=Path, help="a folder of labelled pages: their bodies")
+    parser.add_argument(
+        "--stream", type=int, default=0, help="number of articles of the long stream"
+    )
+    parser.add_argument("--corpus", type=Path, help="folder of labelled pages; uses their bodies")
     arguments = parser.parse_args()
     options = Options(window=None)
     if arguments.stream:

@@ -1,16 +1,13 @@
-"""CPU of the crawling process for each page, with all of newscrawl on and with none of it.
+"""CPU time of the crawling process per page, with newscrawl and with plain Scrapy.
 
-The same pages, in turn: ``trivial``, a spider that does nothing, in Scrapy as it comes;
-``lean``, the same with the settings of ours that have nothing to do with us (``CONCURRENT_ITEMS``,
-``LOG_LEVEL``), which save a quarter of it; and ``newscrawl``, that is ``sitelist`` with state,
-safety, extraction in workers, style sheets, near-duplicates and segments. *reactor* is the event
-loop's thread, which bounds the pages a second; *process* has the threads that wait for disk and
-workers, too. Workers are processes of their own and count in neither.
+``trivial``: a spider that does nothing, with Scrapy's default settings; ``lean``: the same with
+newscrawl's ``CONCURRENT_ITEMS`` and ``LOG_LEVEL``; ``newscrawl``: ``sitelist`` with state, safety,
+extraction in workers, style sheets, near-duplicates and segments. *reactor* is the thread of the
+event loop, which limits the throughput; *process* includes threads that wait for disk and workers.
+Worker processes are not included.
 
-CPU time, since the clock on the wall measures the others. What is loaded before the first request is
-no concern of the garbage collector's in any of the crawls (a full collection takes 100 ms then, and
-chance decides on their number). Each round has the three crawls one after the other, every second
-round in the opposite order; the result is the median of the rounds' ratios.
+Each round has all three crawls, every second round in reverse order; the result is the median of
+the ratios. Objects that exist before the first request are excluded from garbage collection.
 
     python -m benchmarks.reactor_cost [--pages 1000] [--kilobytes 100] [--rounds 5]
 """
@@ -31,18 +28,18 @@ if TYPE_CHECKING:
 
     from tests.helpers.crawls import Crawl
 
-BAR = 2.0
+LIMIT = 2.0
 
 
 class Cost(NamedTuple):
-    """Milliseconds a page."""
+    """CPU milliseconds per page."""
 
     reactor: float
     process: float
 
 
 def crawl_leanly(folder: Path, site: str, pages: int) -> Crawl:
-    """Crawl trivially, without what nobody would pay for who looked into it."""
+    """Crawl trivially with cheaper settings of Scrapy."""
     settings = {name: getattr(base, name) for name in ("CONCURRENT_ITEMS", "LOG_LEVEL")}
     return crawl_trivially(folder, site, pages, **settings)
 
@@ -55,7 +52,7 @@ CRAWLS: Mapping[str, Callable[[Path, str, int], Crawl]] = {
 
 
 def measure(name: str, site: str, pages: int) -> Cost:
-    """Crawl *pages* of *site* and return what a page cost."""
+    """Crawl *pages* of *site* and return the cost per page."""
     with tempfile.TemporaryDirectory() as folder:
         crawl = CRAWLS[name](Path(folder), site, pages)
     if crawl.returncode or articles(crawl) != pages:
@@ -65,12 +62,12 @@ def measure(name: str, site: str, pages: int) -> Cost:
 
 
 def ratios(rounds: Sequence[Mapping[str, Cost]], to: str, part: str) -> list[float]:
-    """Return how often newscrawl costs in *part* what the crawl *to* costs, sorted."""
+    """Return the sorted ratios of newscrawl to the crawl *to*, in *part*."""
     return sorted(getattr(costs["newscrawl"], part) / getattr(costs[to], part) for costs in rounds)
 
 
 def main() -> None:
-    """Print the cost of each crawl, and the ratios."""
+    """Print the cost of each crawl and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--kilobytes", type=int, default=100)
@@ -91,10 +88,9 @@ def main() -> None:
     for to in ("trivial", "lean"):
         for part in Cost._fields:
             found = ratios(rounds, to, part)
-            bar = f", bar {BAR:g}" if (to, part) == ("trivial", "reactor") else ""
-            print(
-                f"newscrawl to {to}, {part}: {median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f}{bar})"
-            )
+            limit = f", limit {LIMIT:g}" if (to, part) == ("trivial", "reactor") else ""
+            interval = f"{found[0]:.2f} to {found[-1]:.2f}"
+            print(f"newscrawl to {to}, {part}: {median(found):.2f} ({interval}{limit})")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How long the event loop stands still while large pages go through the pipeline.
+"""Stalls of the event loop while large pages are extracted.
 
-A ticker wants to run every 5 ms; its longest delay is the stall. Run on an idle machine:
-the ticker also sees what other programs take. ``python benchmarks/reactor_stall.py``
+Measured is the maximum delay of a ticker with a period of 5 ms. Needs an idle machine.
+``python benchmarks/reactor_stall.py``
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ PARAGRAPH = (
 
 
 def large_page(megabytes: float) -> bytes:
-    """Return an article of that size."""
+    """Return an article of the given size."""
     text = PARAGRAPH * int(megabytes * 2**20 / len(PARAGRAPH))
     return f"<html><body><h1>Harbour</h1><article>{text}</article></body></html>".encode()
 
 
 def attributes_page(number: int) -> bytes:
-    """Return a page with that many attributes in one tag, which libxml2 reads in quadratic time."""
+    """Return a page with *number* attributes in one tag, which libxml2 parses in quadratic time."""
     attributes = " ".join(f"a{n}=1" for n in range(number))
     return f"<html><body><p {attributes}>{PARAGRAPH * 20}</p></body></html>".encode()
 
 
 async def tick(delays: list[float]) -> None:
-    """Record how late each tick is."""
+    """Append the delay of each tick."""
     while True:
         start = perf_counter()
         await asyncio.sleep(TICK)
@@ -45,7 +45,7 @@ async def tick(delays: list[float]) -> None:
 
 
 async def measure(workers: int, pages: list[bytes]) -> tuple[list[float], float, int]:
-    """Return the delays of the ticker, the seconds that the pages took, and the articles."""
+    """Return the delays of the ticker, the total seconds and the number of articles."""
     crawler = get_crawler(settings_dict={"NEWSCRAWL_WORKERS": workers})
     pipeline = NewsExtractPipeline.from_crawler(crawler)
     delays: list[float] = []
@@ -61,7 +61,7 @@ async def measure(workers: int, pages: list[bytes]) -> tuple[list[float], float,
 
 
 def main() -> None:
-    """Print the stalls of each load, in processes and in a thread."""
+    """Print the stalls of each load, with worker processes and with a thread."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=8)
     parser.add_argument("--megabytes", type=float, default=10)

@@ -1,7 +1,7 @@
-"""What leases cost: CPU of the reactor's thread for each request, beside Scrapy's own scheduler.
+"""CPU time of the reactor thread per request, with leases and with Scrapy's scheduler.
 
-``python -m benchmarks.scheduler [PAGES [ROUNDS]]``: one spider crawls one site on loopback, in turn
-under each scheduler. Times are this machine's; read the ratios.
+``python -m benchmarks.scheduler [PAGES [ROUNDS]]`` crawls one local site with each scheduler, in
+interleaved rounds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def crawl(url: str, settings: dict[str, object]) -> dict[str, Any]:
 
 
 def measure(pages: int, rounds: int) -> Iterator[tuple[str, float]]:
-    """Yield variant and milliseconds of CPU for each response."""
+    """Yield variant and CPU milliseconds per response."""
     for _ in range(rounds):
         for name, settings in VARIANTS.items():
             with TreeSite(pages, delay=0) as site:
@@ -62,7 +62,7 @@ def measure(pages: int, rounds: int) -> Iterator[tuple[str, float]]:
 
 
 def main(pages: int = 2000, rounds: int = 5) -> None:
-    """Print a table."""
+    """Print the table."""
     times: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for name, milliseconds in measure(pages, rounds):
         times[name].append(milliseconds)

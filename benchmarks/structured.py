@@ -1,12 +1,12 @@
-"""Structured data as we read it and as extruct does, the reference: what both see, and at what cost.
+"""Structured data compared with extruct: agreement and cost.
 
-JSON-LD: the values of the scripts. OpenGraph: properties and their content. Microdata: the
-properties that bear on an article (``PROPERTIES``), white space aside. ``agreement`` is the share of
-extruct's statements that we read as it does; ``ours only`` counts those that extruct passes over:
-broken JSON, properties outside of an ``itemscope`` and OpenGraph outside of the head, for the most
-part. With ``--time`` both read pages that are parsed; the cost is given in parses of the page.
+Compared are JSON-LD values, OpenGraph properties and the microdata properties of articles
+(``PROPERTIES``), ignoring white space. ``agreement`` is the share of extruct's statements that
+newscrawl finds; ``ours only`` counts statements that extruct does not find, mostly invalid JSON,
+properties outside of an ``itemscope`` and OpenGraph outside of the head. ``--time`` measures both
+on parsed pages, in parses of the page.
 
-Without corpora the sample pages are read. Needs extruct.
+Without corpora the sample pages are used. Needs extruct.
 
     python benchmarks/structured.py [CORPUS...] [--time] [--list] [--json FILE]
 """
@@ -43,15 +43,15 @@ SAMPLES = Path(__file__).resolve().parents[1] / "newscrawl" / "samples"
 PROPERTIES = ("datePublished", "dateModified", "headline")
 SYNTAXES = ("json-ld", "opengraph", "microdata")
 ROUNDS = 3
-# Those that extruct knows, and the one that pages declare.
+# supported by extruct, and fb
 _NAMESPACES = {"og", "music", "video", "article", "book", "profile", "product", "fb"}
-_SHOWN = 120
+_MAX_PRINTED = 120
 
 Statements = dict[str, set[tuple[str, str]]]
 
 
 class Page(NamedTuple):
-    """A page, its name and its address."""
+    """A page with its name and URL."""
 
     name: str
     data: bytes
@@ -59,7 +59,7 @@ class Page(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The statements of a page in one syntax."""
+    """Statements of a page in one syntax, found by both, by extruct only and by newscrawl only."""
 
     page: str
     syntax: str
@@ -80,7 +80,7 @@ def read_pages(corpora: Iterable[Path]) -> Iterator[Page]:
 
 
 def by_us(document: Document, url: str) -> Statements:
-    """Return what our reader finds in *document*."""
+    """Return the statements that newscrawl finds in *document*."""
     markup = read_markup(document, url)
     return {
         "json-ld": {("", _text(item)) for value in markup.json_ld for item in as_list(value)},
@@ -106,7 +106,7 @@ def _our_items(document: Document, markup: Markup) -> Iterator[tuple[str, str]]:
 
 
 def by_extruct(root: _Element, url: str) -> Statements:
-    """Return what extruct finds under *root*; nothing in a syntax that it gives up on."""
+    """Return the statements that extruct finds under *root*."""
     return {
         "json-ld": {("", _text(item)) for item in _json_ld(root)},
         "opengraph": {
@@ -131,15 +131,15 @@ def _json_ld(root: _Element) -> list[Any]:
 
 
 def _properties(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield names and values of the properties of items, of nested ones, too."""
+    """Yield names and values of the properties of items and nested items."""
     if isinstance(value, list):
-        for one in value:
-            yield from _properties(one)
+        for item in value:
+            yield from _properties(item)
     elif isinstance(value, dict):
         for name, values in value.get("properties", {}).items():
-            for one in as_list(values):
-                yield name, one
-                yield from _properties(one)
+            for item in as_list(values):
+                yield name, item
+                yield from _properties(item)
 
 
 def _text(value: Any) -> str:
@@ -151,25 +151,25 @@ def _tight(text: str) -> str:
 
 
 def compare(page: Page) -> Iterator[Compared]:
-    """Yield what both read on *page*, each in a tree of its own, in the charset that we see."""
+    """Compare both on *page*, each with its own tree but the same encoding."""
     document = parse_document(page.data)
     parser = lxml.html.HTMLParser(encoding=document.encoding)
     theirs = by_extruct(lxml.html.document_fromstring(page.data, parser=parser), page.url)
     ours = by_us(document, page.url)
     for syntax in SYNTAXES:
-        one, other = ours[syntax], theirs[syntax]
-        yield Compared(page.name, syntax, one & other, other - one, one - other)
+        found, reference = ours[syntax], theirs[syntax]
+        yield Compared(page.name, syntax, found & reference, reference - found, found - reference)
 
 
 def summary(compared: Sequence[Compared]) -> dict[str, dict[str, float]]:
     """Return the counts of each syntax."""
     result = {}
     for syntax in SYNTAXES:
-        rows = [one for one in compared if one.syntax == syntax]
-        both, theirs, ours = (sum(len(getattr(one, name)) for one in rows) for name in
+        rows = [it for it in compared if it.syntax == syntax]
+        both, theirs, ours = (sum(len(getattr(it, name)) for it in rows) for name in
                               ("both", "theirs", "ours"))  # fmt: skip
         result[syntax] = {
-            "pages": sum(bool(one.both or one.theirs) for one in rows),
+            "pages": sum(bool(it.both or it.theirs) for it in rows),
             "both": both,
             "theirs": theirs,
             "ours": ours,
@@ -179,9 +179,9 @@ def summary(compared: Sequence[Compared]) -> dict[str, dict[str, float]]:
 
 
 def times(pages: Iterable[Page]) -> dict[str, float]:
-    """Return the median cost of both readers, in parses of the page.
+    """Return the median cost of both, in parses of the page.
 
-    Ours finds the elements to read in the document's one pass, which is not counted.
+    The pass over the document in which newscrawl finds the elements is not included.
     """
     costs = [_cost(page) for page in pages]
     ours, theirs = (median(column) for column in zip(*costs, strict=True))
@@ -190,10 +190,10 @@ def times(pages: Iterable[Page]) -> dict[str, float]:
 
 def _cost(page: Page) -> tuple[float, float]:
     root = lxml.html.document_fromstring(page.data)
-    parse = _least(lambda: lxml.html.document_fromstring(page.data))
+    parse = _min_time(lambda: lxml.html.document_fromstring(page.data))
     document = parse_document(page.data)
-    ours = _least(lambda: read_markup(document, page.url))
-    return ours / parse, _least(lambda: _run_extruct(root, page.url)) / parse
+    ours = _min_time(lambda: read_markup(document, page.url))
+    return ours / parse, _min_time(lambda: _run_extruct(root, page.url)) / parse
 
 
 def _run_extruct(root: Any, url: str) -> None:
@@ -202,17 +202,17 @@ def _run_extruct(root: Any, url: str) -> None:
     MicrodataExtractor().extract_items(root, url)
 
 
-def _least(function: Callable[[], object]) -> float:
-    least = float("inf")
+def _min_time(function: Callable[[], object]) -> float:
+    minimum = float("inf")
     for _ in range(ROUNDS):
         start = process_time()
         function()
-        least = min(least, process_time() - start)
-    return least
+        minimum = min(minimum, process_time() - start)
+    return minimum
 
 
 def tables(report: dict[str, Any]) -> Iterator[Table]:
-    """Yield the tables that show *report*."""
+    """Yield the tables of *report*."""
     rows = [
         [syntax, *(str(counts[name]) for name in ("pages", "both", "theirs", "ours")),
          share(counts["agreement"])]
@@ -227,19 +227,21 @@ def tables(report: dict[str, Any]) -> Iterator[Table]:
 
 
 def main() -> None:
-    """Compare and print."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("corpora", nargs="*", type=Path, metavar="CORPUS")
-    parser.add_argument("--time", action="store_true", help="time both, too")
-    parser.add_argument("--list", action="store_true", help="list what extruct alone reads")
+    parser.add_argument("--time", action="store_true", help="also measure the cost")
+    parser.add_argument(
+        "--list", action="store_true", help="list statements that only extruct finds"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     arguments = parser.parse_args()
     pages = list(read_pages(arguments.corpora))
-    compared = [one for page in pages for one in compare(page)]
+    compared = [it for page in pages for it in compare(page)]
     if arguments.list:
-        for one in compared:
-            for name, value in one.theirs:
-                print(one.page, one.syntax, name, value[:_SHOWN])
+        for it in compared:
+            for name, value in it.theirs:
+                print(it.page, it.syntax, name, value[:_MAX_PRINTED])
     report = {
         "pages": len(pages),
         "syntaxes": summary(compared),

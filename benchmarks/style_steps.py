@@ -1,4 +1,4 @@
-"""The steps that :mod:`benchmarks.styles` times on a page."""
+"""Steps timed by :mod:`benchmarks.styles`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNFILTERED = ", no rule dropped"
 
 
 class UnfilteredStore(SheetStore):
-    """Parsed sheets with every rule and declaration kept."""
+    """Store of parsed sheets with all rules and declarations."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,12 +48,12 @@ class UnfilteredStore(SheetStore):
         return self._kept[key]
 
     def get(self, key: str) -> Sheet | None:
-        """Return the sheet filed under a hash."""
+        """Return the sheet with a hash."""
         return self._kept.get(key)
 
 
-class NotingStore(SheetStore):
-    """A store that notes the text of the sheets asked for."""
+class RecordingStore(SheetStore):
+    """Store that records the texts of requested sheets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class NotingStore(SheetStore):
 
 
 class LinkedSheets(Mapping[str, Sheet]):
-    """The sheets of a site, each taken from a store, or parsed, when a page asks for it."""
+    """Sheets of a site by URL, from a store or parsed lazily."""
 
     def __init__(self, texts: Mapping[str, tuple[str, str]], store: SheetStore) -> None:
         #: URL -> hash and text
@@ -85,7 +85,7 @@ class LinkedSheets(Mapping[str, Sheet]):
 
 
 class Subject:
-    """A page to time; *texts* are the sheets that it may link: URL -> hash and text."""
+    """A page to time; *texts* maps the URLs of style sheets to hash and text."""
 
     def __init__(self, page: Page, texts: Mapping[str, tuple[str, str]]) -> None:
         self.page = page
@@ -94,13 +94,13 @@ class Subject:
         document = parse_document(page.html)
         self._relevant = relevant_rows(document)
         self._all_rows = range(len(document))
-        #: step -> least CPU time in seconds
+        #: step -> minimum CPU time in seconds
         self.times: dict[str, float] = {}
 
     def measure(self, others: Sequence[Subject]) -> None:
-        """Time every step once; the least time of each stays.
+        """Time all steps and keep the minimum of each.
 
-        *others* are pages of other sites, which a running process has seen.
+        *others* are pages of other sites that fill the caches of the process.
         """
         self._take(PARSE, lambda: lxml.html.document_fromstring(self.page.html))
         self._take(STRUCTURE, lambda: nce(parse_document(self.page.html)))
@@ -128,12 +128,12 @@ class Subject:
                 self._take_style(WHOLE_CACHED + suffix, store, whole=True)
 
     def style(self, store: SheetStore, *, whole: bool = False) -> None:
-        """Compute the style of the relevant nodes, or of every row."""
+        """Compute the style of the relevant nodes, or of all rows."""
         self._style(parse_document(self.page.html), store, whole=whole)
 
     def sheets(self) -> list[str]:
-        """Return the texts of the page's sheets, those in it included."""
-        store = NotingStore()
+        """Return the texts of all sheets of the page, embedded ones included."""
+        store = RecordingStore()
         self._style(parse_document(self.page.html), store, whole=False)
         return store.texts
 
@@ -155,7 +155,7 @@ class Subject:
 
 
 def relevant_rows(document: Document) -> list[int]:
-    """Return the text nodes of NCE's forest, and all before it (thesis 3.4.1)."""
+    """Return the text nodes of NCE's forest and all before it (thesis, section 3.4.1)."""
     forest = nce(document).forest
     first = forest[0] if forest else len(document)
     rows = [row for row in document.text_nodes() if row < first]
@@ -163,7 +163,7 @@ def relevant_rows(document: Document) -> list[int]:
 
 
 def forget() -> None:
-    """Empty the caches of selectors and values, as in a new process; the browser's sheet stays."""
+    """Clear the caches of selectors and values, as in a new process; keep the default style sheet."""
     for name, module in list(sys.modules.items()):
         if name.startswith("newscrawl.css."):
             for value in vars(module).values():

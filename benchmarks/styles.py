@@ -1,17 +1,16 @@
-"""Time of styling a page's text as a multiple of ``lxml.html`` parsing of the same bytes.
+"""CPU time of styling the text of a page, relative to ``lxml.html`` parsing.
 
-Thesis 3.1 asks: what is spared by styling only the relevant nodes (the forest that NCE finds and
-all before it), and by dropping the rules that bear on nothing asked for? The states of a page:
+Measures the savings of two restrictions (thesis, section 3.1): styling only relevant nodes (NCE's
+forest and all nodes before it), and dropping rules without relevant properties. States:
 
-- new process: nothing was seen before, no sheet, selector or value;
-- cold: its sheets are new to a process that has styled pages of other sites;
-- stored: a new process that finds the parsed sheets on disk;
-- cached: another page of the process had the same sheets.
+- new process: empty caches;
+- cold: new sheets in a process that has styled pages of other sites;
+- stored: new process with parsed sheets on disk;
+- cached: the process has already used the same sheets.
 
-All steps run on a page in turn, three rounds, before the next page is read; a step's time is its
-least CPU time. The garbage collector is set as in an extraction worker
-(:func:`~newscrawl.crawl.workers.child.settle`). Chromium's is that of its process tree, for loading the page and asking the style of
-its text.
+The time of a step is the minimum CPU time of three interleaved rounds. The garbage collector is
+configured as in a worker (:func:`~newscrawl.crawl.workers.child.settle`). Chromium's time is that
+of its process tree for loading the page and reading the computed style of its text.
 
     python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
 """
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bars import bar_chart
 from benchmarks.browser_cost import browser_costs
+from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.workers.child import settle
@@ -43,39 +43,32 @@ if TYPE_CHECKING:
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 ROUNDS = 3
 OTHERS = 8
-"""Pages of other sites that a process has styled before a page that is cold."""
+"""Number of pages of other sites styled before a cold page."""
 
 PLAIN_BROWSER, IMAGE_BROWSER = "Chromium, no images", "Chromium, images"
 BUDGETS = {CACHED: 2.0, COLD: 5.0}
-LEAST_BROWSER = 10.0
-"""Chromium's CPU time by that of our visual step, sheets cached."""
+MIN_BROWSER_RATIO = 10.0
+"""Minimum ratio of Chromium's CPU time to that of the cached visual step."""
 
 
 def read_pages(limit: int | None) -> dict[str, list[Page]]:
-    """Return the pages to time: of the corpora, or the samples where those are missing."""
+    """Return the pages to time: of the corpora or, if they are missing, the samples."""
     if CORPORA.is_dir():
         names = ("css-complete", "css-sites")
         return {name: spread(corpus_pages(CORPORA, name), limit) for name in names}
-    sys.stderr.write(f"There is no {CORPORA}: timing the sample pages, which are small and few.\n")
+    sys.stderr.write(f"{CORPORA} not found: timing the (few and small) sample pages\n")
     return {"samples": spread(sample_pages(), limit)}
 
 
-def spread(pages: list[Any], most: int | None) -> list[Any]:
-    """Return at most *most* of *pages*, taken at equal distances."""
-    if most is None or len(pages) <= most:
-        return pages
-    return [pages[place * len(pages) // most] for place in range(most)]
-
-
 def subjects_of(pages: Sequence[Page]) -> list[Subject]:
-    """Return what is timed; the pages of a group share their sheets."""
+    """Return the pages of a group, which share their sheets, as subjects."""
     decoded = {url: decode_sheet(data) for page in pages for url, data in page.sheets.items()}
     texts = {url: (sheet_hash(text), text) for url, text in decoded.items()}
     return [Subject(page, texts) for page in pages]
 
 
 def measure(subjects: Sequence[Subject], strangers: Sequence[Subject], browser_pages: int) -> None:
-    """Time the steps on every subject; *strangers* are pages to have been seen before it."""
+    """Time the steps on all subjects; *strangers* are pages to be styled before a cold page."""
     for subject in subjects:
         others = spread([other for other in strangers if other.host != subject.host], OTHERS)
         for _ in range(ROUNDS):
@@ -114,13 +107,13 @@ def step_figures(name: str, subjects: Sequence[Subject]) -> dict[str, Any]:
 
 
 def dropped(texts: set[str]) -> dict[str, float]:
-    """Return the shares of rules and declarations that the filter drops, over different sheets."""
+    """Return the shares of rules and declarations that the filter drops, over distinct sheets."""
     rules, declarations = [0, 0], [0, 0]
     for text in texts:
-        for place, keep_all in enumerate((False, True)):
+        for index, keep_all in enumerate((False, True)):
             kept = parse_sheet(text, keep_all=keep_all).rules
-            rules[place] += len(kept)
-            declarations[place] += sum(len(rule.declarations) for rule in kept)
+            rules[index] += len(kept)
+            declarations[index] += sum(len(rule.declarations) for rule in kept)
     return {
         "sheets": len(texts),
         "rules": 1 - rules[0] / rules[1],
@@ -142,8 +135,8 @@ def tables(group: str, found: Mapping[str, Any]) -> Iterator[Table]:
     )  # fmt: skip
     share = found["dropped"]
     yield Table(
-        f"{group}: dropped by the filter, {share['sheets']} different sheets",
-        ("what", "per cent", "thesis 3.1"),
+        f"{group}: dropped by the filter, {share['sheets']} distinct sheets",
+        ("", "per cent", "thesis 3.1"),
         [
             ["rules", f"{100 * share['rules']:.1f}", "70"],
             ["declarations", f"{100 * share['declarations']:.1f}", "80"],
@@ -152,24 +145,24 @@ def tables(group: str, found: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def budget(step: str) -> str:
-    """Return what a step may cost, "" where nothing is laid down."""
+    """Return the budget of a step, empty if there is none."""
     if step in (PLAIN_BROWSER, IMAGE_BROWSER):
-        return f">= {LEAST_BROWSER:.0f} times relevant cached"
+        return f">= {MIN_BROWSER_RATIO:.0f} times relevant cached"
     return f"<= {BUDGETS[step]:.1f}" if step in BUDGETS else ""
 
 
 def chart(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the medians as a chart, SVG."""
+    """Return the medians as an SVG chart."""
     series = {
         group: {step["step"]: step["median"] for step in found[group]["steps"][1:]}
         for group in found
     }
-    title = "What a page costs, as multiples of parsing it with lxml.html (median over pages)"
+    title = "Cost of a page relative to parsing with lxml.html (median over pages)"
     return bar_chart(title, "CPU time, logarithmic", series)
 
 
 def main() -> None:
-    """Time the steps, print the tables and draw the chart."""
+    """Print the tables and draw the chart."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.styles")
     parser.add_argument("--limit", type=int, metavar="N", default=100,
                         help="pages of a group to time, spread evenly (default: %(default)s)")  # fmt: skip
@@ -179,7 +172,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the medians, SVG")
     options = parser.parse_args()
     if options.browser_pages and (reason := missing()):
-        sys.stderr.write(f"Chromium is left out: {reason}\n")
+        sys.stderr.write(f"Chromium is skipped: {reason}\n")
         options.browser_pages = 0
     groups = {name: subjects_of(pages) for name, pages in read_pages(options.limit).items()}
     strangers = next(iter(groups.values()))

@@ -1,7 +1,8 @@
-"""What style sheets cost a crawl: its time, and the longest that a page waited.
+"""Cost of style sheets in a crawl: total time and maximum delay of a page.
 
-Papers on several hosts share a sheet on another; the crawl runs by turns without sheets, with
-sheets that answer at once, and with one that never answers. ``python -m benchmarks.stylesheet_crawl``
+Sites on several hosts share a style sheet on another host. Crawls without sheets, with sheets that
+load immediately and with one that never loads are interleaved.
+``python -m benchmarks.stylesheet_crawl``
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ METER = "benchmarks.stylesheet_crawl.DelayMeter"
 
 
 class DelayMeter:
-    """Extension: records the longest time from a page's arrival to its item."""
+    """Extension that records the maximum time from a response to its item."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -51,7 +52,7 @@ class DelayMeter:
 
 
 def rules(kilobytes: int, seed: int) -> bytes:
-    """Return a sheet of that size, of which a third bears on text."""
+    """Return a style sheet of the given size; a third of it affects text."""
     rule = ".block-%d .teaser-%d > a { margin: 0 4px; font-size: %dpx }\n.grid-%d { float: left }\n"
     lines, number = [], 0
     while sum(map(len, lines)) < kilobytes * 1024:
@@ -61,7 +62,7 @@ def rules(kilobytes: int, seed: int) -> bytes:
 
 
 def heavy_page(number: int, kilobytes: int, *head: str) -> Answer:
-    """Return an article page of that size: most of it is navigation, as in life."""
+    """Return an article page of the given size, mostly navigation."""
     answer = page(number, *head)
     entry = '<li class="item"><a href="/politik/{0}.html"><span>Meldung {0}</span></a></li>\n'
     entries = (entry.format(n) for n in range(kilobytes * 1024 // len(entry)))
@@ -70,7 +71,7 @@ def heavy_page(number: int, kilobytes: int, *head: str) -> Answer:
 
 
 def make_web(options: argparse.Namespace, theme: Answer) -> dict[str, Answer]:
-    """Return the papers; all of their pages ask for *theme* and two sheets of their paper."""
+    """Return sites whose pages link *theme* and two sheets of their own host."""
     answers = {THEME.removeprefix("http://"): theme}
     for host in range(options.hosts):
         name = f"paper{host}.example"
@@ -98,12 +99,12 @@ def crawl(options: argparse.Namespace, answers: dict[str, Answer], *, enabled: b
     if done.errors() or len(done.items) != options.pages // options.hosts * options.hosts:
         raise SystemExit(done.output)
     if any(n != 1 for n in times.values()) or len(times) != enabled * (1 + 2 * options.hosts):
-        raise SystemExit(f"not each sheet exactly once: {times}")
+        raise SystemExit(f"sheets not requested exactly once: {times}")
     return done
 
 
 def main() -> None:
-    """Print medians over the runs, and the ratio of each kind to the crawl without sheets."""
+    """Print medians over the runs, and the ratios to the crawl without sheets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--pages", type=int, default=90)
@@ -117,14 +118,14 @@ def main() -> None:
     healthy, hanging = make_web(options, theme), make_web(options, HANG)
     kinds = {
         "without sheets": (healthy, False),
-        "sheets at once": (healthy, True),
-        "one hangs": (hanging, True),
+        "sheets": (healthy, True),
+        "one sheet hangs": (hanging, True),
     }
     crawls: dict[str, list[Crawl]] = {name: [] for name in kinds}
     for _ in range(options.runs):
         for name, (answers, enabled) in kinds.items():
             crawls[name].append(crawl(options, answers, enabled=enabled))
-    print(f"{'crawl':>16} {'seconds':>8} {'ratio':>6} {'longest delay of a page (s)':>28}")
+    print(f"{'crawl':>16} {'seconds':>8} {'ratio':>6} {'maximum delay of a page (s)':>28}")
     first = 0.0
     for name, runs in crawls.items():
         seconds = median(run.stats["elapsed_time_seconds"] for run in runs)

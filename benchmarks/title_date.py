@@ -1,9 +1,8 @@
-"""Time of title and date as a multiple of ``lxml.html`` parsing of the same bytes, step by step.
+"""CPU time of the steps of title and date extraction, relative to ``lxml.html`` parsing.
 
-The steps run as :func:`newscrawl.extract` runs them, on a page parsed and with its relevant content
-found, which is not counted. Three rounds in turn, so that a busy machine slows them alike; a step's
-time is its least process time of the three. Garbage is collected as in a worker
-(:func:`newscrawl.crawl.workers.child.settle`). No style sheet is read.
+Parsing and NCE are not included, style sheets are not read. The time of a step is the minimum CPU
+time of three interleaved rounds. The garbage collector is configured as in a worker
+(:func:`newscrawl.crawl.workers.child.settle`).
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -40,56 +39,56 @@ if TYPE_CHECKING:
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
 ROUNDS = 3
 BASELINE = "lxml.html"
-STEPS = ("metadata", "title: candidates", "title: forest", "date: evidence", "date: decision")
+STEPS = ("metadata", "title: candidates", "title: ensemble", "date: evidence", "date: decision")
 TOTAL = "title and date"
 BUDGET = 0.8
 
 T = TypeVar("T")
 
 
-class Clock:
-    """Process times of the steps of a page, in seconds: the least of all rounds."""
+class Timer:
+    """Minimum CPU time of each step, in seconds."""
 
     def __init__(self) -> None:
-        self.least: dict[str, float] = {}
+        self.minimum: dict[str, float] = {}
 
     def time(self, name: str, step: Callable[..., T], *arguments: Any, **options: Any) -> T:
-        """Return what *step* returns; its time counts for *name*."""
+        """Call *step*, record its time as *name* and return its result."""
         start = time.process_time()
         value = step(*arguments, **options)
         seconds = time.process_time() - start
-        self.least[name] = min(seconds, self.least.get(name, seconds))
+        self.minimum[name] = min(seconds, self.minimum.get(name, seconds))
         return value
 
 
-def least_times(page: LabelledPage) -> dict[str, float]:
-    """Return the least process time of each step on a page, in seconds."""
-    html, clocked = page.html(), Clock()
+def time_page(page: LabelledPage) -> dict[str, float]:
+    """Return the minimum CPU time of each step on a page, in seconds."""
+    html, timer = page.html(), Timer()
     for _ in range(ROUNDS):
-        clocked.time(BASELINE, lxml.html.document_fromstring, html)
-        _run(clocked, html, page.url)
-    return clocked.least | {TOTAL: sum(clocked.least[name] for name in STEPS)}
+        timer.time(BASELINE, lxml.html.document_fromstring, html)
+        _run(timer, html, page.url)
+    return timer.minimum | {TOTAL: sum(timer.minimum[name] for name in STEPS)}
 
 
-def _run(clocked: Clock, html: bytes, url: str) -> None:
+def _run(timer: Timer, html: bytes, url: str) -> None:
     now = clock.now()
     document = parse_document(html)
-    metadata = clocked.time("metadata", read_metadata, document, url, now)
+    metadata = timer.time("metadata", read_metadata, document, url, now)
     forest = nce(document).forest
-    candidates = clocked.time("title: candidates", find_candidates, document, metadata, url, forest)
+    candidates = timer.time("title: candidates", find_candidates, document, metadata, url, forest)
     model = load_title_model()
-    clocked.time("title: forest", choose_span, candidates, model)
+    timer.time("title: ensemble", choose_span, candidates, model)
     title = find_headline(document, candidates, model)
-    published = clocked.time(
+    published = timer.time(
         "date: evidence", gather, document, metadata, forest, title.row if title else None,
         url=url, fetched_at=now,
     )  # fmt: skip
-    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
-    clocked.time("date: decision", decide, published, modified)
+    modified = [DateEvidence(it.value, it.raw, it.source) for it in metadata.modified]
+    timer.time("date: decision", decide, published, modified)
 
 
 def table_of(times: Sequence[Mapping[str, float]]) -> Table:
-    """Return the table of *times*, the seconds of each step on each page."""
+    """Return the table of *times*: step -> seconds, for each page."""
     rows = []
     for name in (BASELINE, *STEPS, TOTAL):
         ratios = sorted(page[name] / page[BASELINE] for page in times)
@@ -106,15 +105,15 @@ def table_of(times: Sequence[Mapping[str, float]]) -> Table:
 
 
 def main() -> None:
-    """Time the steps and print the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of labelled pages")
-    parser.add_argument("--limit", type=int, help="time the first LIMIT pages only")
+    parser.add_argument("--limit", type=int, help="time only the first LIMIT pages")
     options = parser.parse_args()
     pages = load_corpus(options.corpus).pages[: options.limit]
     load_title_model()
     settle()
-    print_tables([table_of([least_times(page) for page in pages])], sys.stdout)
+    print_tables([table_of([time_page(page) for page in pages])], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Write what DocEng 2011 prints beside today's figures: ``cardoso.md`` and ``styles.md``.
+"""Writes the tables of DocEng 2011 with published and today's figures: cardoso.md and styles.md.
 
 python -m benchmarks.cardoso --out DIR [--page NAME ...] [--style SOURCE ...] [--limit N]
 
-Needs scikit-learn (extra ``train``), the labelled corpora, and for ``--style chromium`` and the
-last rows of Table 3 Chromium. It reaches nothing but this machine.
+Needs scikit-learn (extra ``train``) and the labelled corpora; ``--style chromium`` and the last rows
+of Table 3 need Chromium. Uses no network.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAGES = ("cardoso", "styles")
 
 
 def main() -> None:
-    """Write the pages asked for."""
+    """Write the selected pages."""
     options = _options()
     labelled = labelled_pages([options.corpora / name for name in NAMES], options.limit)
     if "cardoso" in options.page:
@@ -72,7 +72,7 @@ def _style_tables(labelled: Sequence[LabelledPage], options: argparse.Namespace)
     timed = [
         (page, group)
         for group in GROUPS
-        for page in spread([one for one in labelled if groups(one) == group], options.timed_pages)
+        for page in spread([it for it in labelled if groups(it) == group], options.timed_pages)
     ]
     subjects = time_pages(timed, 0 if missing() else options.browser_pages)
     pool = read_pool(labelled, options.style, options.cache, options.workers)
@@ -81,39 +81,39 @@ def _style_tables(labelled: Sequence[LabelledPage], options: argparse.Namespace)
 
 
 def _write(file: Path, start: str, tables: Iterable[Table]) -> None:
-    """Print *tables* as they come and write the page."""
-    shown = []
+    """Print each table when it is ready, then write the page."""
+    printed = []
     for table in tables:
         print_tables([table], sys.stdout)
         sys.stdout.flush()
-        shown.append(table)
-    file.write_text(pages.page(start, shown), encoding="utf-8")
+        printed.append(table)
+    file.write_text(pages.page(start, printed), encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cardoso")
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder to write the pages to")
-    add("--page", nargs="+", choices=PAGES, default=PAGES, help="which to write (default: both)")
+    add("--page", nargs="+", choices=PAGES, default=PAGES, help="pages to write (default: both)")
     add("--style", nargs="+", choices=SOURCES, default=SOURCES,
-        help="where style comes from in the table of its effect (default: all)")  # fmt: skip
-    add("--limit", type=int, metavar="N", help="read N pages of a corpus, spread evenly")
+        help="sources of style in the table of its effect (default: all)")  # fmt: skip
+    add("--limit", type=int, metavar="N", help="pages per corpus, evenly spaced")
     add("--timed-pages", type=int, default=20, metavar="N",
-        help="pages of a group to time, spread evenly (default: %(default)s)")  # fmt: skip
+        help="timed pages per group, evenly spaced (default: %(default)s)")  # fmt: skip
     add("--browser-pages", type=int, default=12, metavar="N",
-        help="of these, pages that Chromium loads (default: %(default)s)")  # fmt: skip
+        help="timed pages per group in Chromium (default: %(default)s)")  # fmt: skip
     add("--cache", type=Path, default=CACHE, metavar="DIR",
-        help="folder where Chromium's styles are kept (default: %(default)s)")  # fmt: skip
+        help="cache folder of Chromium's styles (default: %(default)s)")  # fmt: skip
     add("--corpora", type=Path, default=CORPORA, metavar="DIR", help="folder of the corpora")
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N",
-        help="processes that read pages (default: %(default)s)")  # fmt: skip
+        help="worker processes (default: %(default)s)")  # fmt: skip
     options = parser.parse_args()
     if not options.out.is_dir():
         parser.error(f"no folder {options.out}")
     if not options.corpora.is_dir():
         parser.error(f"no corpora at {options.corpora}")
     if "chromium" in options.style and (reason := missing()):
-        parser.error(f"{reason}; or leave chromium out: --style none tags ours")
+        parser.error(f"{reason}; to run without Chromium: --style none tags ours")
     return options
 
 

@@ -1,4 +1,4 @@
-"""The effect of style sheets: the same models with style from nowhere, from us and from Chromium."""
+"""Effect of style sheets on title and date: style from none, tags, newscrawl and Chromium."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.cardoso.default_title import default_title_table
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
 from benchmarks.cardoso.scoring import (
     ALL,
+    Pair,
     by_group,
     date_pairs,
     figure,
     find_in_folds,
     title_pairs,
 )
-from newscrawl.corpora.folds import KINDS
+from newscrawl.corpora.folds import FOLDS, KINDS, folds
 from newscrawl.corpora.metrics import mean
 from newscrawl.corpora.tables import Table
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.evaluation.bootstrap import compare
 from newscrawl.fields.attributes import ATTRIBUTES, TextNodes
+from newscrawl.fields.titles.title_model import title_text
 from newscrawl.training.examples import Examples, example
+from newscrawl.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.cardoso.scoring import Pair
     from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.corpora.folds import Kind
     from newscrawl.document.document import Document
@@ -39,53 +40,54 @@ if TYPE_CHECKING:
     from newscrawl.fields.cardoso import ClassifiedNodes
     from newscrawl.training.example_types import Example
 
-    #: cost of the style of a page by group and source, as text
+    #: cost of style by group and source, formatted
     Costs = Mapping[tuple[str, Source], str]
 
 GROUPS = COMPLETE, SITES, INCOMPLETE = "css-complete", "css-sites", "sheets missing"
+DEFAULT_TITLE = "Effect of style sheets on the title of method newscrawl, extra-site"
 FITTED_TO_ALL = "Effect of style sheets, models fitted to all three corpora"
-FITTED_TO_COMPLETE = "Effect of style sheets, models fitted to the pages with all sheets alone"
+FITTED_TO_COMPLETE = "Effect of style sheets, models fitted to the pages with all sheets"
 NAMES: dict[Source, str] = {
-    "none": "nowhere",
-    "tags": "tags, no author's sheet",
+    "none": "none",
+    "tags": "tags, no author style",
     "ours": "our engine",
     "chromium": "Chromium",
 }
 CROSSED = "Chromium, models fitted with ours"
 TOLERANCES = {3: 0.06, 4: 0.5, 5: 0.0, 6: 0.0}
-"""Places of attributes 4 to 7 among a node's, and how far equal ones may differ: pixels, per cent."""
+"""Indices of attributes 4 to 7 and the tolerance of equal values, in pixels or per cent."""
 
-_AT_ONCE = 60
-"""Pages handed to Chromium in one go: their bytes and sheets are all in memory."""
+_BATCH_SIZE = 60
+"""Pages rendered in one batch; limits the memory for their bytes and sheets."""
 
 
 class Pool(NamedTuple):
-    """Pages as the classifiers see them by each source of style."""
+    """Pages and their examples with each source of style."""
 
     pages: list[LabelledPage]
     examples: dict[Source, list[Example]]
 
     def only(self, chosen: Callable[[LabelledPage], bool]) -> Pool:
-        """Return the pool of the pages *chosen*."""
-        places = [place for place, page in enumerate(self.pages) if chosen(page)]
+        """Return the pool of the pages for which *chosen* is true."""
+        indices = [index for index, page in enumerate(self.pages) if chosen(page)]
         return Pool(
-            [self.pages[place] for place in places],
+            [self.pages[index] for index in indices],
             {
-                source: [examples[place] for place in places]
+                source: [examples[index] for index in indices]
                 for source, examples in self.examples.items()
             },
         )
 
 
 class Result(NamedTuple):
-    """What was found in folds with the style of a source."""
+    """Out-of-fold titles and dates with one source of style."""
 
     titles: dict[Kind, list[Pair]]
     dates: dict[Kind, list[Pair]]
 
 
 class Groups:
-    """Which pages of *corpora* have all their sheets."""
+    """Groups of pages by the availability of their style sheets."""
 
     def __init__(self, corpora: Path) -> None:
         listed = json.loads((corpora / f"{COMPLETE}.json").read_bytes())
@@ -98,14 +100,14 @@ class Groups:
         return COMPLETE if (page.corpus, page.id) in self._inline else INCOMPLETE
 
     def complete(self, page: LabelledPage) -> bool:
-        """Return whether *page* has all its sheets."""
+        """Return whether all style sheets of *page* are available."""
         return self(page) != INCOMPLETE
 
 
 def read_pool(
     pages: Sequence[LabelledPage], sources: Sequence[Source], folder: Path, workers: int
 ) -> Pool:
-    """Return *pages* by each of *sources*; without those that Chromium, if asked, refuses."""
+    """Return the examples of *pages* with all *sources*, without pages that Chromium rejects."""
     if "chromium" in sources:
         render_missing(pages, folder)
     pool = Pool([], {source: [] for source in sources})
@@ -120,49 +122,49 @@ def read_pool(
 
 
 def render_missing(pages: Sequence[LabelledPage], folder: Path) -> None:
-    """Have Chromium render those of *pages* that are not in *folder*, some at a time."""
+    """Render the *pages* that are not cached in *folder* with Chromium, in batches."""
     chromium = ChromiumStyles(folder)
-    for start in range(0, len(pages), _AT_ONCE):
-        chromium.add([oracle_page(page) for page in pages[start : start + _AT_ONCE]])
+    for start in range(0, len(pages), _BATCH_SIZE):
+        chromium.add([oracle_page(page) for page in pages[start : start + _BATCH_SIZE]])
 
 
 def read_sources(
     page: LabelledPage, sources: Sequence[Source], folder: Path
 ) -> dict[Source, Example] | None:
-    """Return what is learned from *page* by each of *sources*; None where it is no page."""
+    """Return the example of *page* with each source of style; None if one is not available."""
     try:
         document = parse_document(page.html())
     except DocumentError:
         return None
-    ours, shown = example(document, page), oracle_page(page)
-    found: dict[Source, Example] = {}
+    ours, rendered = example(document, page), oracle_page(page)
+    examples: dict[Source, Example] = {}
     for source in sources:
-        one: Example | None = ours
+        styled: Example | None = ours
         if source == "none":
             candidates = ours.candidates.without_style()
-            one = replace(ours, nodes=ours.nodes.without_style(), candidates=candidates)
+            styled = replace(ours, nodes=ours.nodes.without_style(), candidates=candidates)
         elif source == "tags":
-            one = _restyled(document, ours, tag_styles(shown))
+            styled = _restyled(document, ours, tag_styles(rendered))
         elif source == "chromium":
-            one = _restyled(document, ours, ChromiumStyles(folder).of(shown))
-        if one is None:
+            styled = _restyled(document, ours, ChromiumStyles(folder).of(rendered))
+        if styled is None:
             return None
-        found[source] = one
-    return found
+        examples[source] = styled
+    return examples
 
 
-def _restyled(document: Document, one: Example, style_of: StyleOf | None) -> Example | None:
-    """Return *one* with other styles; candidates whose style is unknown stay as they are."""
+def _restyled(document: Document, original: Example, style_of: StyleOf | None) -> Example | None:
+    """Return *original* with other styles; candidates with unknown style are not changed."""
     if style_of is None:
         return None
-    rows, candidates = one.nodes.rows, one.candidates
+    rows, candidates = original.nodes.rows, original.candidates
     if candidates.style_known:
         candidates = candidates.with_style(rows, style_of)
-    return replace(one, nodes=TextNodes.of(document, rows, style_of), candidates=candidates)
+    return replace(original, nodes=TextNodes.of(document, rows, style_of), candidates=candidates)
 
 
 def effect_tables(pool: Pool, groups: Groups, costs: Costs) -> Iterator[Table]:
-    """Yield quality and cost by source, what of the differences is chance, and the agreement."""
+    """Yield quality and cost by source, confidence intervals of differences, and the agreement."""
     results = find(pool)
     yield effect_table(FITTED_TO_ALL, results, groups, costs)
     if "ours" in pool.examples:
@@ -174,26 +176,26 @@ def effect_tables(pool: Pool, groups: Groups, costs: Costs) -> Iterator[Table]:
 
 
 def find(pool: Pool) -> dict[str, Result]:
-    """Return what is found with the style of each source, and across two of them."""
+    """Return the results with each source of style, and with different training and test sources."""
     results = {NAMES[source]: _result(pool, source, source) for source in pool.examples}
     if {"ours", "chromium"} <= pool.examples.keys():
         results[CROSSED] = _result(pool, "ours", "chromium")
     return results
 
 
-def _result(pool: Pool, fitted: Source, shown: Source) -> Result:
-    examples = Examples(pool.pages, pool.examples[fitted], [])
-    seen = pool.examples[shown]
+def _result(pool: Pool, training: Source, test: Source) -> Result:
+    examples = Examples(pool.pages, pool.examples[training], [])
+    scored = pool.examples[test]
     result = Result({}, {})
     for kind in KINDS:
-        found: list[ClassifiedNodes] = find_in_folds(examples, kind, seen)
-        result.titles[kind] = list(title_pairs(pool.pages, seen, found))
-        result.dates[kind] = list(date_pairs(pool.pages, seen, found))
+        found: list[ClassifiedNodes] = find_in_folds(examples, kind, scored)
+        result.titles[kind] = list(title_pairs(pool.pages, scored, found))
+        result.dates[kind] = list(date_pairs(pool.pages, scored, found))
     return result
 
 
 def effect_table(title: str, results: Mapping[str, Result], groups: Groups, costs: Costs) -> Table:
-    """Return quality and cost of each source, of each group of pages and of all."""
+    """Return quality and cost of each source, by group of pages and for all pages."""
     sources = {name: source for source, name in NAMES.items()}
     rows = []
     for name, result in results.items():
@@ -229,7 +231,7 @@ def _quality(result: Result, groups: Groups) -> Iterator[list[str]]:
 
 
 def difference_table(results: Mapping[str, Result], groups: Groups) -> Table:
-    """Return how much better the pages with all sheets are with our styles than with others."""
+    """Return the difference of our style to other sources, on pages with all style sheets."""
     rows = []
     ours = results[NAMES["ours"]]
     for name, result in results.items():
@@ -241,7 +243,9 @@ def difference_table(results: Mapping[str, Result], groups: Groups) -> Table:
         ):
             pairs = zip(mine["extra-site"], other["extra-site"], strict=True)
             found = compare(
-                (one.page.site, one.f1, its.f1) for one, its in pairs if groups.complete(one.page)
+                (pair.page.site, pair.f1, theirs.f1)
+                for pair, theirs in pairs
+                if groups.complete(pair.page)
             )
             interval = f"{found.low:+.3f} .. {found.high:+.3f}"
             counts = (found.wins, found.losses, found.pages)
@@ -254,18 +258,43 @@ def difference_table(results: Mapping[str, Result], groups: Groups) -> Table:
 
 
 def agreement_table(pool: Pool, groups: Groups) -> Table:
-    """Return of how many nodes we and Chromium do not say the same."""
+    """Return the number of text nodes whose style differs between newscrawl and Chromium."""
     counts = {group: [0] * (len(TOLERANCES) + 1) for group in GROUPS}
-    for page, mine, its in zip(
+    for page, ours, theirs in zip(
         pool.pages, pool.examples["ours"], pool.examples["chromium"], strict=True
     ):
         count = counts[groups(page)]
-        for left, right in zip(mine.nodes.title_features, its.nodes.title_features, strict=True):
+        for left, right in zip(ours.nodes.title_features, theirs.nodes.title_features, strict=True):
             count[0] += 1
-            for place, (attribute, most) in enumerate(TOLERANCES.items(), 1):
-                count[place] += abs(left[attribute] - right[attribute]) > most
-    rows = [[group, *(f"{one:,}" for one in count)] for group, count in counts.items() if count[0]]
-    names = (f"{place + 1} {ATTRIBUTES[place]}" for place in TOLERANCES)
+            for column, (attribute, tolerance) in enumerate(TOLERANCES.items(), 1):
+                count[column] += abs(left[attribute] - right[attribute]) > tolerance
+    rows = [[group, *(f"{n:,}" for n in count)] for group, count in counts.items() if count[0]]
+    names = (f"{attribute + 1} {ATTRIBUTES[attribute]}" for attribute in TOLERANCES)
+    return Table("Text nodes with different style in Chromium", ("pages", "nodes", *names), rows)
+
+
+def default_title_table(pool: Pool, names: Mapping[Source, str], groups: Groups) -> Table:
+    """Return the quality of the default method's title on pages with all style sheets, by source."""
+    rows = []
+    for source in pool.examples:
+        pairs = [pair for pair in find_titles(pool, source) if groups.complete(pair.page)]
+        for group, scores in by_group(pairs, groups).items():
+            exact = [pair.exact for pair in pairs if group in (ALL, groups(pair.page))]
+            scored = (figure(scores.micro.f1), figure(scores.macro), figure(mean(exact)))
+            rows.append([group, names[source], str(len(exact)), *scored])
+    rows.sort(key=lambda row: (row[0] == ALL, row[0]))
     return Table(
-        "Text nodes of which we and Chromium do not say the same", ("pages", "nodes", *names), rows
+        DEFAULT_TITLE, ("pages", "style from", "titles", "F1", "F1 over pages", "exact"), rows
     )
+
+
+def find_titles(pool: Pool, source: Source) -> Iterator[Pair]:
+    """Yield the out-of-fold titles of the default method."""
+    examples = pool.examples[source]
+    fold_of = folds(pool.pages, "extra-site")
+    for fold in range(FOLDS):
+        others = [i for i, other in enumerate(fold_of) if other != fold]
+        model = fit_title_model([pool.pages[i] for i in others], [examples[i] for i in others])
+        for page, scored, other in zip(pool.pages, examples, fold_of, strict=True):
+            if other == fold and scored.title:
+                yield Pair(page, title_text(scored.candidates, model), scored.title)

@@ -1,4 +1,4 @@
-"""Where the style of text may come from: nowhere, the tags alone, our engine, Chromium."""
+"""Sources of text style: none, tags alone, newscrawl's engine, Chromium."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 def oracle_page(page: LabelledPage) -> Page:
-    """Return *page* with the bytes of the sheets of its corpus, as Chromium is given it."""
+    """Return *page* with the style sheets of its corpus, as input of Chromium."""
     return Page(page.corpus, page.id, page.url, page.html(), corpus_bytes(page.path.parent.parent))
 
 
 @cache
 def corpus_bytes(corpus: Path) -> dict[str, bytes]:
-    """Return the sheets of the folder of a corpus by URL."""
+    """Return the style sheets of a corpus folder by URL."""
     index = corpus / "stylesheets.json"
     files: dict[str, str] = json.loads(index.read_bytes()) if index.is_file() else {}
     return {
@@ -43,13 +43,13 @@ def corpus_bytes(corpus: Path) -> dict[str, bytes]:
 
 
 def tag_styles(page: Page) -> Callable[[int], Look]:
-    """Return the style that a browser gives the tags of *page*, whatever its author says."""
+    """Return the style of *page* without author styles."""
     document = without_author_styles(parse_document(page.html))
     return Stylesheets(document, {}, base_url=page.url).style_of
 
 
 def without_author_styles(document: Document) -> Document:
-    """Empty the style elements and attributes of *document*; its rows stay as they are."""
+    """Empty the style elements and attributes of *document* without changing its rows."""
     for element in document.root.iter("style"):
         element.text = None
     for element in document.root.iterfind(".//*[@style]"):
@@ -58,27 +58,27 @@ def without_author_styles(document: Document) -> Document:
 
 
 class ChromiumStyles:
-    """The styles that Chromium computes, kept in *folder* by what it was given."""
+    """Styles computed by Chromium, cached in *folder*."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, pages: Sequence[Page]) -> None:
-        """Render those of *pages* that are not in the folder; what Chromium refuses stays out."""
+        """Render the *pages* that are not cached; failures are not cached."""
         requests = [_request(page) for page in pages]
-        missing = [one for one in requests if not self._file(one).is_file()]
+        missing = [request for request in requests if not self._file(request).is_file()]
 
-        def done(place: int, rendered: Rendered | Exception) -> None:
+        def done(index: int, rendered: Rendered | Exception) -> None:
             if isinstance(rendered, Rendered):
                 found = {"styles": rendered.styles, "srgb": rendered.srgb}
-                self._file(missing[place]).write_text(json.dumps(found), encoding="utf-8")
+                self._file(missing[index]).write_text(json.dumps(found), encoding="utf-8")
 
         if missing:
             render(iter(missing), done)
 
     def of(self, page: Page) -> Callable[[int], Look] | None:
-        """Return Chromium's style of *page*; None where it has none."""
+        """Return Chromium's style of *page*, None if it is not cached."""
         request = _request(page)
         file = self._file(request)
         if not file.is_file():
@@ -99,16 +99,16 @@ class ChromiumStyles:
 
 
 class _Lookup:
-    """Styles by row; of an element without one, as in ``video``, that of the one around it."""
+    """Styles by row; elements without a style, as in ``video``, have that of their parent."""
 
     def __init__(self, document: Document, styles: Mapping[int, Style]) -> None:
         self._document = document
         self._styles = styles
 
     def __call__(self, row: int) -> Look:
-        for above in self._document.ancestors(row):
-            if above in self._styles:
-                return self._styles[above]
+        for ancestor in self._document.ancestors(row):
+            if ancestor in self._styles:
+                return self._styles[ancestor]
         return INITIAL_STYLE
 
 

@@ -1,4 +1,4 @@
-"""The pages of documentation that the benchmark writes."""
+"""Documentation pages written by the benchmark."""
 
 from __future__ import annotations
 
@@ -23,80 +23,74 @@ WRITTEN = f"<!-- Written by `{COMMAND}`: do not edit. -->"
 TABLES = """\
 # Tables of DocEng 2011
 
-What Cardoso and others print of RCD4 (200 pages of 20 sites) and of NEWS600 (604 pages of 177
-domains), and what method `cardoso` finds on {pages} pages of {sites} sites: {corpora}.
+Figures that Cardoso and others publish for RCD4 (200 pages of 20 sites) and NEWS600 (604 pages of
+177 domains), and those of method `cardoso` on {pages} pages of {sites} sites: {corpora}.
 
     {command}
 
 A cell is precision / recall / F1 of the words of all pages together, as bags; *F1 over pages* is
-the mean of the pages' F1. Each page is scored by models that were fitted to other folds:
-*extra-site*, no site, publisher or registered domain is in two folds; *intra-site*, the pages of a
-site are spread over the folds. A page counts whose label is in its text nodes, against the text of
-those nodes. Table 3 is in {{doc}}`styles`, the choices where the paper is silent in
-{{doc}}`../internals/models`.
+the mean F1 of the pages. Scores are out of fold: *extra-site*, no site, publisher or registered
+domain is in two folds; *intra-site*, all folds contain pages of all sites. Pages are scored if text
+nodes hold their label, against the text of those nodes. Table 3 is in {{doc}}`styles`, decisions
+that the paper leaves open in {{doc}}`../models`.
 
 """
 STYLES = """\
-# What style costs and brings
+# Cost and benefit of style
 
     {command}
 
-*css-sites* are pages of {sites} sites stored with every sheet that they link, *css-complete* pages
-of news212 and fundus that link none and carry their style in them; of all others sheets are
-missing. Times are CPU time, of {timed} pages of each group, {browser} of them loaded by Chromium.
-{machine}.
+*css-sites* are pages of {sites} sites stored with all linked style sheets, *css-complete* pages of
+news212 and fundus with embedded style only; other pages lack sheets. Times are CPU time of {timed}
+pages per group, {browser} of them loaded by Chromium. {machine}.
 
 """
 NOTES: Mapping[str, str] = {
     "Table 6": (
-        "The label is the text of the body alone. NCE's relevant content is taken as it is, with "
-        "the title, captions, bylines and boxes in it; the pipeline leaves out title and date and "
-        "what stands before the title."
+        "The label is the text of the body alone. NCE's relevant content includes title, captions, "
+        "bylines and boxes; the pipeline removes title, date and all text before the title."
     ),
     "Table 7": (
-        "Each corpus by models that were fitted to the two others, without the pages of sites that "
-        "both have. The paper's columns are those of NEWS600; the last rows of a label are what "
-        "others had published on it."
+        "Each corpus with models fitted to the other two, without sites that occur in both. The "
+        "paper's columns are those of NEWS600; SVM and CRF are figures of other authors."
     ),
     "Restriction": (
-        "The relevant content that NCE finds and all text nodes before it, against all text nodes "
-        "of the page. The time that it saves is in {doc}`styles`."
+        "NCE's relevant content and all text nodes before it, compared with all text nodes of the "
+        "page. The time saved is in {doc}`styles`."
     ),
     "Effect of style sheets, models fitted to all": (
-        "The style of each text node, attributes 4 to 7, comes in fitting and in scoring from the "
-        "source named: *nowhere*, all nodes look alike; *tags*, a browser's own sheet and "
-        "attributes such as `size` and `color`; *our engine* and *Chromium*, from all sheets that "
-        "there are. CPU is in `lxml.html` parses of the same page, median (95th percentile). Ours is "
-        "that of the visual step alone on the relevant nodes of a parsed page, in a process that "
-        "has seen the page's sheets, and in a new one that has seen nothing. Chromium's is that of its "
-        "process tree, without images, for loading the page and telling the style of its text."
+        "Source of the style of text nodes (attributes 4 to 7) in training and test: *none*, all "
+        "nodes have the same style; *tags*, the default style sheet and attributes such as `size` "
+        "and `color`; *our engine* and *Chromium*, all available sheets. CPU is in `lxml.html` "
+        "parses of the same page, median (95th percentile). Ours is that of the visual step on the "
+        "relevant nodes of a parsed page, with the page's sheets cached and in a new process. "
+        "Chromium's is that of its process tree, without images, for loading the page and reading "
+        "the style of its text."
     ),
     "Effect of style sheets, models fitted to the pages": (
-        "Two templates make 138 of these pages. A model that is fitted to few templates learns "
-        "their sizes, which helps on other pages of the same sites and misleads on others: train "
-        "on many sites."
+        "138 of these pages have one of two templates. A model fitted to few templates learns their "
+        "sizes, which helps on the same sites but misleads on others: train on many sites."
     ),
-    "Our style": "Difference of the pages' F1, models fitted to all three corpora.",
+    "Our style": "Difference of F1 over pages, models fitted to all three corpora.",
     "Effect of style sheets on the title": (
-        "The default learns from each page with its style and as if that were unknown, and treats "
-        "the style of pages that miss a sheet as unknown, were it one of fonts alone, as some of "
-        "css-sites do. Fitted to all three corpora, scored on these pages."
+        "The default method is trained on each page with its style and with unknown style. Style "
+        "is unknown if any sheet is missing, even one with fonts only, as on some css-sites. "
+        "Fitted to all three corpora, scored on these pages."
     ),
-    "Text nodes of": "Of the nodes evaluated, for each attribute that tells style.",
+    "Text nodes with": "Classified nodes, for each attribute of style.",
     "Table 3": (
-        "*By structural*: time of all pages by that of the structural approach, as the paper "
-        "counts. *Structural* is parsing, NCE, attributes 1 to 3 and 9 and the classifier. "
-        "*Cached*: the process has seen the page's sheets; *new process*: it has seen nothing. "
-        "The paper's browser was WebKit. Chromium's time is that of its process tree, for loading "
-        "the page and telling the style of its text, and of the classifier; every image is a "
-        "generated photograph of 800 by 450 pixels."
+        "*By structural*: total time relative to the structural approach, as in the paper. "
+        "*Structural* is parsing, NCE, attributes 1 to 3 and 9 and the classifier. *Cached*: the "
+        "page's sheets are cached; *new process*: empty caches. The paper's browser was WebKit. "
+        "Chromium's time is that of its process tree for loading the page and reading the style of "
+        "its text, plus the classifier; images are generated photographs of 800 by 450 pixels."
     ),
-    "What the restriction": "Share of the time of the whole tree. The F1 that it costs is in {doc}`cardoso`.",
+    "Time saved": "Share of the time for all text nodes. The loss of F1 is in {doc}`cardoso`.",
 }
 
 
 def page(start: str, tables: Iterable[Table]) -> str:
-    """Return a page: how it starts, and *tables* with their notes."""
+    """Return a page: its *start*, then the *tables* with their notes."""
     paragraphs = [WRITTEN, *start.strip().split("\n\n")]
     head = "".join(f"{_wrapped(paragraph)}\n\n" for paragraph in paragraphs)
     return head + "\n".join(_section(table) for table in tables)
@@ -115,11 +109,11 @@ def _wrapped(paragraph: str) -> str:
 
 
 def machine(load: float) -> str:
-    """Return what the times were taken on; *load* is its load average at the start."""
+    """Return versions and load; *load* is the load average at the start of the measurement."""
     browser = executable()
-    shown = [f"CPython {platform.python_version()}", f"lxml {version('lxml')}"]
+    versions = [f"CPython {platform.python_version()}", f"lxml {version('lxml')}"]
     if browser is not None:
-        told = subprocess.run([browser, "--version"], capture_output=True, text=True, check=True)
-        shown.append(" ".join(told.stdout.split()[:2]))
+        done = subprocess.run([browser, "--version"], capture_output=True, text=True, check=True)
+        versions.append(" ".join(done.stdout.split()[:2]))
     loads = f"load average {load:.1f} at the start and {os.getloadavg()[0]:.1f} at the end"
-    return f"{', '.join(shown)} on {os.cpu_count()} processors; {loads}"
+    return f"{', '.join(versions)} on {os.cpu_count()} processors; {loads}"

@@ -1,4 +1,4 @@
-"""What DocEng 2011 prints, section 4: precision, recall and F1, bag of words; times."""
+"""Figures published in DocEng 2011, section 4: bag-of-words precision, recall and F1; times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from newscrawl.training.training_report import Approach
 
 HEAD_TITLE = Score(0.61, 0.89, 0.72)
-"""The ``title`` element taken for the title: Tables 1 and 2."""
+"""Baseline: the ``title`` element (Tables 1 and 2)."""
 
 LEARNED: dict[tuple[Approach, Kind], Score] = {
     ("structural", "extra-site"): Score(0.72, 0.90, 0.80),
@@ -26,7 +26,7 @@ LEARNED: dict[tuple[Approach, Kind], Score] = {
 """Tables 1, 2, 4 and 5, on RCD4."""
 
 BODY = Score(0.82, 0.92, 0.87)
-"""Table 6: NCE's relevant content, and what the pipeline leaves of it."""
+"""Table 6: NCE's relevant content, before and after the pipeline."""
 
 NEWS600: dict[tuple[str, str], Score] = {
     ("title", "title element"): Score(0.63, 0.93, 0.75),
@@ -40,7 +40,7 @@ NEWS600: dict[tuple[str, str], Score] = {
 """Table 7: (label, approach)."""
 
 LOSS = 0.01
-"""Most F1 that the restriction to relevant nodes costs."""
+"""Maximum loss of F1 by the restriction to relevant nodes."""
 
 SAVING = "35 to 40 %"
-"""Share of the time that it saves."""
+"""Share of the time saved by the restriction."""

@@ -1,4 +1,4 @@
-"""The pages of corpora as the classifiers see them, the whole tree beside the relevant nodes."""
+"""Examples of labelled pages with the relevant nodes and with all text nodes."""
 
 from __future__ import annotations
 
@@ -27,53 +27,54 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A page as the classifiers see it."""
+    """Two examples of one page."""
 
     page: LabelledPage
-    #: the relevant nodes and all before them
+    #: relevant nodes and all nodes before them
     relevant: Example
-    #: every text node
+    #: all text nodes
     whole: Example
-    #: row from which on the nodes evaluated are NCE's: the first of its forest
+    #: first row of NCE's forest
     start: int
 
     def body(self, *, after: int | None = None, without: Sequence[int] = ()) -> str:
-        """Return the text of the relevant nodes, those *after* a row, *without* some rows."""
-        least = self.start if after is None else max(self.start, after + 1)
+        """Return the text of NCE's relevant nodes *after* a row, *without* some rows."""
+        first = self.start if after is None else max(self.start, after + 1)
         nodes = self.relevant.nodes
         return " ".join(
             text
             for row, text in zip(nodes.rows, nodes.texts, strict=True)
-            if row >= least and row not in without
+            if row >= first and row not in without
         )
 
 
 def labelled_pages(folders: Sequence[Path], limit: int | None = None) -> list[LabelledPage]:
-    """Return the pages with a title or a date, at most *limit* of a corpus, spread evenly.
+    """Return the pages with a labelled title or date, at most *limit* per corpus, evenly spaced.
 
     Raises :exc:`~newscrawl.corpora.corpus.CorpusError`.
     """
     found = []
     for folder in folders:
-        found += spread([one for one in load_corpus(folder).pages if one.title or one.date], limit)
+        pages = load_corpus(folder).pages
+        found += spread([page for page in pages if page.title or page.date], limit)
     return found
 
 
-def spread(pages: Sequence[T], most: int | None) -> list[T]:
-    """Return at most *most* of *pages*, taken at equal distances."""
-    if most is None or len(pages) <= most:
+def spread(pages: Sequence[T], limit: int | None) -> list[T]:
+    """Return at most *limit* evenly spaced elements of *pages*."""
+    if limit is None or len(pages) <= limit:
         return list(pages)
-    return [pages[place * len(pages) // most] for place in range(most)]
+    return [pages[number * len(pages) // limit] for number in range(limit)]
 
 
 def read_pages(pages: Sequence[LabelledPage], workers: int) -> list[Reading]:
-    """Return the readings of *pages*, in order; those that are no pages are left out."""
+    """Return the readings of *pages* in order, without pages that cannot be parsed."""
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         return [found for found in pool.map(read_page, pages, chunksize=8) if found is not None]
 
 
 def read_page(page: LabelledPage) -> Reading | None:
-    """Return the reading of *page*; None where it is no page."""
+    """Return the reading of *page*, None if it cannot be parsed."""
     try:
         document = parse_document(page.html())
     except DocumentError:
@@ -87,6 +88,6 @@ def read_page(page: LabelledPage) -> Reading | None:
 
 
 def examples_of(readings: Sequence[Reading], *, whole: bool = False) -> Examples:
-    """Return what is learned from *readings*: of the relevant nodes, or of the whole tree."""
-    examples = [one.whole if whole else one.relevant for one in readings]
-    return Examples([one.page for one in readings], examples, [])
+    """Return the examples of *readings*, with relevant nodes or all text nodes."""
+    examples = [reading.whole if whole else reading.relevant for reading in readings]
+    return Examples([reading.page for reading in readings], examples, [])

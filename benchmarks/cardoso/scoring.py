@@ -1,4 +1,4 @@
-"""What the classifiers find in folds, and what of it is right."""
+"""Out-of-fold results of the classifiers, and their scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL = "all"
 
 
 class Pair(NamedTuple):
-    """A page's text found, and that of its label."""
+    """Extracted and labelled text of a page."""
 
     page: LabelledPage
     found: str
@@ -40,70 +40,70 @@ class Pair(NamedTuple):
 
     @property
     def f1(self) -> float:
-        """F1 of the page, bag of words."""
+        """Bag-of-words F1 of the page."""
         return bag_score(words(self.found), words(self.label)).f1
 
     @property
     def exact(self) -> bool:
-        """Whether both have the same words."""
+        """Whether both texts have the same words."""
         return words(self.found) == words(self.label)
 
 
 def find_in_folds(
-    examples: Examples, kind: Kind, shown: Sequence[Example] | None = None
+    examples: Examples, kind: Kind, scored: Sequence[Example] | None = None
 ) -> list[ClassifiedNodes]:
-    """Return what models that were fitted to other folds find: the title-dependent pair's.
+    """Return the out-of-fold results of the title-dependent models.
 
-    *shown* are the same pages as the models shall see them, where that is not as they were fitted.
+    *scored* are other examples of the same pages, if they differ from the training examples.
     """
-    place = folds(examples.pages, kind)
+    fold_of = folds(examples.pages, kind)
     models = [
-        one._replace(independent_date=None)
-        for one in fold_models(examples.pages, examples.examples, place)
+        models._replace(free_date=None)
+        for models in fold_models(examples.pages, examples.examples, fold_of)
     ]
-    return out_of_fold(examples.examples if shown is None else shown, place, models)
+    return out_of_fold(examples.examples if scored is None else scored, fold_of, models)
 
 
 def title_pairs(
     pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
 ) -> Iterator[Pair]:
-    """Yield the titles of the pages that have a labelled one."""
-    for page, one, it in zip(pages, examples, found, strict=True):
-        if one.title:
-            yield Pair(page, title_text(one, it), one.title)
+    """Yield the titles of pages with a labelled title."""
+    for page, example, nodes in zip(pages, examples, found, strict=True):
+        if example.title:
+            yield Pair(page, title_text(example, nodes), example.title)
 
 
 def head_title_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
-    """Yield the ``title`` elements, the papers' baseline."""
-    for one in readings:
-        if one.relevant.title:
-            yield Pair(one.page, one.relevant.head_title, one.relevant.title)
+    """Yield the ``title`` elements, the baseline of the paper."""
+    for reading in readings:
+        if reading.relevant.title:
+            yield Pair(reading.page, reading.relevant.head_title, reading.relevant.title)
 
 
 def date_pairs(
     pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
 ) -> Iterator[Pair]:
-    """Yield the dates of the pages that have a labelled one."""
-    for page, one, it in zip(pages, examples, found, strict=True):
-        if one.date:
-            yield Pair(page, date_text(one, it), one.date)
+    """Yield the dates of pages with a labelled date."""
+    for page, example, nodes in zip(pages, examples, found, strict=True):
+        if example.date:
+            yield Pair(page, date_text(example, nodes), example.date)
 
 
 def nce_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
-    """Yield NCE's relevant content, taken for the body."""
-    for one in readings:
-        if one.page.body:
-            yield Pair(one.page, one.body(), one.page.body)
+    """Yield NCE's relevant content as the body."""
+    for reading in readings:
+        if reading.page.body:
+            yield Pair(reading.page, reading.body(), reading.page.body)
 
 
 def body_pairs(readings: Iterable[Reading], found: Iterable[ClassifiedNodes]) -> Iterator[Pair]:
-    """Yield the bodies: what is relevant from the title on, but for title and date (3.4.3)."""
-    for one, it in zip(readings, found, strict=True):
-        if one.page.body:
-            rows = one.relevant.nodes.rows
-            after = None if it.title is None else rows[it.title]
-            text = one.body(after=after, without=[rows[place] for place in it.date])
-            yield Pair(one.page, text, one.page.body)
+    """Yield the bodies: relevant nodes after the title, without the date (section 3.4.3)."""
+    for reading, nodes in zip(readings, found, strict=True):
+        if reading.page.body:
+            rows = reading.relevant.nodes.rows
+            after = None if nodes.title is None else rows[nodes.title]
+            text = reading.body(after=after, without=[rows[index] for index in nodes.date])
+            yield Pair(reading.page, text, reading.page.body)
 
 
 def score_of_pairs(pairs: Iterable[Pair]) -> Scores:
@@ -112,7 +112,7 @@ def score_of_pairs(pairs: Iterable[Pair]) -> Scores:
 
 
 def by_group(pairs: Iterable[Pair], group_of: Callable[[LabelledPage], str]) -> dict[str, Scores]:
-    """Return the scores of all *pairs* and of those of each group of pages."""
+    """Return the scores of all *pairs* and of each group of pages."""
     groups: dict[str, list[Pair]] = {ALL: []}
     for pair in pairs:
         groups[ALL].append(pair)
@@ -122,7 +122,7 @@ def by_group(pairs: Iterable[Pair], group_of: Callable[[LabelledPage], str]) -> 
 
 def cell(score: Score, digits: int = 3) -> str:
     """Return precision, recall and F1 as text."""
-    return " / ".join(figure(one, digits) for one in score)
+    return " / ".join(figure(value, digits) for value in score)
 
 
 def figure(value: float, digits: int = 3) -> str:

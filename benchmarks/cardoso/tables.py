@@ -1,4 +1,4 @@
-"""Tables 1, 2 and 4 to 7 of DocEng 2011, and what the restriction to relevant nodes loses."""
+"""Tables 1, 2 and 4 to 7 of DocEng 2011, and the loss by the restriction to relevant nodes."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ APPROACHES: dict[str, Approach] = {
 
 
 def quality_tables(readings: Sequence[Reading]) -> Iterator[Table]:
-    """Yield the tables of what is found on *readings*, cross-validated."""
-    names = list(dict.fromkeys(one.page.corpus for one in readings))
-    results = {(one.approach, one.kind): one.found for one in cross_validate(examples_of(readings))}
+    """Yield the tables of cross-validated results on *readings*."""
+    names = list(dict.fromkeys(reading.page.corpus for reading in readings))
+    results = {(it.approach, it.kind): it.found for it in cross_validate(examples_of(readings))}
     for title, approach in APPROACHES.items():
         yield learned_table(title, approach, readings, results)
     yield body_table(readings, results)
-    yield strangers_table(readings, names)
+    yield transfer_table(readings, names)
     yield restriction_table(readings, results)
 
 
 def learned_table(
     title: str, approach: Approach, readings: Sequence[Reading], results: Results
 ) -> Table:
-    """Return the table of an approach, in both kinds of folds."""
-    pages, examples = _sides(readings)
+    """Return the table of one approach in both kinds of folds."""
+    pages, examples = _pages_and_examples(readings)
     titles = approach in ("structural", "visual")
     pairs_of = title_pairs if titles else date_pairs
     rows = []
@@ -76,7 +76,7 @@ def learned_table(
 
 
 def body_table(readings: Sequence[Reading], results: Results) -> Table:
-    """Return Table 6: NCE's relevant content, and what the pipeline leaves of it."""
+    """Return Table 6: NCE's relevant content, before and after the pipeline."""
     rows = [_row("NCE", BODY, nce_pairs(readings))]
     for kind in KINDS:
         pairs = body_pairs(readings, results["dependent", kind])
@@ -84,70 +84,70 @@ def body_table(readings: Sequence[Reading], results: Results) -> Table:
     return Table("Table 6: bodies", _columns(readings, "RCD4, paper"), rows)
 
 
-def strangers_table(readings: Sequence[Reading], names: Sequence[str]) -> Table:
-    """Return Table 7: each corpus by models that were fitted to the others, no site in both."""
+def transfer_table(readings: Sequence[Reading], names: Sequence[str]) -> Table:
+    """Return Table 7: each corpus with models trained on other sites of the other corpora."""
     scores: dict[str, dict[tuple[str, str], Scores]] = {}
     for name in names:
-        held = [one for one in readings if one.page.corpus == name]
-        others = [one for one in readings if one.page.corpus != name]
-        scores[name] = strangers_scores(held, others)
+        scored = [reading for reading in readings if reading.page.corpus == name]
+        training = [reading for reading in readings if reading.page.corpus != name]
+        scores[name] = transfer_scores(scored, training)
     rows = []
     for label, approach in NEWS600:
         found = [scores[name].get((label, approach)) for name in names]
-        today = [cell(one.micro) if one else "" for one in found]
+        today = [cell(it.micro) if it else "" for it in found]
         rows.append([label, approach, cell(NEWS600[label, approach], 2), *today])
     columns = ("label", "approach", "NEWS600, paper", *names)
     return Table("Table 7: another corpus", columns, rows)
 
 
-def strangers_scores(
-    held: Sequence[Reading], others: Sequence[Reading]
+def transfer_scores(
+    scored: Sequence[Reading], training: Sequence[Reading]
 ) -> dict[tuple[str, str], Scores]:
-    """Return what models fitted to *others* score on *held*, by (label, approach) of Table 7."""
-    sites = {name for one in held for name in site_names(one.page)}
-    fitted = [one.relevant for one in others if sites.isdisjoint(site_names(one.page))]
-    models = fit_models(fitted)._replace(independent_date=None)
-    pages, examples = _sides(held)
-    found = [classify(one.nodes, models) for one in examples]
+    """Return the scores on *scored* of models fitted to *training*, by (label, approach)."""
+    sites = {name for reading in scored for name in site_names(reading.page)}
+    others = [it.relevant for it in training if sites.isdisjoint(site_names(it.page))]
+    models = fit_models(others)._replace(free_date=None)
+    pages, examples = _pages_and_examples(scored)
+    found = [classify(example.nodes, models) for example in examples]
     pairs: dict[tuple[str, str], Iterable[Pair]] = {
-        ("title", "title element"): head_title_pairs(held),
+        ("title", "title element"): head_title_pairs(scored),
         ("title", "our approach"): title_pairs(pages, examples, found),
         ("date", "our approach"): date_pairs(pages, examples, found),
-        ("body", "our approach"): body_pairs(held, found),
+        ("body", "our approach"): body_pairs(scored, found),
     }
-    return {which: score_of_pairs(one) for which, one in pairs.items()}
+    return {key: score_of_pairs(group) for key, group in pairs.items()}
 
 
 def restriction_table(readings: Sequence[Reading], results: Results) -> Table:
-    """Return what the restriction to relevant nodes loses, beside the whole tree."""
-    pages, relevant = _sides(readings)
-    whole = [one.whole for one in readings]
+    """Return the F1 with relevant nodes and with all text nodes."""
+    pages, relevant = _pages_and_examples(readings)
+    whole = [reading.whole for reading in readings]
     rows = []
     for kind in KINDS:
-        everywhere = find_in_folds(examples_of(readings, whole=True), kind)
+        whole_results = find_in_folds(examples_of(readings, whole=True), kind)
         for label, pairs_of in (("title", title_pairs), ("date", date_pairs)):
             restricted = score_of_pairs(pairs_of(pages, relevant, results["dependent", kind]))
-            full = score_of_pairs(pairs_of(pages, whole, everywhere))
+            full = score_of_pairs(pairs_of(pages, whole, whole_results))
             f1s = restricted.micro.f1, full.micro.f1
             loss = f1s[1] - f1s[0]
             rows.append([label, kind, *map(figure, f1s), f"{loss:+.3f}", f"<= {LOSS}"])
-    counts = (sum(len(one.nodes) for one in side) for side in (relevant, whole))
-    rows.append(["text nodes evaluated", "", *(f"{count:,}" for count in counts), "", ""])
+    counts = (sum(len(example.nodes) for example in group) for group in (relevant, whole))
+    rows.append(["classified text nodes", "", *(f"{count:,}" for count in counts), "", ""])
     columns = ("", "folds", "relevant nodes", "whole tree", "loss", "loss, paper")
     return Table("Restriction to relevant nodes: F1", columns, rows)
 
 
-def _sides(readings: Sequence[Reading]) -> tuple[list[LabelledPage], list[Example]]:
-    return [one.page for one in readings], [one.relevant for one in readings]
+def _pages_and_examples(readings: Sequence[Reading]) -> tuple[list[LabelledPage], list[Example]]:
+    return [reading.page for reading in readings], [reading.relevant for reading in readings]
 
 
 def _columns(readings: Sequence[Reading], published: str) -> tuple[str, ...]:
-    names = dict.fromkeys(one.page.corpus for one in readings)
+    names = dict.fromkeys(reading.page.corpus for reading in readings)
     return ("", published, "pages", "today, all", "F1 over pages", *names)
 
 
 def _row(name: str, published: Score, pairs: Iterable[Pair]) -> list[str]:
-    found = by_group(pairs, lambda page: page.corpus)
-    every = found.pop(ALL)
-    today = (str(every.pages), cell(every.micro), figure(every.macro))
-    return [name, cell(published, 2), *today, *(cell(one.micro) for one in found.values())]
+    scores = by_group(pairs, lambda page: page.corpus)
+    total = scores.pop(ALL)
+    today = (str(total.pages), cell(total.micro), figure(total.macro))
+    return [name, cell(published, 2), *today, *(cell(it.micro) for it in scores.values())]

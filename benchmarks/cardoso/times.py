@@ -1,9 +1,8 @@
-"""Table 3 of DocEng 2011: what title extraction costs, and what the restriction saves.
+"""Table 3 of DocEng 2011: cost of title extraction, and savings of the restriction.
 
-All steps run on a page in turn, some rounds, before the next page is read; a step's time is its
-least CPU time. ``cached``: the process has seen the page's sheets; ``new process``: it has seen
-nothing. Chromium's time is that of its process tree, for loading the page and asking the style of
-its text; as in the paper the time is added that the classifier takes once its features are there.
+The time of a step is the minimum CPU time of interleaved rounds. ``cached``: the process has used
+the page's style sheets before; ``new process``: empty caches. Chromium's time is that of its process
+tree for loading the page and reading the style of its text, plus the classifier as in the paper.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ TAG_STYLES = "style of the tags"
 
 
 class Step(NamedTuple):
-    """An extraction whose cost depends on what was seen before."""
+    """Extraction step whose cost depends on the caches."""
 
     name: str
     whole: bool = False
@@ -74,11 +73,11 @@ PUBLISHED = {
     PLAIN_BROWSER: "10.80",
     IMAGE_BROWSER: "39.16",
 }
-"""Table 3: times relative to the strictly structural approach; the browser was WebKit."""
+"""Table 3: times relative to the structural approach; the browser was WebKit."""
 
 
 class Timed:
-    """A page and the least CPU time of each step, in seconds."""
+    """A page and the minimum CPU time of each step, in seconds."""
 
     def __init__(self, page: LabelledPage, group: str) -> None:
         self.group = group
@@ -88,7 +87,7 @@ class Timed:
         self.times: dict[str, float] = {}
 
     def measure(self) -> None:
-        """Time every step once; the least time of each stays."""
+        """Time all steps and keep the minimum of each."""
         html, models = self.page.html, self._models
         self._take(PARSE, lambda: lxml.html.document_fromstring(html))
         self._take(HEAD_TITLE, lambda: parse_document(html).title)
@@ -113,7 +112,7 @@ class Timed:
             self._take(named(STYLES, state), action)
 
     def _before(self, state: str, store: SheetStore) -> SheetStore:
-        """Return the store to use in *state*, all else in that state, too."""
+        """Prepare the caches for *state* and return the style sheet store to use."""
         if state == CACHED:
             return store
         forget()
@@ -160,7 +159,7 @@ def _decoded(corpus: Path) -> dict[str, tuple[str, str]]:
 
 
 def _plain_nodes(document: Document) -> TextNodes:
-    """Return the nodes evaluated, all of one style."""
+    """Return the classified nodes, all with the initial style."""
     rows = evaluated_rows(document, nce(document).forest)
     return TextNodes.of(document, rows, lambda _row: INITIAL_STYLE)
 
@@ -172,22 +171,23 @@ def time_pages(pages: Iterable[tuple[LabelledPage, str]], browser_pages: int) ->
         for _ in range(ROUNDS):
             subject.measure()
     for group in groups_of(subjects):
-        shown = spread([one for one in subjects if one.group == group], browser_pages)
+        members = spread([it for it in subjects if it.group == group], browser_pages)
         for name, images in ((PLAIN_BROWSER, False), (IMAGE_BROWSER, True)):
-            costs = browser_costs([one.page for one in shown], images=images) if shown else []
-            for subject, cost in zip(shown, costs, strict=True):
+            loaded = [subject.page for subject in members]
+            costs = browser_costs(loaded, images=images) if members else []
+            for subject, cost in zip(members, costs, strict=True):
                 if cost is not None:
                     subject.times[name] = cost.cpu
     return subjects
 
 
 def groups_of(subjects: Iterable[Timed]) -> list[str]:
-    """Return the groups of pages that were timed."""
+    """Return the groups of the timed pages."""
     return list(dict.fromkeys(subject.group for subject in subjects))
 
 
 def time_tables(subjects: Sequence[Timed]) -> Iterator[Table]:
-    """Yield Table 3 and what the restriction to relevant nodes saves."""
+    """Yield Table 3 and the savings of the restriction to relevant nodes."""
     yield table_3(subjects)
     yield saving_table(subjects)
 
@@ -199,7 +199,7 @@ def table_3(subjects: Sequence[Timed]) -> Table:
     names += [named(step, state) for step in (VISUAL, WHOLE_VISUAL) for state in (CACHED, NEW)]
     rows = []
     for name in [*names, PLAIN_BROWSER, IMAGE_BROWSER]:
-        timed = [[one.times for one in subjects if one.group == group] for group in groups]
+        timed = [[it.times for it in subjects if it.group == group] for group in groups]
         cells = [cell for times in timed for cell in _relative(times, name)]
         rows.append([name, PUBLISHED.get(_without_state(name), ""), *cells])
     columns = ["", "RCD4, paper"]
@@ -213,16 +213,16 @@ def _without_state(name: str) -> str:
 
 
 def _relative(times: Iterable[Mapping[str, float]], name: str) -> list[str]:
-    """Return the time of all pages by that of the structural approach, and the median by parsing."""
-    timed = [one for one in times if name in one]
+    """Return the total relative to the structural approach, and the median relative to parsing."""
+    timed = [page for page in times if name in page]
     if not timed:
         return ["", ""]
-    # As in the paper, which adds to the time of the browser that of the classifier.
-    more = CLASSIFY if name in (PLAIN_BROWSER, IMAGE_BROWSER) else None
-    taken = [one[name] + (one[more] if more else 0) for one in timed]
-    ratio = sum(taken) / sum(one[STRUCTURAL] for one in timed)
+    # the paper adds the classifier to the time of the browser
+    is_browser = name in (PLAIN_BROWSER, IMAGE_BROWSER)
+    seconds = [page[name] + (page[CLASSIFY] if is_browser else 0) for page in timed]
+    ratio = sum(seconds) / sum(page[STRUCTURAL] for page in timed)
     median = statistics.median(
-        seconds / one[PARSE] for seconds, one in zip(taken, timed, strict=True)
+        total / page[PARSE] for total, page in zip(seconds, timed, strict=True)
     )
     return [f"{ratio:.2f}", f"{median:.2f}"]
 
@@ -231,23 +231,23 @@ def saving_table(subjects: Sequence[Timed]) -> Table:
     """Return the share of the time of the whole tree that the relevant nodes save."""
     rows = []
     for group in groups_of(subjects):
-        timed = [one.times for one in subjects if one.group == group]
+        timed = [it.times for it in subjects if it.group == group]
         for part, full in ((VISUAL, WHOLE_VISUAL), (BOTH, WHOLE_BOTH)):
             shares = (
-                1 - sum(one[named(part, state)] for one in timed)
-                / sum(one[named(full, state)] for one in timed)
+                1 - sum(page[named(part, state)] for page in timed)
+                / sum(page[named(full, state)] for page in timed)
                 for state in (CACHED, NEW)
             )  # fmt: skip
             rows.append([group, part.name, *(f"{100 * share:.0f} %" for share in shares), SAVING])
-    columns = ("pages", "what", CACHED, NEW, "paper")
-    return Table("What the restriction to relevant nodes saves of the time", columns, rows)
+    columns = ("pages", "step", CACHED, NEW, "paper")
+    return Table("Time saved by the restriction to relevant nodes", columns, rows)
 
 
 def style_costs(subjects: Sequence[Timed]) -> dict[tuple[str, Source], str]:
-    """Return what each source of style costs, in parses of the page: median and 95th percentile."""
+    """Return the cost of each source of style, in parses: median and 95th percentile."""
     found: dict[tuple[str, Source], str] = {}
     for group in groups_of(subjects):
-        timed = [one.times for one in subjects if one.group == group]
+        timed = [it.times for it in subjects if it.group == group]
         new = _parses(timed, named(STYLES, NEW))
         found[group, "none"] = "0"
         found[group, "tags"] = _parses(timed, TAG_STYLES)

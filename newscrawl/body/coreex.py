@@ -72,7 +72,7 @@ VARIANTS = {
     "R5": CoreExParameters.PUBLISHED,
 }
 """The configurations of Table 1. R6 is R5 on a page that was made XHTML before, which
-:mod:`newscrawl.evaluation.xhtml` does."""
+:mod:`benchmarks.papers.xhtml` does."""
 
 
 def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.TODAY) -> list[int]:

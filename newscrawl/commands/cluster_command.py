@@ -1,4 +1,4 @@
-"""``scrapy cluster``: the near-duplicates among the articles of feeds."""
+"""``scrapy cluster``: finds near-duplicates among the articles of feeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ClusterCommand(ScrapyCommand):
-    """Cluster the articles of feeds and write two tables."""
+    """Cluster the articles of feeds and write articles and clusters."""
 
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
@@ -28,16 +28,16 @@ class ClusterCommand(ScrapyCommand):
         return "[options] FEED..."
 
     def short_desc(self) -> str:
-        """Return what the command does, in a line."""
+        """Return a one-line description."""
         return "Find the near-duplicates among the articles of feeds"
 
     def long_desc(self) -> str:
-        """Return what the command does."""
+        """Return the description."""
         return (
-            "Read the articles of each FEED, JSON Lines (also gzipped), Parquet or a folder of "
-            "segments, in order, and find which tell one story, as NearDuplicatePipeline does under "
-            "the same settings. Write a line for each article, and one for each cluster, as "
-            "Parquet where the name ends with .parquet and as JSON Lines otherwise."
+            "Group articles about the same story in FEEDs: JSON Lines (also gzipped), Parquet or "
+            "folders of segments, in the given order, with the settings of NearDuplicatePipeline. "
+            "Write a row for each article and for each cluster, as Parquet if the file name ends "
+            "with .parquet, otherwise as JSON Lines."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -47,16 +47,18 @@ class ClusterCommand(ScrapyCommand):
             "--articles",
             metavar="FILE",
             default="-",
-            help="where the articles go (default: standard output, as JSON Lines)",
+            help="output file of the articles (default: standard output, as JSON Lines)",
         )
-        parser.add_argument("--clusters", metavar="FILE", help="where the clusters go")
+        parser.add_argument("--clusters", metavar="FILE", help="output file of the clusters")
         parser.add_argument(
-            "--sort", action="store_true", help="take articles by time and URL, not feed by feed"
+            "--sort",
+            action="store_true",
+            help="process articles in order of time and URL, not feed by feed",
         )
         parser.add_argument(
             "--two-pass",
             action="store_true",
-            help="look at all articles before any is clustered: better than any stream can",
+            help="read all articles before clustering: more accurate, needs more memory",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -64,7 +66,7 @@ class ClusterCommand(ScrapyCommand):
         if not args:
             raise UsageError("name at least one feed", print_help=False)
         if opts.two_pass and opts.sort:
-            raise UsageError("--two-pass takes articles in any order", print_help=False)
+            raise UsageError("--two-pass cannot be combined with --sort", print_help=False)
         try:
             rows = self._cluster(args, opts)
             _write(rows, opts)
@@ -83,13 +85,13 @@ class ClusterCommand(ScrapyCommand):
             raise UsageError(str(error), print_help=False) from error
         arrivals: Any = self._arrivals(feeds)
         if opts.sort:
-            arrivals = sorted(arrivals, key=lambda one: (one.story.timestamp, one.story.url))
+            arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
         with progress("clustering", sum(map(count_rows, feeds))) as advance:
             cluster = at_once if opts.two_pass else as_streamed
             return cluster(arrivals, options, advance)
 
     def _arrivals(self, feeds: Sequence[str]) -> Iterator[FeedArticle]:
-        """Yield the articles of *feeds*, and tell on standard error what was none."""
+        """Yield the articles of *feeds*; report skipped rows on standard error."""
         from newscrawl import clock  # noqa: PLC0415
         from newscrawl.defaults import setting  # noqa: PLC0415
         from newscrawl.feeds.cluster_tables import ArrivalReader  # noqa: PLC0415
@@ -105,7 +107,7 @@ class ClusterCommand(ScrapyCommand):
                 else:
                     yield arrival
             if skipped:
-                sys.stderr.write(f"{feed}: {skipped} rows without text or URL were left out\n")
+                sys.stderr.write(f"{feed}: {skipped} rows without text or URL skipped\n")
 
 
 def _write(rows: Sequence[Row], opts: argparse.Namespace) -> None:
@@ -120,8 +122,8 @@ def _write(rows: Sequence[Row], opts: argparse.Namespace) -> None:
     write_rows(opts.articles, rows, ARTICLE_COLUMNS)
     if opts.clusters:
         write_rows(opts.clusters, found, CLUSTER_COLUMNS)
-    several = [one["size"] for one in found if one["size"] > 1]
+    sizes = [cluster["size"] for cluster in found if cluster["size"] > 1]
     sys.stderr.write(
-        f"{len(rows)} articles, {len(found)} clusters, {len(several)} of them with more than one "
-        f"article, {max(several, default=1)} at most\n"
+        f"{len(rows)} articles, {len(found)} clusters, {len(sizes)} with several articles "
+        f"(at most {max(sizes, default=1)})\n"
     )

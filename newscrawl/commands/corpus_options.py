@@ -1,4 +1,4 @@
-"""What the commands that read corpora share."""
+"""Options and output of the commands that read corpora."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from newscrawl.extraction.methods import LEARNED, METHODS
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from newscrawl.corpora.corpus import Corpus
 
 
 def load_corpora(folders: Iterable[str]) -> list[Corpus]:
-    """Return the corpora in *folders*; raise ``UsageError`` saying what is wrong with one."""
+    """Return the corpora in *folders*. Raises ``UsageError`` if one is invalid."""
     from newscrawl.corpora.corpus import CorpusError, load_corpus  # noqa: PLC0415
 
     try:
@@ -32,18 +32,18 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
     return corpora
 
 
-def check_method(method: str, known: Collection[str] = METHODS, *, fitted: bool = False) -> None:
-    """Raise ``UsageError`` if *method* is not *known*, or cannot be fitted and is not yet *fitted*."""
-    if method not in known:
-        names = ", ".join(sorted(known))
-        raise UsageError(f"unknown method {method!r}; there are: {names}", print_help=False)
+def check_method(method: str, *, fitted: bool = False) -> None:
+    """Raise ``UsageError`` for an unknown *method*; without *fitted* models, require scikit-learn."""
+    if method not in METHODS:
+        names = ", ".join(sorted(METHODS))
+        raise UsageError(f"unknown method {method!r}; available: {names}", print_help=False)
     if method in LEARNED and not fitted:
         require("sklearn", "scikit-learn")
 
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
-    """Show a bar on a terminal; yield the function that moves it, by one if not told how far."""
+    """Show a progress bar on a terminal; yield the function that advances it, by 1 by default."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
@@ -54,7 +54,7 @@ def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
 
 
 def save_text(path: Path, text: str) -> None:
-    """Write *text* to *path*; raise ``UsageError`` where that fails."""
+    """Write *text* to *path*. Raises ``UsageError`` on failure."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

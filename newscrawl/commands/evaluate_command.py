@@ -1,6 +1,6 @@
 """``scrapy evaluate``: precision, recall and F1 of a method on labelled pages.
 
-What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
+Imports that only a run needs are inside functions, as ``scrapy`` loads all commands at start.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from scrapy.exceptions import UsageError
 from newscrawl.commands.corpus_options import check_method, load_corpora, progress, save_text
 from newscrawl.commands.evaluate_families import evaluate_families
 from newscrawl.commands.evaluate_near_duplicates import evaluate_near_duplicates
-from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED, METHODS
-from newscrawl.optional import require
+from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED
 
 if TYPE_CHECKING:
     import argparse
@@ -42,15 +41,15 @@ class EvaluateCommand(ScrapyCommand):
         return "[options] CORPUS..."
 
     def short_desc(self) -> str:
-        """Return what the command does, in a line."""
+        """Return a one-line description."""
         return "Score an extraction method on folders of labelled pages"
 
     def long_desc(self) -> str:
-        """Return what the command does."""
+        """Return the description."""
         return (
             "Extract the labelled pages of each CORPUS, a folder with truth.jsonl and pages/, and "
             "print precision, recall and F1 of relevant content, body, title and date. With --task "
-            "families CORPUS is the folder that holds all corpora."
+            "families, CORPUS is the folder that contains all corpora."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -60,70 +59,78 @@ class EvaluateCommand(ScrapyCommand):
             "--task",
             choices=("articles", "families", "near-duplicates"),
             default="articles",
-            help="what to score: fields of articles; the same for each family of the corpora in one "
-            "folder, next to trafilatura; or clusters of articles, found in whole pages, in the "
-            "bodies extracted and in those labelled (default: %(default)s)",
+            help="articles: extracted fields; families: the same by family of corpora, compared "
+            "with trafilatura; near-duplicates: clusters found in whole pages, extracted bodies "
+            "and labelled bodies (default: %(default)s)",
         )
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="method to score (default: %(default)s)"
         )
         parser.add_argument(
-            "--against", metavar="METHOD", help="compare with METHOD: paired bootstrap over sites"
+            "--against",
+            metavar="METHOD",
+            help="compare with METHOD by a paired bootstrap over sites",
         )
         parser.add_argument(
             "--half",
             choices=("tune", "test", "all"),
             default="all",
-            help="sites to score: those that constants were fitted on, the others, or all "
+            help="sites to score: those that constants were tuned on, the others, or all "
             "(default: %(default)s)",
         )
         parser.add_argument(
             "--folds",
             choices=("extra-site", "intra-site"),
             default="extra-site",
-            help="what learned methods are fitted to: the pages of other sites, or other pages of "
-            "all sites; three folds (default: %(default)s)",
+            help="training pages of learned methods, in three folds: pages of other sites, or "
+            "other pages of all sites (default: %(default)s)",
         )
         parser.add_argument(
             "--models",
             metavar="DIR",
-            help="score the models in DIR, which must not have seen the sites, in place of folds",
+            help="use the models in DIR, trained on other sites, instead of training in folds",
         )
-        parser.add_argument("--by-site", action="store_true", help="print one row a site, too")
-        parser.add_argument("--by-language", action="store_true", help="and one row a language")
+        parser.add_argument("--by-site", action="store_true", help="also print a row per site")
         parser.add_argument(
-            "--worst", type=int, default=10, metavar="N", help="worst pages to list (default: 10)"
+            "--by-language", action="store_true", help="also print a row per language"
         )
         parser.add_argument(
-            "--limit", type=int, metavar="N", help="score the first N pages of each corpus only"
+            "--worst",
+            type=int,
+            default=10,
+            metavar="N",
+            help="number of worst pages to list (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--limit", type=int, metavar="N", help="score only the first N pages of each corpus"
         )
         parser.add_argument(
             "--workers",
             type=int,
             default=os.cpu_count() or 1,
             metavar="N",
-            help="processes to use, 0 for none but this (default: %(default)s)",
+            help="worker processes; 0: extract in this process (default: %(default)s)",
         )
         parser.add_argument(
             "--page",
             metavar="FILE",
-            help="write what the method's paper prints, and ours, to FILE: a page in Markdown",
+            help="near-duplicates: also write the tables to FILE as Markdown",
         )
         parser.add_argument(
             "--baseline",
             metavar="FILE",
-            help="families: compare with the run that wrote FILE by --json; the exit code is 1 if "
-            "a family lost more than its noise",
+            help="families: compare with the report in FILE, written by --json; the exit code is 1 "
+            "if a family got worse by more than its noise",
         )
         parser.add_argument(
             "--cache",
             metavar="DIR",
-            help="families: keep trafilatura's bodies in DIR, not in the user's cache folder",
+            help="families: folder for the output of trafilatura (default: the user's cache folder)",
         )
         parser.add_argument(
             "--json",
             metavar="FILE",
-            help="write all figures to FILE; '-': to standard output, in place of the tables",
+            help="write all figures to FILE; '-': print them instead of the tables",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -135,15 +142,13 @@ class EvaluateCommand(ScrapyCommand):
         if opts.task == "families":
             self.exitcode = 0 if evaluate_families(args, opts) else 1
             return
-        _check_methods(opts)
+        for method in filter(None, (opts.method, opts.against)):
+            check_method(method, fitted=bool(opts.models))
         corpora = load_corpora(args)
         pages = [page for corpus in corpora for page in _choose(corpus, opts)]
         if not pages:
             raise UsageError("no labelled page to score", print_help=False)
-        report = _report(corpora, pages, opts)
-        if opts.page:
-            _write_page(report, args, opts)
-        _write(report, opts)
+        _write(_report(corpora, pages, opts), opts)
 
 
 def _check_options(args: Sequence[str], opts: argparse.Namespace) -> None:
@@ -152,19 +157,8 @@ def _check_options(args: Sequence[str], opts: argparse.Namespace) -> None:
     for name in ("worst", "limit", "workers"):
         if (value := getattr(opts, name)) is not None and value < 0:
             raise UsageError(f"--{name} must not be negative", print_help=False)
-
-
-def _check_methods(opts: argparse.Namespace) -> None:
-    from newscrawl.evaluation.page_scores import CLEANED  # noqa: PLC0415
-    from newscrawl.evaluation.papers import paper_of  # noqa: PLC0415
-
-    known_methods = {*METHODS, *CLEANED}
-    for method in filter(None, (opts.method, opts.against)):
-        check_method(method, known_methods, fitted=bool(opts.models))
-        if method in CLEANED:
-            require("html5lib", "html5lib")
-    if opts.page and not paper_of(opts.method):
-        raise UsageError(f"no paper prints figures of method {opts.method}", print_help=False)
+    if opts.page and opts.task != "near-duplicates":
+        raise UsageError("--page requires --task near-duplicates", print_help=False)
 
 
 def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
@@ -176,9 +170,7 @@ def _report(
     corpora: Sequence[Corpus], pages: Sequence[LabelledPage], opts: argparse.Namespace
 ) -> dict[str, Any]:
     from newscrawl.evaluation.evaluation_report import build_report  # noqa: PLC0415
-    from newscrawl.evaluation.papers import paper_of  # noqa: PLC0415
 
-    paper = paper_of(opts.method)
     return build_report(
         opts.method,
         opts.half,
@@ -186,7 +178,6 @@ def _report(
         _score(pages, opts.method, opts),
         others=_score(pages, opts.against, opts) if opts.against else (),
         against=opts.against,
-        as_published=_watched(paper.measure, pages, "as in the paper", opts) if paper else (),
         worst=opts.worst,
     )
 
@@ -197,26 +188,27 @@ def _score(
     from newscrawl.evaluation.page_scores import evaluate  # noqa: PLC0415
 
     if method not in LEARNED:
-        return _watched(evaluate, pages, method, opts, method=method)
+        return _with_progress(evaluate, pages, method, opts, method=method)
     if opts.models:
-        folder = _unseeing(pages, method, Path(opts.models))
-        return _watched(evaluate, pages, method, opts, method=method, models=folder)
+        folder = Path(opts.models)
+        _check_training_sites(pages, method, folder)
+        return _with_progress(evaluate, pages, method, opts, method=method, models=folder)
     from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold  # noqa: PLC0415
     from newscrawl.training.training_errors import TooFewPagesError  # noqa: PLC0415
 
     try:
-        return _watched(
+        return _with_progress(
             evaluate_out_of_fold, pages, method, opts, steps=2, method=method, kind=opts.folds
         )
     except TooFewPagesError as error:
         raise UsageError(
-            f"{error}: method {method} is scored on pages that its models have not seen; "
-            "name --models, or another --method",
+            f"{error}: the models of method {method} are trained on other pages than those "
+            "scored; use --models or another --method",
             print_help=False,
         ) from error
 
 
-def _watched(
+def _with_progress(
     function: Callable[..., list[T]],
     pages: Sequence[LabelledPage],
     label: str,
@@ -225,36 +217,26 @@ def _watched(
     steps: int = 1,
     **arguments: Any,
 ) -> list[T]:
-    """Call *function*, which takes so many *steps* on each page, and show how far it is."""
+    """Call *function* with a progress bar; it advances *steps* times for each page."""
     with progress(label, steps * len(pages)) as advance:
         return function(pages, workers=opts.workers, advance=advance, **arguments)
 
 
-def _unseeing(pages: Sequence[LabelledPage], method: str, folder: Path) -> Path:
-    """Return the *folder* of models, none of which has seen a site of *pages*."""
+def _check_training_sites(pages: Sequence[LabelledPage], method: str, folder: Path) -> None:
+    """Raise ``UsageError`` if the models in *folder* were trained on sites of *pages*."""
     from newscrawl.ensemble.ensemble import ModelError  # noqa: PLC0415
     from newscrawl.evaluation.out_of_fold import seen  # noqa: PLC0415
 
     try:
-        known = seen(pages, LEARNED[method](folder))
+        trained_on = seen(pages, LEARNED[method](folder))
     except (ModelError, OSError) as error:
         raise UsageError(str(error), print_help=False) from error
-    if known:
+    if trained_on:
         raise UsageError(
-            f"{folder} was trained on {len(known)} of the {len(pages)} pages' sites, {known[0].site} "
-            "for one; without --models the method is scored out of fold",
+            f"the models in {folder} were trained on the sites of {len(trained_on)} of the "
+            f"{len(pages)} pages, such as {trained_on[0].site}; omit --models to train in folds",
             print_help=False,
         )
-    return folder
-
-
-def _write_page(report: dict[str, Any], corpora: Sequence[str], opts: argparse.Namespace) -> None:
-    from newscrawl.evaluation.evaluation_report import paper_tables  # noqa: PLC0415
-    from newscrawl.evaluation.papers import document, paper_of  # noqa: PLC0415
-
-    command = f"scrapy evaluate {' '.join(corpora)} --method {opts.method} --page {opts.page}"
-    if paper := paper_of(opts.method):
-        save_text(Path(opts.page), document(paper, command, paper_tables(report)))
 
 
 def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:

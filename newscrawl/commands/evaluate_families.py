@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
-    """Score all families of the corpora in the folder *args*, and print the report.
+    """Score all families of the corpora in the folder *args* and print the report.
 
-    Return False if a family lost more than its noise against the baseline.
+    Returns False if a family got worse than the baseline by more than its noise.
     """
     from newscrawl.corpora.tables import print_tables  # noqa: PLC0415
     from newscrawl.evaluation.families import build_report, is_worse  # noqa: PLC0415
@@ -34,8 +34,8 @@ def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
 
     _check(args, opts)
     baseline = _read_baseline(Path(opts.baseline)) if opts.baseline else None
-    scored, learn_from = _load(Path(args[0]), opts)
-    pages = _measure(scored, learn_from, opts)
+    scored, training = _load(Path(args[0]), opts)
+    pages = _measure(scored, training, opts)
     report = build_report(opts.method, pages, peer=peer_version(), baseline=baseline)
     text = json.dumps(report, ensure_ascii=False) + "\n"
     if opts.json == "-":
@@ -49,7 +49,7 @@ def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
 
 def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     if len(args) != 1:
-        raise UsageError("name the folder that holds the corpora", print_help=False)
+        raise UsageError("name one folder that contains the corpora", print_help=False)
     check_method(opts.method)
 
 
@@ -60,21 +60,21 @@ def _read_baseline(path: Path) -> list[FamilyPage]:
         report = json.loads(path.read_text(encoding="utf-8"))
         return [FamilyPage.from_plain(row) for row in report["pages"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"{path} is not a report that --task families wrote with --json: {error}"
+        message = f"{path} is not a report written by --task families --json: {error}"
         raise UsageError(message, print_help=False) from error
 
 
 def _load(folder: Path, opts: argparse.Namespace) -> tuple[list[LabelledPage], list[LabelledPage]]:
-    """Return the pages to score and those to learn from, of the corpora that there are."""
+    """Return the pages to score and the pages for training."""
     from newscrawl.evaluation.families import FAMILY_OF, MAY_TRAIN  # noqa: PLC0415
 
     names = [*FAMILY_OF, *sorted(MAY_TRAIN - FAMILY_OF.keys())]
     missing = [name for name in names if not (folder / name).is_dir()]
     if missing == names:
-        message = f"no corpus in {folder}; there may be: {', '.join(names)}"
+        message = f"no corpus in {folder}; supported: {', '.join(names)}"
         raise UsageError(message, print_help=False)
     if missing:
-        sys.stderr.write(f"not in {folder}, left out: {', '.join(missing)}\n")
+        sys.stderr.write(f"not in {folder}, skipped: {', '.join(missing)}\n")
     present = [str(folder / name) for name in names if name not in missing]
     pages = [page for corpus in load_corpora(present) for page in corpus.pages[: opts.limit]]
     scored = [page for page in pages if page.corpus in FAMILY_OF]
@@ -84,21 +84,21 @@ def _load(folder: Path, opts: argparse.Namespace) -> tuple[list[LabelledPage], l
 
 
 def _measure(
-    pages: Sequence[LabelledPage], learn_from: Sequence[LabelledPage], opts: argparse.Namespace
+    pages: Sequence[LabelledPage], training: Sequence[LabelledPage], opts: argparse.Namespace
 ) -> list[FamilyPage]:
     from newscrawl.evaluation.families import FamilyPage, with_peers  # noqa: PLC0415
     from newscrawl.evaluation.trafilatura_bodies import MODES, peer_version  # noqa: PLC0415
 
-    results = list(map(FamilyPage.of, _score(pages, learn_from, opts)))
+    results = list(map(FamilyPage.of, _score(pages, training, opts)))
     if peer_version() is None:
-        sys.stderr.write("trafilatura is not installed: not compared (`make families` does)\n")
+        sys.stderr.write("trafilatura is not installed: no comparison (use `make families`)\n")
         return results
     bodies = {mode: _peer_bodies(pages, mode, opts) for mode in MODES}
     return with_peers(results, pages, bodies)
 
 
 def _score(
-    pages: Sequence[LabelledPage], learn_from: Sequence[LabelledPage], opts: argparse.Namespace
+    pages: Sequence[LabelledPage], training: Sequence[LabelledPage], opts: argparse.Namespace
 ) -> list[PageOutcome[PageScores]]:
     from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold  # noqa: PLC0415
     from newscrawl.evaluation.page_scores import evaluate  # noqa: PLC0415
@@ -106,12 +106,12 @@ def _score(
 
     options: dict[str, Any] = {"workers": opts.workers, "nodes": False}
     learned = opts.method in LEARNED
-    with progress(opts.method, len(pages) + learned * len(learn_from)) as advance:
+    with progress(opts.method, len(pages) + learned * len(training)) as advance:
         if not learned:
             return evaluate(pages, opts.method, advance=advance, **options)
         try:
             return evaluate_out_of_fold(
-                pages, opts.method, opts.folds, learn_from=learn_from, advance=advance, **options
+                pages, opts.method, opts.folds, learn_from=training, advance=advance, **options
             )
         except TooFewPagesError as error:
             raise UsageError(f"{error}: name another --method", print_help=False) from error

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 _HEAD = """\
 # Near-duplicates: results
 
-Scores on made clusters: real stories put into other sites' real pages, whole (*verbatim*), cut
-(*trim*), with a box in between (*boiler*), with 5 % of the words changed (*edit*), with other
-paragraphs (*update*) and much changed (*heavy*), among untouched pages. What each input is and what
-the columns mean is in {doc}`../internals/evaluation`.
+Scores on generated clusters: real stories inserted into real pages of other sites, complete
+(*verbatim*), cut (*trim*), with a box inside (*boiler*), with 5 % of the words changed (*edit*),
+with other paragraphs (*update*) and heavily edited (*heavy*), among unchanged pages. The inputs and
+columns are described in {doc}`../near-duplicates`.
 """
 
 
 def evaluate_near_duplicates(args: Sequence[str], opts: argparse.Namespace) -> None:
-    """Score what finds near-duplicates on the corpus in *args* and print the report."""
+    """Score near-duplicate detection on the corpus in *args* and print the report."""
     members = _members(args, opts)
     report = _report(members, opts)
     from newscrawl.corpora.tables import print_tables  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The articles of archives, as the crawl that filled them would have extracted them."""
+"""Extraction of WARC archives with the settings of a crawl."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 SHEETS: Final = "newscrawl.crawl.workers.tasks:parse_stylesheet"
 
-_WAITING: Final = 4
-"""Pages for each worker that are read ahead."""
+_READ_AHEAD: Final = 4
+"""Pages read ahead for each worker."""
 
-_REDIRECTS: Final = 5
+_MAX_REDIRECTS: Final = 5
 
 
 def extract_archives(
@@ -47,10 +47,9 @@ def extract_archives(
     parts: list[str],
     encoding: str | None,
 ) -> bool:
-    """Call *emit* with the articles of the archives at *paths*, under the *settings* of a crawl.
+    """Call *emit* with each article of the archives at *paths*; report the rest on standard error.
 
-    Tells on standard error what became of the rest. Returns False where an archive is damaged.
-    Raises ``UsageError`` for settings that cannot be used.
+    Returns False if an archive is damaged. Raises ``UsageError`` for invalid *settings*.
     """
     try:
         options = replace(PipelineOptions.read(settings), method=method, body_parts=parts)
@@ -66,7 +65,7 @@ def extract_archives(
         extractor = Extractor(
             pool,
             options,
-            ahead=_WAITING * max(1, workers),
+            ahead=_READ_AHEAD * max(1, workers),
             encoding=encoding,
             sheets=sheets if styled else 0,
         )
@@ -78,7 +77,7 @@ def extract_archives(
         return extractor
 
     extractor = asyncio.run(run())
-    _tell(summary(extractor.counts))
+    _log(summary(extractor.counts))
     return not extractor.damaged
 
 
@@ -89,10 +88,10 @@ class _Sheet(NamedTuple):
 
 
 class Extractor:
-    """Extracts the pages of archives in the workers of *pool*, *ahead* of them at a time.
+    """Extracts the pages of archives in worker processes, at most *ahead* pages at a time.
 
-    *encoding* takes the place of the charset that the server named; *sheets* are the style sheets
-    of a page at most (0: styles are not asked for).
+    *encoding* overrides the charset of the HTTP header. *sheets* is the maximum number of style
+    sheets of a page (0: pages are extracted without style).
     """
 
     def __init__(
@@ -109,13 +108,13 @@ class Extractor:
         self._options = options
         self._encoding = encoding
         self._sheets = _Sheets(pool, sheets)
-        #: ``article``, and why the other records are none
+        #: ``record``, ``article`` and reasons for skipped records
         self.counts: Counter[str] = Counter()
-        #: whether something of an archive could not be read
+        #: a part of an archive could not be read
         self.damaged = False
 
     async def articles(self, paths: Sequence[Path]) -> AsyncIterator[Article]:
-        """Yield the articles of the archives at *paths*, in order, and tell what goes wrong."""
+        """Yield the articles of the archives at *paths* in order; log errors."""
         with TemporaryDirectory(prefix="newscrawl-") as folder:
             await self._sheets.read(paths, folder)
             pending: deque[asyncio.Task[Article | None]] = deque()
@@ -142,21 +141,21 @@ class Extractor:
             try:
                 for record in read_records(path):
                     if isinstance(record, Flaw):
-                        self._tell_flaw(path, record)
+                        self._log_flaw(path, record)
                     else:
                         yield record
             except (ArchiveError, OSError) as error:
                 self.damaged = True
-                _tell(str(error))
+                _log(str(error))
 
-    def _tell_flaw(self, path: Path, flaw: Flaw) -> None:
+    def _log_flaw(self, path: Path, flaw: Flaw) -> None:
         self.counts[flaw.reason] += 1
         if flaw.reason == "too_large":
-            _tell(f"{path}: a record is too large: {flaw.url}")
+            _log(f"{path}: a record is too large: {flaw.url}")
             return
         self.damaged = True
-        what = "the archive is cut off" if flaw.reason == "cut" else "a record is damaged"
-        _tell(f"{path}: {what} at byte {flaw.offset}")
+        damage = "the archive is cut off" if flaw.reason == "cut" else "a record is damaged"
+        _log(f"{path}: {damage} at byte {flaw.offset}")
 
     async def _article(self, page: Capture) -> Article | None:
         try:
@@ -173,7 +172,7 @@ class Extractor:
             )
         except WorkerError as error:
             self.counts["failed"] += 1
-            _tell(f"{page.url}: failed ({error.reason}): {error}")
+            _log(f"{page.url}: failed ({error.reason}): {error}")
             return None
         article = Article.from_dict(plain)
         if page.truncated:
@@ -184,76 +183,77 @@ class Extractor:
 
 
 class _Sheets:
-    """The style sheets in archives, parsed, by URL; *most* of them are those of a page."""
+    """Parsed style sheets of archives, at most *limit* of them for a page (0: none)."""
 
-    def __init__(self, pool: WorkerPool, most: int) -> None:
+    def __init__(self, pool: WorkerPool, limit: int) -> None:
         self._pool = pool
-        self._most = most
+        self._limit = limit
         self._store: dict[str, Any] = {}
-        self._known: dict[str, _Sheet] = {}
-        self._moved: dict[str, str] = {}
+        self._by_url: dict[str, _Sheet] = {}
+        self._redirects: dict[str, str] = {}
 
     async def read(self, paths: Iterable[Path], folder: str) -> None:
-        """Read all sheets in the archives at *paths*, into a store in *folder*."""
-        # As large as it gets: it is gone with the folder.
+        """Parse all sheets of the archives at *paths* into a store in *folder*."""
+        # practically unlimited: the folder is temporary
         self._store = {"store": f"{folder}/sheets.sqlite", "store_size": 2**20}
-        for path in paths if self._most else ():
+        for path in paths if self._limit else ():
             try:
                 for record in read_records(path):
                     if not isinstance(record, Flaw) and is_message(record):
                         await self._add(record)
             except (ArchiveError, OSError):
-                continue  # told when its pages are read
+                continue  # logged when the pages are read
 
     async def _add(self, record: ArchiveRecord) -> None:
-        if place := moved_to(record):
-            self._moved[record.url] = place
+        if location := moved_to(record):
+            self._redirects[record.url] = location
         elif sheet := sheet_of(record):
             try:
                 plain = await self._pool.call(
                     SHEETS, sheet.body, encoding=sheet.encoding, **self._store
                 )
             except WorkerError:
-                return  # as if it were missing
-            self._known[sheet.url] = _Sheet(sheet.url, plain["hash"], plain["imports"])
+                return  # treated as missing
+            self._by_url[sheet.url] = _Sheet(sheet.url, plain["hash"], plain["imports"])
 
     def of(self, page: Capture) -> dict[str, Any]:
-        """Return the arguments that tell the worker of the page's sheets; none without sheets."""
-        if not self._known:
+        """Return the sheet arguments of the extraction task; empty if there are no sheets."""
+        if not self._by_url:
             return {}
-        urls = sheet_urls(page.body, page.url, limit=self._most)
+        urls = sheet_urls(page.body, page.url, limit=self._limit)
         linked = {url: self._find(url) for url in urls}
-        found = latest = {url: sheet for url, sheet in linked.items() if sheet}
+        found = imported = {url: sheet for url, sheet in linked.items() if sheet}
         for _ in range(IMPORT_DEPTH):
-            latest = {name: sheet for name, sheet in self._imports(latest) if name not in found}
-            found = {**found, **latest}
+            imported = {url: sheet for url, sheet in self._imports(imported) if url not in found}
+            found = {**found, **imported}
         return {"stylesheets": {url: sheet.hash for url, sheet in found.items()}, **self._store}
 
     def _imports(self, sheets: dict[str, _Sheet]) -> Iterator[tuple[str, _Sheet]]:
+        """Yield the imported sheets by the URL relative to the linked URL, before redirects."""
         for url, sheet in sheets.items():
             for href in sheet.imports:
-                name, source = sheet_url(href, url), sheet_url(href, sheet.url)
-                if name and source and (imported := self._find(source)):
-                    yield name, imported
+                link, source = sheet_url(href, url), sheet_url(href, sheet.url)
+                if link and source and (imported := self._find(source)):
+                    yield link, imported
 
     def _find(self, url: str) -> _Sheet | None:
-        for _ in range(_REDIRECTS):
-            if url not in self._moved:
+        for _ in range(_MAX_REDIRECTS):
+            if url not in self._redirects:
                 break
-            url = self._moved[url]
-        return self._known.get(url)
+            url = self._redirects[url]
+        return self._by_url.get(url)
 
 
 def summary(counts: Counter[str]) -> str:
-    """Return a line for people that tells what became of all records."""
-    left_out = ", ".join(
+    """Return a one-line summary of extracted and skipped records."""
+    skipped = ", ".join(
         f"{number} {reason}"
         for reason, number in counts.most_common()
         if reason not in {"record", "article"}
     )
     line = f"{counts['article']} articles in {counts['record']} records"
-    return f"{line}; left out: {left_out}" if left_out else line
+    return f"{line}; left out: {skipped}" if skipped else line
 
 
-def _tell(line: str) -> None:
+def _log(line: str) -> None:
     sys.stderr.write(f"scrapy extract: {line}\n")

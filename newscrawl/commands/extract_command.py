@@ -1,4 +1,4 @@
-"""``scrapy extract``: the article of one page, from a file or from the web, or those of archives."""
+"""``scrapy extract``: extracts one page, from a file or the web, or the pages of archives."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 ARCHIVES = (".warc", ".warc.gz")
-"""What names of archives end with."""
+"""File name suffixes of archives."""
 
 
 class SourcePage(NamedTuple):
-    """A page as read or fetched."""
+    """A page read from a file or downloaded."""
 
     html: bytes
     url: str | None
@@ -43,10 +43,10 @@ class SourcePage(NamedTuple):
 
 
 class PageSpider(Spider):
-    """Fetch one page, and leave it or the exception in ``outcome``; nothing is parsed here."""
+    """Downloads one page and appends it, or the exception, to ``outcome``."""
 
     name = "extract"
-    # Those of the project at hand are for its own items.
+    # the project's feeds and pipelines expect its own items
     custom_settings: dict[str, Any] = {"FEEDS": {}, "ITEM_PIPELINES": {}}  # noqa: RUF012  # Scrapy declares it so
 
     def __init__(
@@ -57,21 +57,21 @@ class PageSpider(Spider):
         self.outcome = outcome
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield the one request."""
+        """Yield the request."""
         yield Request(self.page_url, errback=self.fail, dont_filter=True)
 
     def parse(self, response: Response, **_: Any) -> None:
-        """Keep the page."""
+        """Store the page."""
         encoding = header_charset(response.headers.get("Content-Type"))
         self.outcome.append(SourcePage(response.body, response.url, encoding))
 
     def fail(self, failure: Failure) -> None:
-        """Keep what went wrong."""
+        """Store the exception."""
         self.outcome.append(failure.value or Exception("not fetched"))
 
 
 class ExtractCommand(ScrapyCommand):
-    """Extract the article of one page and print it."""
+    """Extract and print the article of a page, or the articles of archives."""
 
     default_settings: ClassVar[dict[str, Any]] = {
         "DOWNLOAD_MAXSIZE": MOST_BYTES,
@@ -84,21 +84,21 @@ class ExtractCommand(ScrapyCommand):
         return "[options] FILE-OR-URL | ARCHIVE..."
 
     def short_desc(self) -> str:
-        """Return what the command does, in a line."""
-        return "Extract the article of one page, or those of archives"
+        """Return a one-line description."""
+        return "Extract the article of a page, or the articles of archives"
 
     def long_desc(self) -> str:
-        """Return what the command does."""
+        """Return the description."""
         return (
-            "Extract title, date, body and the other fields of the article in FILE, or at URL, "
-            "which is fetched by Scrapy under the settings of the project, and print them as JSON. "
-            "Or those of all articles in WARC archives (.warc, .warc.gz), a line for each."
+            "Extract title, date, body and other fields of the article in FILE, or at URL "
+            "(downloaded with the settings of the project), and print them as JSON. For WARC "
+            "archives (.warc, .warc.gz), print one line of JSON for each article."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options of the command."""
         super().add_options(parser)
-        parser.add_argument("--text", action="store_true", help="print readable text, not JSON")
+        parser.add_argument("--text", action="store_true", help="print plain text instead of JSON")
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="extraction method (default: %(default)s)"
         )
@@ -106,25 +106,25 @@ class ExtractCommand(ScrapyCommand):
             "--parts",
             metavar="LIST",
             default=",".join(sorted(DEFAULT_PARTS)),
-            help=f"of {', '.join(PARTS)}, those that belong to the body (default: %(default)s)",
+            help=f"parts to include in the body, of {', '.join(PARTS)} (default: %(default)s)",
         )
-        parser.add_argument("--url", help="URL that the page in FILE was fetched from")
+        parser.add_argument("--url", help="URL of the page in FILE")
         parser.add_argument(
-            "--encoding", help="charset of the page, in place of the one that the server names"
+            "--encoding", help="charset of the page (default: declared or detected)"
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the arguments; a file needs no crawler."""
+        """Check the arguments; only a URL requires a crawler process."""
         super().process_options(args, opts)
         archives = [arg for arg in args if _is_archive(arg)]
         if not args or len(args) > max(1, len(archives)):
-            raise UsageError("one FILE or URL is needed, or one or more archives")
+            raise UsageError("name one FILE or URL, or one or more archives")
         if archives and opts.url:
-            raise UsageError("pages in archives have URLs of their own", print_help=False)
+            raise UsageError("--url cannot be used with archives", print_help=False)
         self.requires_crawler_process = not archives and is_url(args[0])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print what is found, or say on standard error why there is none and exit with 1."""
+        """Print the articles; on an error, print a message and exit with 1."""
         try:
             if _is_archive(args[0]):
                 self._extract_archives(args, opts)
@@ -182,17 +182,14 @@ def _is_archive(source: str) -> bool:
 
 
 class _FetchError(Exception):
-    """The page could not be fetched."""
+    """The page could not be downloaded."""
 
 
 def as_text(article: Article) -> str:
-    """Return *article* for a reader: headline, date and authors, body."""
-    line = " - ".join(part for part in (_date_text(article), ", ".join(article.authors)) if part)
-    return "\n\n".join(part for part in (article.title, line, article.body) if part) + "\n"
-
-
-def _date_text(article: Article) -> str:
-    return article.date.isoformat() if article.date else ""
+    """Return *article* as plain text: title, date and authors, body."""
+    date = article.date.isoformat() if article.date else ""
+    byline = " - ".join(part for part in (date, ", ".join(article.authors)) if part)
+    return "\n\n".join(part for part in (article.title, byline, article.body) if part) + "\n"
 
 
 def _as_line(article: Article) -> str:

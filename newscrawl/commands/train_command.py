@@ -1,6 +1,6 @@
-"""``scrapy train``: fit the classifiers of title, date, body and kind to labelled pages.
+"""``scrapy train``: trains the classifiers of title, date, body and kind on labelled pages.
 
-What only a run needs is imported in it: ``scrapy`` loads every command before it runs one.
+Imports that only a run needs are inside functions, as ``scrapy`` loads all commands at start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TrainCommand(ScrapyCommand):
-    """Fit models to corpora, cross-validate them, write them."""
+    """Train models on corpora, cross-validate them and write them to files."""
 
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
@@ -35,17 +35,17 @@ class TrainCommand(ScrapyCommand):
         return "CORPUS... --out DIR"
 
     def short_desc(self) -> str:
-        """Return what the command does, in a line."""
-        return "Fit the classifiers of title, date, body and kind to folders of labelled pages"
+        """Return a one-line description."""
+        return "Train the classifiers of title, date, body and kind on folders of labelled pages"
 
     def long_desc(self) -> str:
-        """Return what the command does."""
+        """Return the description."""
         return (
-            "Find the labelled title, day and body of each page of each CORPUS, a folder with "
-            "truth.jsonl and pages/, among its text nodes and blocks, fit ensembles of trees, print "
-            "what they score on pages they were not fitted to, and write them to DIR. Pages with a "
-            "page_type and no labels, lists for example, are learned from as no articles. The same "
-            "pages give the same bytes. Needs scikit-learn: pip install 'newscrawl[train]'"
+            "Train tree ensembles on the labelled title, date and body of the pages of each CORPUS, "
+            "a folder with truth.jsonl and pages/, print their cross-validated scores and write "
+            "them to DIR. Pages with a page_type, such as lists, are examples of pages that are "
+            "not articles. Training is deterministic. Needs scikit-learn: "
+            "pip install 'newscrawl[train]'"
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -53,21 +53,19 @@ class TrainCommand(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--out", metavar="DIR", help="folder to write the models to")
         parser.add_argument(
-            "--card", metavar="FILE", help="write what is printed to FILE, too, in Markdown"
+            "--card", metavar="FILE", help="also write the tables to FILE as Markdown"
         )
-        parser.add_argument(
-            "--no-folds", action="store_true", help="write the models without cross-validation"
-        )
+        parser.add_argument("--no-folds", action="store_true", help="skip cross-validation")
         parser.add_argument(
             "--workers",
             type=int,
             default=os.cpu_count() or 1,
             metavar="N",
-            help="processes that read pages, 0 for none but this (default: %(default)s)",
+            help="worker processes; 0: read pages in this process (default: %(default)s)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Fit models to the corpora in *args*."""
+        """Train models on the corpora in *args*."""
         _check(opts)
         corpora = load_corpora(args)
         pages = [page for corpus in corpora for page in corpus.pages]

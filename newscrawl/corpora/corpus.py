@@ -23,59 +23,57 @@ HALVES: tuple[Half, ...] = get_args(Half)
 
 
 class CorpusError(ValueError):
-    """A corpus cannot be read; the message names the file and the line."""
+    """Invalid corpus; the message names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page and what is known of it; ``None`` where a field is not labelled."""
+    """A page and its labels; ``None`` for a field that is not labelled."""
 
     corpus: str
     id: str
-    #: the file that holds the page's bytes, gzipped
+    #: gzipped file of the page
     path: Path
-    #: address, where known
     url: str | None
-    #: whom the page counts for in averages over sites: ``publisher`` if given, else ``site``
+    #: site in averages over sites: ``publisher`` if given, else ``site``
     site: str
-    #: ``tune`` pages may fit constants, ``test`` pages only report
+    #: constants may be tuned on ``tune`` pages; ``test`` pages are only scored
     half: Half
     title: str | None = None
-    #: publication, a day or an instant
+    #: publication date or instant
     date: Day | datetime | None = None
     body: str | None = None
-    #: names, as many as are labelled
     authors: tuple[str, ...] = ()
-    #: two extractors agree with each other and not with the label
+    #: two extractors agree with each other but not with the label
     body_suspect: bool = False
-    #: the labelled day matches nothing on the page: to be scored apart
+    #: the labelled date matches nothing on the page; scored separately
     date_doubtful: bool = False
-    #: when the page was fetched (aware), which "yesterday" is told from
+    #: time of the download (aware), the reference of relative dates
     fetched_at: datetime | None = None
-    #: labelled language, as ``en``
+    #: such as ``en``
     language: str | None = None
-    #: ``collection``, ``listing``, ``forum``, ``product``, ... of a page that is no article
+    #: type of a page that is not an article: ``collection``, ``listing``, ``forum``, ``product``...
     page_type: str | None = None
 
     @property
     def relevant_content(self) -> str | None:
-        """Title and body together (NCE, "Our Metric"), where both are labelled."""
+        """Title and body (NCE, "Our Metric"), if both are labelled."""
         if self.title is None or self.body is None:
             return None
         return f"{self.title}\n{self.body}"
 
     @property
     def day_counts(self) -> bool:
-        """Return whether the day is labelled, and its label to be trusted."""
+        """Whether the date is labelled and not doubtful."""
         return self.date is not None and not self.date_doubtful
 
     @property
     def labelled(self) -> bool:
-        """Return whether there is anything to score."""
+        """Whether title, body or date is labelled."""
         return not (self.title is None and self.body is None and self.date is None)
 
     def html(self) -> bytes:
-        """Return the page's bytes as fetched. Raises ``OSError``, ``EOFError`` or ``zlib.error``."""
+        """Return the bytes of the page. Raises ``OSError``, ``EOFError`` or ``zlib.error``."""
         return gzip.decompress(self.path.read_bytes())
 
     def to_plain(self) -> dict[str, Any]:
@@ -86,7 +84,7 @@ class LabelledPage:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> LabelledPage:
-        """Return the page that :meth:`to_plain` made *plain* of."""
+        """Convert the result of :meth:`to_plain`."""
         moments = {
             name: parse_iso(plain[name]) if plain[name] else None for name in ("date", "fetched_at")
         }
@@ -100,16 +98,17 @@ class Corpus:
 
     name: str
     pages: list[LabelledPage] = field(default_factory=list)
-    #: pages that are no articles, labelled with their type
+    #: pages that are not articles, with their type
     typed: list[LabelledPage] = field(default_factory=list)
-    #: pages without any label, left out
+    #: number of skipped pages without labels
     unlabelled: int = 0
 
 
 def load_corpus(folder: Path) -> Corpus:
     """Return the labelled pages of *folder*.
 
-    Raises :exc:`CorpusError` where the folder, a line of its truth or a page is broken or missing.
+    Raises :exc:`CorpusError` if the folder, a page or a line of ``truth.jsonl`` is missing or
+    invalid.
     """
     truth = folder / "truth.jsonl"
     if not truth.is_file():
@@ -129,9 +128,9 @@ def load_corpus(folder: Path) -> Corpus:
 
 
 def half_of(host: str) -> Half:
-    """Return the half that the registered domain of *host* belongs to, by the parity of its MD5.
+    """Return the half of *host*: the parity of the MD5 of its registered domain.
 
-    Pages of a domain never part, so what was fitted on one half is strange to the other.
+    All pages of a domain are in the same half.
     """
     digest = hashlib.md5(registered_domain(host).encode(), usedforsecurity=False).hexdigest()
     return "test" if int(digest, 16) % 2 else "tune"
@@ -144,9 +143,9 @@ def registered_domain(host: str) -> str:
 
 @cache
 def _public_suffixes() -> TLDExtract:
-    from tldextract import TLDExtract  # noqa: PLC0415  # slow to import, needed for corpora only
+    from tldextract import TLDExtract  # noqa: PLC0415  # slow to import
 
-    return TLDExtract(suffix_list_urls=())  # the list in the package: no network, same halves
+    return TLDExtract(suffix_list_urls=())  # the packaged list: no network, stable halves
 
 
 def _rows(truth: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -200,7 +199,7 @@ def _text(row: dict[str, Any], name: str) -> str | None:
 
 
 def _authors(value: str | list[str] | None) -> tuple[str, ...]:
-    """Return the names of a list, or of a string that separates them by commas."""
+    """Return the names in a list or in a comma-separated string."""
     names = value.split(",") if isinstance(value, str) else value or []
     return tuple(name.strip() for name in names if name.strip())
 

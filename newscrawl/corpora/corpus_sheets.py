@@ -1,4 +1,4 @@
-"""The style sheets of a corpus: ``NAME/stylesheets.json`` maps URLs to files in ``NAME/css/``."""
+"""Style sheets of a corpus: ``NAME/stylesheets.json`` maps URLs to files in ``NAME/css/``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class CorpusSheets(Mapping[str, "Sheet"]):
-    """Parsed sheets by URL, each read when it is first asked for; empty for a corpus without.
+    """Parsed style sheets by URL, read lazily; empty if the corpus has none.
 
-    Raises ``OSError`` and ``ValueError`` where files are missing or broken.
+    Raises ``OSError`` or ``ValueError`` if a file is missing or invalid.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,5 +44,5 @@ class CorpusSheets(Mapping[str, "Sheet"]):
 
 @cache
 def corpus_sheets(folder: Path) -> CorpusSheets:
-    """Return the sheets of the corpus in *folder*, the same object each time."""
+    """Return the (cached) style sheets of the corpus in *folder*."""
     return CorpusSheets(folder)

@@ -1,4 +1,4 @@
-"""Publication day of an article compared with its label."""
+"""Comparison of the extracted publication date with the labelled one."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ if TYPE_CHECKING:
 
 
 class DayResult(NamedTuple):
-    """What became of a labelled day."""
+    """Result for one labelled date."""
 
+    #: a publication date was extracted
     returned: bool
-    #: it is the day of publication returned
+    #: the label is the extracted publication date
     correct: bool
-    #: it is not, and it is the day of modification returned
+    #: otherwise: the label is the extracted modification date
     modified: bool = False
-    #: in 0..1, of the day of publication
+    #: of the extracted publication date, in 0..1
     confidence: float = 0.0
 
     @property
     def right(self) -> bool:
-        """Return True if the label is one of the two days."""
+        """Whether the label is the publication or the modification date."""
         return self.correct or self.modified
 
 
@@ -32,7 +33,7 @@ NO_DAY = DayResult(returned=False, correct=False)
 
 
 def day_result(page: LabelledPage, article: Article) -> DayResult | None:
-    """Return what became of the day of *page* in *article*; None where it is not labelled."""
+    """Compare the date of *article* with the label of *page*; None if the date is not labelled."""
     if page.date is None:
         return None
     correct, modified = (

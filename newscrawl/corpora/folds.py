@@ -1,4 +1,4 @@
-"""Folds of cross-validation: domain-disjoint (extra-site) or mixed (intra-site) (DocEng 2011, 4)."""
+"""Folds of cross-validation: extra-site or intra-site (DocEng 2011, section 4)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def folds(pages: Sequence[LabelledPage], kind: Kind) -> list[int]:
-    """Return the fold, 0 to 2, of each of *pages*; it does not depend on their order."""
+    """Return the fold (0 to 2) of each page, independent of the order of *pages*."""
     return _FOLDS[kind](pages)
 
 
 def site_names(page: LabelledPage) -> tuple[str, str]:
-    """Return the names by which the site of *page* is known: site or publisher, and domain."""
+    """Return the names of the site of *page*: site or publisher, and registered domain."""
     return page.site, registered_domain(urlsplit(page.url or "").hostname or page.site)
 
 
 def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
-    """Return folds of about the same size in which no site, publisher or domain is in two."""
+    """Return folds of similar size that share no site, publisher or registered domain."""
     group_of = _groups(pages)
     sizes: dict[str, int] = defaultdict(int)
     for page in pages:
@@ -45,7 +45,7 @@ def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
 
 
 def intra_site(pages: Sequence[LabelledPage]) -> list[int]:
-    """Return folds over which the pages of each site are spread evenly."""
+    """Return folds that each contain pages of all sites."""
     order = sorted(range(len(pages)), key=lambda i: (pages[i].site, pages[i].corpus, pages[i].id))
     result = [0] * len(pages)
     for number, index in enumerate(order):
@@ -54,7 +54,7 @@ def intra_site(pages: Sequence[LabelledPage]) -> list[int]:
 
 
 def _groups(pages: Sequence[LabelledPage]) -> dict[str, str]:
-    """Return the group that each name of a site is in: names that share a page are of one."""
+    """Return a group for each site name: names of the same page are in the same group."""
     members: dict[str, set[str]] = {}
     for page in pages:
         joined = set[str]().union(*(members.get(name, {name}) for name in site_names(page)))

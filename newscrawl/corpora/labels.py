@@ -1,7 +1,7 @@
-"""The automatic aligner: from the labels of a page to its text nodes.
+"""Automatic aligner: finds the text nodes of the labelled title and date.
 
-Corpora say what the title and the day are, the classifiers learn from text nodes. A page that
-cannot be aligned is left out of training; :class:`Coverage` counts the others.
+Classifiers are trained on text nodes, but corpora label texts. Pages that cannot be aligned are
+left out of training; :class:`Coverage` counts the others.
 """
 
 from __future__ import annotations
@@ -27,58 +27,58 @@ if TYPE_CHECKING:
 
 LabelName = Literal["title", "date"]
 
-LEAST_RATIO = 90
-"""Least fuzzy ratio (0..100, letter case and punctuation aside) of a node and the labelled title."""
+MIN_TITLE_RATIO = 90
+"""Minimum fuzzy ratio (0..100, ignoring case and punctuation) of a node and the labelled title."""
 
-MOST_PARTS = 6
-"""Most text nodes that a title or a date is joined of."""
+MAX_PARTS = 6
+"""Maximum number of text nodes joined to a title or a date."""
 
-MOST_DATE_CHARS = 100
-"""Weighted characters of the longest node that is taken for a date: longer ones tell the story."""
+MAX_DATE_CHARS = 100
+"""Maximum weighted characters of a date node; longer nodes are part of the story."""
 
-NEAR = 3
-"""Most positions between nodes of one date: two other text nodes (thesis, 3.4.3)."""
+MAX_DATE_GAP = 3
+"""Maximum distance, in text nodes, between the nodes of one date (thesis, section 3.4.3)."""
 
-# What the next node may say of a date: the time of day, or the year.
-_REST = re.compile(r"\W*(?:\d{1,2}\s?[:.h]\s?\d{2}\b.{0,12}|(?:19|20)\d\d\W*)", re.DOTALL)
+# time of day or year in the node after a date
+_TIME_OR_YEAR = re.compile(r"\W*(?:\d{1,2}\s?[:.h]\s?\d{2}\b.{0,12}|(?:19|20)\d\d\W*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Rows of the text nodes that hold a page's labels; empty where none was found."""
+    """Rows of the text nodes that hold the labels of a page; empty if not found."""
 
     title: tuple[int, ...] = ()
     date: tuple[int, ...] = ()
-    #: other nodes that show the title or the day: neither examples nor counterexamples
-    title_again: frozenset[int] = frozenset()
-    date_again: frozenset[int] = frozenset()
+    #: other nodes that repeat the title or the date: neither positive nor negative examples
+    title_repeats: frozenset[int] = frozenset()
+    date_repeats: frozenset[int] = frozenset()
 
     def of(self, name: LabelName) -> tuple[tuple[int, ...], frozenset[int]]:
-        """Return the rows that hold a label, and those that tell it again."""
+        """Return the rows of a label and the rows that repeat it."""
         if name == "title":
-            return self.title, self.title_again
-        return self.date, self.date_again
+            return self.title, self.title_repeats
+        return self.date, self.date_repeats
 
 
 def align(document: Document, page: LabelledPage) -> Labels:
     """Return the text nodes of *document* that hold the labels of *page*.
 
-    The title is the node, or the run of adjacent nodes, most like the label, those in ``h1``
-    before all others. The date is the short node nearest to it in which the labelled day is read,
-    with the nodes of the same cluster that tell the day or the time again. No node without a digit
-    is labelled a date (thesis, 3.3). Doubtful days are not aligned.
+    The title is the node, or the run of adjacent nodes, most similar to the label; nodes in ``h1``
+    take precedence. The date is the short node nearest to the title that contains the labelled
+    date, with the nearby nodes that repeat the date or add the time. Date nodes contain a digit
+    (thesis, section 3.3). Doubtful dates are not aligned.
     """
     nodes = _Nodes(document)
-    title, title_again = _align_title(nodes, page.title) if page.title else ((), frozenset())
+    title, title_repeats = _align_title(nodes, page.title) if page.title else ((), frozenset())
     day = page.date.date() if isinstance(page.date, datetime) else page.date
     if day is None or not page.day_counts:
-        return Labels(title, (), title_again)
-    date, date_again = _align_date(nodes, day, title)
-    return Labels(title, date, title_again, date_again)
+        return Labels(title, (), title_repeats)
+    date, date_repeats = _align_date(nodes, day, title)
+    return Labels(title, date, title_repeats, date_repeats)
 
 
 class _Nodes:
-    """The shown text nodes of a page, by position."""
+    """Visible text nodes of a page, by position."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -86,15 +86,15 @@ class _Nodes:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Letters and digits of each node."""
+        """Normalised words of each node."""
         return [" ".join(words(self.document.text[row])) for row in self.rows]
 
     def text(self, position: int) -> str:
         """Return the text of the node at *position*."""
         return squeeze(self.document.text[self.rows[position]])
 
-    def tells_day(self, text: str, day: Day) -> bool:
-        """Return whether *text* tells *day*, or may: no year, or day and month the other way."""
+    def contains_day(self, text: str, day: Day) -> bool:
+        """Return whether *text* contains *day*, possibly with day and month swapped."""
         noon = datetime.combine(day, time(12))
         return any(
             (found.day == day and found.kind == "absolute")
@@ -108,7 +108,10 @@ class _Nodes:
 
     @cached_property
     def heading(self) -> tuple[int, int]:
-        """First position in the first ``h1`` that shows text and the one after; (0, 0): none."""
+        """Position of the first node of the first ``h1`` with text, and of the node after it.
+
+        (0, 0) if there is no such ``h1``.
+        """
         for row, tag in enumerate(self.document.tag):
             if tag == "h1" and self.document.chars(row):
                 return self.position(row), self.position(self.document.end[row])
@@ -121,12 +124,12 @@ class _Nodes:
 
 
 class _Match(NamedTuple):
-    """A run of nodes that tells the title; the greatest is the best."""
+    """A run of nodes similar to the title, ordered by quality."""
 
     in_heading: bool
-    #: 0..100, less one for each part: a joined title must be worth it
-    likeness: float
-    #: negative, as of equals the first and the shortest is wanted
+    #: fuzzy ratio (0..100) minus the number of nodes
+    similarity: float
+    #: negated: the first and shortest of equal matches is the best
     first: int
     parts: int
 
@@ -140,21 +143,21 @@ def _align_title(nodes: _Nodes, title: str) -> tuple[tuple[int, ...], frozenset[
     if not matches:
         return (), frozenset()
     best = tuple(nodes.rows[position] for position in max(matches).positions)
-    alike = {nodes.rows[position] for match in matches for position in match.positions}
-    return best, frozenset(alike - set(best))
+    similar = {nodes.rows[position] for match in matches for position in match.positions}
+    return best, frozenset(similar - set(best))
 
 
 def _title_matches(nodes: _Nodes, title: str) -> Iterator[_Match]:
-    """Yield the best match that begins at each node."""
+    """Yield the best match starting at each node."""
     texts = nodes.texts
     for first, text in enumerate(texts):
-        if not text or ratio(text[: len(title)], title[: len(text)]) < LEAST_RATIO:
+        if not text or ratio(text[: len(title)], title[: len(text)]) < MIN_TITLE_RATIO:
             continue
         joined, matches = "", []
-        for parts, part in enumerate(texts[first : first + MOST_PARTS], start=1):
+        for parts, part in enumerate(texts[first : first + MAX_PARTS], start=1):
             joined = f"{joined} {part}".strip()
-            if likeness := ratio(joined, title, score_cutoff=LEAST_RATIO):
-                matches.append(_Match(nodes.in_heading(first), likeness - parts, -first, -parts))
+            if similarity := ratio(joined, title, score_cutoff=MIN_TITLE_RATIO):
+                matches.append(_Match(nodes.in_heading(first), similarity - parts, -first, -parts))
             if len(joined) > 2 * len(title):
                 break
         if matches:
@@ -164,35 +167,35 @@ def _title_matches(nodes: _Nodes, title: str) -> Iterator[_Match]:
 def _align_date(
     nodes: _Nodes, day: Day, title: Sequence[int]
 ) -> tuple[tuple[int, ...], frozenset[int]]:
-    telling = _telling_day(nodes, day)
-    if not telling:
+    dated = _dated_positions(nodes, day)
+    if not dated:
         return (), frozenset()
     if title:
         first, last = nodes.position(title[0]), nodes.position(title[-1])
     else:
         first, last = nodes.heading
-    nearest = min(telling, key=lambda place: _distance(place, first, last))
-    cluster = set(_cluster(nodes, telling, nearest))
-    date = tuple(nodes.rows[place] for place in sorted(cluster))
-    return date, frozenset(nodes.rows[place] for place in telling if place not in cluster)
+    nearest = min(dated, key=lambda position: _distance(position, first, last))
+    cluster = set(_cluster(nodes, dated, nearest))
+    date = tuple(nodes.rows[position] for position in sorted(cluster))
+    return date, frozenset(nodes.rows[position] for position in dated if position not in cluster)
 
 
-def _distance(place: int, first: int, last: int) -> tuple[int, bool]:
-    """Return how far *place* is from the title's positions; of equals that after it is nearer."""
-    return max(first - place, place - last), place < first
+def _distance(position: int, first: int, last: int) -> tuple[int, bool]:
+    """Return a sort key: distance from the title, positions after it first."""
+    return max(first - position, position - last), position < first
 
 
-def _telling_day(nodes: _Nodes, day: Day) -> list[int]:
-    """Return the positions of nodes with a digit that tell *day*, if need be in short runs."""
-    texts = [nodes.text(place) for place in range(len(nodes.rows))]
-    for parts in range(1, MOST_PARTS + 1):
+def _dated_positions(nodes: _Nodes, day: Day) -> list[int]:
+    """Return the nodes that contain a digit and *day*, alone or joined with their neighbours."""
+    texts = [nodes.text(position) for position in range(len(nodes.rows))]
+    for parts in range(1, MAX_PARTS + 1):
         found = {
-            place
+            position
             for first in range(len(texts) - parts + 1)
             if _may_be_date(text := " ".join(texts[first : first + parts]))
-            and nodes.tells_day(text, day)
-            for place in range(first, first + parts)
-            if any(map(str.isdigit, texts[place]))
+            and nodes.contains_day(text, day)
+            for position in range(first, first + parts)
+            if any(map(str.isdigit, texts[position]))
         }
         if found:
             return sorted(found)
@@ -200,40 +203,42 @@ def _telling_day(nodes: _Nodes, day: Day) -> list[int]:
 
 
 def _may_be_date(text: str) -> bool:
-    return any(map(str.isdigit, text)) and weighted_length(text) <= MOST_DATE_CHARS
+    return any(map(str.isdigit, text)) and weighted_length(text) <= MAX_DATE_CHARS
 
 
-def _cluster(nodes: _Nodes, telling: Sequence[int], place: int) -> Iterator[int]:
-    """Yield the positions of the date at *place*: all of its cluster, and the rest beside it."""
-    index = telling.index(place)
+def _cluster(nodes: _Nodes, dated: Sequence[int], start: int) -> Iterator[int]:
+    """Yield the positions of the date at *start*, of adjacent dates and of a time or year."""
+    index = dated.index(start)
     for step in (1, -1):
-        last, other = place, index
-        while 0 <= (other := other + step) < len(telling) and abs(telling[other] - last) <= NEAR:
-            last = telling[other]
+        last, other = start, index
+        while (
+            0 <= (other := other + step) < len(dated) and abs(dated[other] - last) <= MAX_DATE_GAP
+        ):
+            last = dated[other]
             yield last
-        beside = last + step
-        if 0 <= beside < len(nodes.rows) and _REST.fullmatch(nodes.text(beside)):
-            yield beside
-    yield place
+        neighbour = last + step
+        if 0 <= neighbour < len(nodes.rows) and _TIME_OR_YEAR.fullmatch(nodes.text(neighbour)):
+            yield neighbour
+    yield start
 
 
 class Coverage(NamedTuple):
-    """How many labels were found in text nodes."""
+    """Numbers of labels found in text nodes."""
 
     labelled: int
     one_node: int
-    #: found in several nodes together
+    #: found in several joined nodes
     joined: int
-    #: told by other nodes, too
-    again: int
+    #: repeated by other nodes
+    repeated: int
 
     @classmethod
     def of(cls, labels: Iterable[Labels], name: LabelName) -> Coverage:
-        """Return the coverage of the pages that have the label."""
-        found = [one.of(name) for one in labels]
+        """Return the coverage of *labels*, one for each page with that label."""
+        found = [page_labels.of(name) for page_labels in labels]
         return cls(
             len(found),
             sum(len(rows) == 1 for rows, _ in found),
             sum(len(rows) > 1 for rows, _ in found),
-            sum(bool(again) for _, again in found),
+            sum(bool(repeats) for _, repeats in found),
         )

@@ -1,4 +1,4 @@
-"""Run a function over labelled pages in worker processes."""
+"""Runs a function on labelled pages in worker processes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from newscrawl.corpora.corpus import LabelledPage
 
 DEADLINE = 60.0
-"""Seconds after which a page has failed: three times a crawl's, so that a busy machine scores alike."""
+"""Seconds per page; longer than in a crawl, so that a busy machine gives the same scores."""
 MEMORY_LIMIT = 2048
-"""MB that a page may take."""
+"""Memory limit per page, in MB."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome(Generic[T]):
-    """What became of a page: what was measured on it, and the error if it failed."""
+    """Value measured on a page, and the error if the page failed."""
 
     page: LabelledPage
     value: T
@@ -41,12 +41,12 @@ def map_pages(
     advance: Callable[[], object] | None = None,
     **plain: Any,
 ) -> list[PageOutcome[T]]:
-    """Return the outcome of *function* (``package.module:name``) on each of *pages*, in order.
+    """Call *function* (``package.module:name``) for each page; return outcomes in page order.
 
-    It is called with the page's bytes, the page as JSON values and *plain*, in one of *workers*
-    processes (with 0, in a thread, without deadline); *read* makes a value of what it returns.
-    A page that raises, hangs, or kills its process is worth what *failed* returns. *advance*
-    is called after each page.
+    The arguments are the bytes of the page, the page as JSON values and *plain*. Calls run in
+    *workers* processes, or with 0 in a thread without deadline. *read* converts the plain result
+    to a value. A page that raises, times out or kills its process gets the value of *failed*.
+    *advance* is called after each page.
     """
 
     async def on_page(pool: WorkerPool, page: LabelledPage) -> PageOutcome[T]:
@@ -67,13 +67,13 @@ async def _map(
     on_page: Callable[[WorkerPool, LabelledPage], Any], pages: Sequence[LabelledPage], workers: int
 ) -> list[Any]:
     pool = WorkerPool(workers, deadline=DEADLINE, memory_limit=MEMORY_LIMIT)
-    turn = asyncio.Semaphore(max(workers, 1))  # else the bytes of all pages wait in memory
+    slots = asyncio.Semaphore(max(workers, 1))  # limits the pages whose bytes are in memory
 
-    async def in_turn(page: LabelledPage) -> Any:
-        async with turn:
+    async def on_slot(page: LabelledPage) -> Any:
+        async with slots:
             return await on_page(pool, page)
 
     try:
-        return await asyncio.gather(*map(in_turn, pages))
+        return await asyncio.gather(*map(on_slot, pages))
     finally:
         await pool.close()

@@ -1,6 +1,6 @@
-"""Precision, recall and F1 of an extraction: bags of words, text nodes, weighted text nodes, days.
+"""Precision, recall and F1 of bags of words, text nodes and weighted text nodes.
 
-Pure functions. Where both sides are empty the score is 1; where one is, 0.
+If both sides are empty the score is 1; if only one is, 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PERFECT = Score(1.0, 1.0, 1.0)
 
 
 def score_of(common: float, output: float, gold: float) -> Score:
-    """Return the score of sizes: what output and gold have in *common*, and each of the two."""
+    """Return the score for the sizes of the intersection, of the output and of the gold set."""
     if not output and not gold:
         return PERFECT
     if not common:
@@ -37,13 +37,13 @@ def score_of(common: float, output: float, gold: float) -> Score:
 
 
 def bag_score(output: Iterable[str], gold: Iterable[str]) -> Score:
-    """Return the score of two bags of words (NCE, "Our Metric"): repeated words count each time."""
+    """Return the score of two bags of words (NCE, "Our Metric")."""
     output_bag, gold_bag = Counter(output), Counter(gold)
     return score_of((output_bag & gold_bag).total(), output_bag.total(), gold_bag.total())
 
 
 def node_score(output: Collection[int], gold: Collection[int]) -> Score:
-    """Return the node-based score of two sets of text nodes, each node counting one.
+    """Return the node-based score of two sets of text nodes.
 
     DocEng 2011, section 3.5.1; CoreEx, section 3.3, measure 1.
     """
@@ -53,9 +53,9 @@ def node_score(output: Collection[int], gold: Collection[int]) -> Score:
 def text_weighted_score(
     output: Collection[int], gold: Collection[int], weights: Sequence[int] | None
 ) -> Score:
-    """Return the score of two sets of text nodes, node *i* counting its ``weights[i]`` words.
+    """Return the score of two sets of text nodes, with node *i* weighted by ``weights[i]`` words.
 
-    CoreEx, section 3.3, measure 2. Without *weights* each node counts one.
+    CoreEx, section 3.3, measure 2. Without *weights* all nodes have weight 1.
     """
 
     def size(nodes: Iterable[int]) -> int:
@@ -66,9 +66,9 @@ def text_weighted_score(
 
 
 def same_day(output: Day | datetime, gold: Day | datetime) -> bool:
-    """Return whether *output* names the day of *gold*.
+    """Return whether *output* and *gold* are the same day.
 
-    Two instants with a zone are compared in the zone of *gold*; anything else as written.
+    Two instants with a zone are compared in the zone of *gold*, other values as written.
     """
     if (
         isinstance(output, datetime)
@@ -85,23 +85,18 @@ def _day(moment: Day | datetime) -> Day:
 
 
 def mean(values: Collection[float]) -> float:
-    """Return the mean of *values*; 0 if there are none."""
+    """Return the mean of *values*, 0 if empty."""
     return sum(values) / len(values) if values else 0.0
 
 
 def mean_score(scores: Collection[Score]) -> Score:
-    """Return the mean of each part; the F1 is the mean of the F1s, not of the other means."""
+    """Return the means of precision, of recall and of F1."""
     return Score(*(mean([score[part] for score in scores]) for part in range(3)))
 
 
 def site_mean_score(scores: Iterable[tuple[str, Score]]) -> Score:
-    """Return the mean over sites of each site's mean, of (site, score of a page) (NCE, Table 1)."""
-    return mean_score(list(by_site(scores).values()))
-
-
-def by_site(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
-    """Return each site's mean, sites in order of name."""
+    """Return the mean over sites of the mean over pages, given (site, page score) (NCE, Table 1)."""
     pages = defaultdict(list)
     for site, score in scores:
         pages[site].append(score)
-    return {site: mean_score(pages[site]) for site in sorted(pages)}
+    return mean_score([mean_score(pages[site]) for site in sorted(pages)])

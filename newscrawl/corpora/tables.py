@@ -1,4 +1,4 @@
-"""Tables of figures: with rich on a terminal, aligned text elsewhere."""
+"""Tables of results: rich tables on a terminal, otherwise aligned text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """A table to print; cells are text already."""
+    """A table of text cells."""
 
     title: str
     columns: Sequence[str]
@@ -20,7 +20,7 @@ class Table(NamedTuple):
 
 
 def print_tables(tables: Iterable[Table], stream: TextIO) -> None:
-    """Print *tables* on *stream*, those without rows left out."""
+    """Print the *tables* that have rows to *stream*."""
     show = _print_rich if stream.isatty() else _print_plain
     for table in tables:
         if table.rows:
@@ -28,7 +28,7 @@ def print_tables(tables: Iterable[Table], stream: TextIO) -> None:
 
 
 def markdown(table: Table, *, level: int = 2) -> str:
-    """Return *table* in Markdown, under a heading of that *level*."""
+    """Return *table* as Markdown under a heading of the given *level*."""
     lines = [table.columns, ["---"] * len(table.columns), *table.rows]
     return f"{'#' * level} {table.title}\n\n" + "".join(
         f"| {' | '.join(line)} |\n" for line in lines
@@ -36,7 +36,7 @@ def markdown(table: Table, *, level: int = 2) -> str:
 
 
 def figure(value: float) -> str:
-    """Return *value* to three places."""
+    """Return *value* with three decimals."""
     return f"{value:.3f}"
 
 

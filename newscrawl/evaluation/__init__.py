@@ -1,1 +1,1 @@
-"""Measuring extraction on labelled pages."""
+"""Evaluation of extraction and near-duplicate detection on labelled pages."""

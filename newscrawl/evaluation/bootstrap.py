@@ -1,4 +1,4 @@
-"""Is one method better than another, or was it these sites? A paired bootstrap over sites."""
+"""Paired bootstrap over sites: confidence interval of the difference of two methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEED = 2009
 
 
 class Comparison(NamedTuple):
-    """What a paired bootstrap says of two methods on the same pages."""
+    """Result of a paired bootstrap of two methods on the same pages."""
 
     pages: int
     sites: int
@@ -23,18 +23,17 @@ class Comparison(NamedTuple):
     #: 95 % confidence interval of :attr:`difference`
     low: float
     high: float
-    #: pages on which the first method scores higher, and lower
+    #: numbers of pages on which the first method scores higher and lower
     wins: int
     losses: int
 
 
 def compare(pairs: Iterable[tuple[str, float, float]], *, seed: int = SEED) -> Comparison:
-    """Return the comparison of (site, score of the first method, score of the second) of each page.
+    """Compare pages given as (site, score of the first method, score of the second method).
 
-    Sites, not pages, are drawn with replacement: pages of one site share a template and fail
-    together. The interval runs between the 2.5th and the 97.5th percentile of
-    :data:`RESAMPLES` means over pages (Efron & Tibshirani, "An Introduction to the
-    Bootstrap", ch. 13). Raises ``ValueError`` without pages.
+    Sites, not pages, are resampled, as pages of a site share a template and fail together. The
+    interval is the 2.5th to 97.5th percentile of :data:`RESAMPLES` means over pages (Efron &
+    Tibshirani, "An Introduction to the Bootstrap", ch. 13). Raises ``ValueError`` without pages.
     """
     by_site: dict[str, list[float]] = defaultdict(list)
     for site, first, second in pairs:
@@ -44,7 +43,7 @@ def compare(pairs: Iterable[tuple[str, float, float]], *, seed: int = SEED) -> C
     differences = [difference for site in by_site.values() for difference in site]
     means = _resampled_means(
         [(sum(site), len(site)) for site in by_site.values()],
-        random.Random(seed),  # noqa: S311  # a repeatable draw
+        random.Random(seed),  # noqa: S311  # reproducible
     )
     return Comparison(
         pages=len(differences),
@@ -58,7 +57,7 @@ def compare(pairs: Iterable[tuple[str, float, float]], *, seed: int = SEED) -> C
 
 
 def _resampled_means(sites: Sequence[tuple[float, int]], rng: random.Random) -> list[float]:
-    """Return the sorted means over pages of resamples of *sites*: (sum, number of pages)."""
+    """Return the sorted means over pages of resampled *sites*, given as (sum, number of pages)."""
     means = []
     for _ in range(RESAMPLES):
         drawn = rng.choices(sites, k=len(sites))
@@ -67,7 +66,7 @@ def _resampled_means(sites: Sequence[tuple[float, int]], rng: random.Random) -> 
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the value below which *share* of the *ordered* values lie, linearly interpolated."""
+    """Return the quantile *share* (0..1) of the *ordered* values, linearly interpolated."""
     position = share * (len(ordered) - 1)
     below = int(position)
     above = min(below + 1, len(ordered) - 1)

@@ -1,8 +1,8 @@
-"""How alike two clusterings are: pairs, B-cubed, adjusted Rand index.
+"""Agreement of two clusterings: pair score, B-cubed, adjusted Rand index.
 
-A clustering is a sequence of labels, one a document; *found* and *gold* tell of the same documents
-in the same order. Nothing is ever compared pair by pair: all figures follow from the sizes of
-clusters and of what two clusters share.
+A clustering is a sequence of labels, one for each document; *found* and *gold* have the same
+documents in the same order. All figures are computed from the sizes of clusters and of their
+intersections, in linear time.
 """
 
 from __future__ import annotations
@@ -20,30 +20,27 @@ if TYPE_CHECKING:
 
 
 def pair_score(found: Labels, gold: Labels) -> Score:
-    """Return the score of the pairs of documents that stand in one cluster.
-
-    Where neither side has a pair the score is 1.
-    """
+    """Return the score of the pairs of documents in the same cluster, 1 if there are no pairs."""
     return score_of(_pairs(zip(found, gold, strict=True)), _pairs(found), _pairs(gold))
 
 
 def pair_score_of(members: Sequence[int], found: Labels, gold: Labels) -> Score:
-    """Return the score of the pairs that have one document or both among *members* (places).
+    """Return the score of the pairs with at least one document among *members* (indices).
 
-    Unlike the score of *members* alone it counts what they are wrongly put together with.
+    Unlike the score of *members* alone, it includes false pairs with other documents.
     """
     inside = set(members)
-    others = [place for place in range(len(found)) if place not in inside]
+    others = [index for index in range(len(found)) if index not in inside]
 
-    def touching(labels: Labels) -> int:
-        return _pairs(labels) - _pairs(labels[place] for place in others)
+    def pairs_with_members(labels: Labels) -> int:
+        return _pairs(labels) - _pairs(labels[index] for index in others)
 
-    both = list(zip(found, gold, strict=True))
-    return score_of(touching(both), touching(found), touching(gold))
+    common = pairs_with_members(list(zip(found, gold, strict=True)))
+    return score_of(common, pairs_with_members(found), pairs_with_members(gold))
 
 
 def b_cubed(found: Labels, gold: Labels) -> Score:
-    """Return B-cubed precision and recall, means over documents, and their harmonic mean.
+    """Return B-cubed precision and recall (means over documents) and their harmonic mean.
 
     Bagga and Baldwin, "Entity-Based Cross-Document Coreferencing", ACL 1998.
     """
@@ -62,18 +59,18 @@ def b_cubed(found: Labels, gold: Labels) -> Score:
 
 
 def adjusted_rand(found: Labels, gold: Labels) -> float:
-    """Return the adjusted Rand index: 1 for equal clusterings, 0 as expected by chance.
+    """Return the adjusted Rand index: 1 for equal clusterings, 0 on average for random ones.
 
     Hubert and Arabie, "Comparing partitions", Journal of Classification 2, 1985.
     """
-    together, in_found, in_gold = _pairs(zip(found, gold, strict=True)), _pairs(found), _pairs(gold)
-    everything = comb(len(found), 2)
-    expected = in_found * in_gold / everything if everything else 0.0
-    most = (in_found + in_gold) / 2
-    # Both put all documents together, or both put none.
-    return 1.0 if most == expected else (together - expected) / (most - expected)
+    common, in_found, in_gold = _pairs(zip(found, gold, strict=True)), _pairs(found), _pairs(gold)
+    total = comb(len(found), 2)
+    expected = in_found * in_gold / total if total else 0.0
+    maximum = (in_found + in_gold) / 2
+    # equal if both have one cluster or both have only singletons
+    return 1.0 if maximum == expected else (common - expected) / (maximum - expected)
 
 
 def _pairs(labels: Iterable[Hashable]) -> int:
-    """Return how many pairs of documents have the same label."""
+    """Return the number of pairs of documents with the same label."""
     return sum(comb(size, 2) for size in Counter(labels).values())

@@ -1,43 +1,42 @@
-"""How often the day of publication is right, and whether the confidence says so.
+"""Scores of publication dates and the reliability of their confidence.
 
-A label that is the day of our own date of modification counts as right, and is told apart: some
-annotators copied the date of the last update, which is all that their pages display.
+A label equal to the extracted modification date counts as right but is also reported separately:
+some pages display only the date of the last update.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.metrics import mean, score_of
-from newscrawl.evaluation import calibration
-from newscrawl.evaluation.calibration import confidence_bins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from newscrawl.corpora.day_match import DayResult
     from newscrawl.corpora.map_pages import PageOutcome
-    from newscrawl.evaluation.calibration import Bin
     from newscrawl.evaluation.page_scores import PageScores
 
     PageOutcomes = Sequence[PageOutcome[PageScores]]
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95)
-"""Confidences from which the share of pages, and of right ones among them, is told."""
+"""Minimum confidences for which the share of pages and of right dates is reported."""
 
 
 def day_means(outcomes: PageOutcomes) -> dict[str, Any]:
-    """Return the means over the pages with a labelled day: without the doubtful ones, and all."""
-    labelled = [one for one in outcomes if one.value.day is not None]
+    """Return the means over pages with a labelled date: all, and without doubtful dates."""
+    labelled = [outcome for outcome in outcomes if outcome.value.day is not None]
     return {
-        "trusted": _means([one for one in labelled if not one.page.date_doubtful]),
+        "trusted": _means([outcome for outcome in labelled if not outcome.page.date_doubtful]),
         "all": _means(labelled),
     }
 
 
 def _means(outcomes: PageOutcomes) -> dict[str, Any]:
-    """Return precision (right of the days returned), recall (of those labelled) and more."""
-    days = [one.value.day for one in outcomes if one.value.day is not None]
+    """Return precision (over extracted dates), recall (over labelled dates) and reliability."""
+    days = [outcome.value.day for outcome in outcomes if outcome.value.day is not None]
+    bins = confidence_bins((day.confidence, day.right) for day in days if day.returned)
     correct = sum(day.correct for day in days)
     returned = sum(day.returned for day in days)
     return {
@@ -47,36 +46,22 @@ def _means(outcomes: PageOutcomes) -> dict[str, Any]:
         **score_of(correct, returned, len(days))._asdict(),
         "modified": mean([day.modified for day in days]),
         "right": mean([day.right for day in days]),
-        "sure": [_sure(days, least) for least in THRESHOLDS],
-        "reliability": reliability(days),
-        "calibration_error": calibration_error(days),
+        "sure": [_sure(days, threshold) for threshold in THRESHOLDS],
+        "reliability": [
+            {
+                "from": it.low,
+                "to": it.high,
+                "pages": len(it.results),
+                "confidence": it.confidence,
+                "right": it.result,
+            }
+            for it in bins
+        ],
+        "calibration_error": calibration_error(bins),
     }
 
 
-def _sure(days: Sequence[DayResult], least: float) -> dict[str, float]:
-    sure = [day.right for day in days if day.confidence >= least]
+def _sure(days: Sequence[DayResult], threshold: float) -> dict[str, float]:
+    sure = [day.right for day in days if day.confidence >= threshold]
     share = len(sure) / len(days) if days else 0.0
-    return {"confidence": least, "share": share, "right": mean(sure)}
-
-
-def reliability(days: Sequence[DayResult]) -> list[dict[str, float]]:
-    """Return for each bin of confidence that has days their mean confidence and share of right ones."""
-    return [
-        {
-            "from": one.low,
-            "to": one.high,
-            "pages": len(one.results),
-            "confidence": one.confidence,
-            "right": one.result,
-        }
-        for one in _bins(days)
-    ]
-
-
-def calibration_error(days: Sequence[DayResult]) -> float:
-    """Return the expected calibration error of the confidences of *days*."""
-    return calibration.calibration_error(_bins(days))
-
-
-def _bins(days: Sequence[DayResult]) -> list[Bin]:
-    return confidence_bins((day.confidence, day.right) for day in days if day.returned)
+    return {"confidence": threshold, "share": share, "right": mean(sure)}

@@ -1,4 +1,4 @@
-"""The report of ``scrapy evaluate``: one JSON-able dict, and the tables that show it."""
+"""Report of ``scrapy evaluate``: figures as JSON values, and the tables that show them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from newscrawl.evaluation.field_tables import (
     reliability_table,
     title_table,
 )
-from newscrawl.evaluation.papers import paper_of
 from newscrawl.evaluation.summary import (
     compare_methods,
     language_rows,
@@ -45,13 +44,11 @@ def build_report(
     *,
     others: Sequence[PageOutcome[PageScores]] = (),
     against: str | None = None,
-    as_published: Sequence[PageOutcome[Any]] = (),
     worst: int = 10,
 ) -> dict[str, Any]:
-    """Return everything that was measured as plain JSON values.
+    """Return all figures as plain JSON values.
 
-    *outcomes* are those of *method*, *others* those of the method *against* on the same pages;
-    *as_published* those of what the method's paper measures.
+    *outcomes* are those of *method*, *others* those of the method *against* on the same pages.
     """
     return {
         "method": method,
@@ -64,20 +61,19 @@ def build_report(
                 "by_site": site_rows(own),
                 "by_language": language_rows(own),
                 "comparison": compare_methods(own, _of(corpus, others)) if others else None,
-                "paper": _as_in_paper(method, _of(corpus, as_published)),
             }
             for corpus in corpora
         },
         "together": summarise(outcomes),
-        "paper": _as_in_paper(method, as_published),
         "worst": worst_pages(outcomes, worst),
         "failures": [
-            _failure(name, outcome)
-            for name, group in (
-                (method, outcomes),
-                (against, others),
-                ("as in the paper", as_published),
-            )
+            {
+                "method": name,
+                "corpus": outcome.page.corpus,
+                "id": outcome.page.id,
+                "error": outcome.error,
+            }
+            for name, group in ((method, outcomes), (against, others))
             for outcome in group
             if outcome.error is not None
         ],
@@ -89,20 +85,10 @@ def _of(corpus: Corpus, outcomes: Sequence[PageOutcome[T]]) -> list[PageOutcome[
     return [outcome for outcome in outcomes if outcome.page.corpus == corpus.name]
 
 
-def _as_in_paper(method: str, outcomes: Sequence[PageOutcome[Any]]) -> dict[str, Any] | None:
-    paper = paper_of(method)
-    return paper.summarise(outcomes) if paper and outcomes else None
-
-
-def _failure(method: str | None, outcome: PageOutcome[Any]) -> dict[str, Any]:
-    page = outcome.page
-    return {"method": method, "corpus": page.corpus, "id": page.id, "error": outcome.error}
-
-
 def tables_of(
     report: Mapping[str, Any], *, by_site: bool = False, by_language: bool = False
 ) -> Iterator[Table]:
-    """Yield the tables that show *report*, the widest view first."""
+    """Yield the tables of *report*, from the corpora down to single pages."""
     yield _corpora_table(report)
     for name, corpus in report["corpora"].items():
         yield _score_table(name, report, corpus["scores"])
@@ -110,7 +96,6 @@ def tables_of(
     if len(report["corpora"]) > 1:
         yield from _field_tables(TOGETHER, report, report["together"])
     yield reliability_table(TOGETHER, report["together"])
-    yield from paper_tables(report)
     yield _comparison_table(report)
     for name, corpus in report["corpora"].items():
         if by_site:
@@ -119,17 +104,6 @@ def tables_of(
             yield language_table(name, corpus["by_language"])
     yield _worst_table(report)
     yield _failure_table(report)
-
-
-def paper_tables(report: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield the tables of the method's paper, with its figures and ours, where there is one."""
-    columns = {
-        name: corpus["paper"] for name, corpus in report["corpora"].items() if corpus["paper"]
-    }
-    if len(columns) > 1:
-        columns[TOGETHER] = report["paper"]
-    if columns and (paper := paper_of(report["method"])):
-        yield from paper.tables(columns)
 
 
 def _field_tables(
@@ -149,14 +123,14 @@ def _corpora_table(report: Mapping[str, Any]) -> Table:
     ]
     columns = (
         "corpus", "pages", "sites", "failed (count 0)", "body suspects",
-        "doubtful days (scored apart)", "unlabelled (skipped)",
+        "doubtful dates (scored separately)", "unlabelled (skipped)",
     )  # fmt: skip
     half = "both halves" if report["half"] == "all" else f"the {report['half']} half"
     return Table(f"Method {report['method']}, {half}", columns, rows)
 
 
 def _groups(report: Mapping[str, Any]) -> dict[str, str]:
-    """Return the groups of pages to show, and their names in tables."""
+    """Return the groups of pages that have rows, with their names in tables."""
     halves = HALVES if report["half"] == "all" else ()
     return {"all": "all pages"} | {half: f"{half} half" for half in halves}
 
@@ -197,19 +171,14 @@ def _comparison_table(report: Mapping[str, Any]) -> Table:
 
 
 def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
-    shares = (corpus["paper"] or {}).get("relevant_share_by_site", {})
     rows = [
         [row["site"], str(row["pages"]),
          *(_mean_of(row["relevant"], part) for part in ("precision", "recall", "f1")),
          *(_mean_of(row[field], "f1") for field in ("body", "title")),
-         f"{row['date']['trusted']['correct']}/{row['date']['trusted']['pages']}",
-         share(shares[row["site"]]) if row["site"] in shares else ""]
+         f"{row['date']['trusted']['correct']}/{row['date']['trusted']['pages']}"]
         for row in corpus["by_site"]
     ]  # fmt: skip
-    columns = (
-        "site", "pages", "P", "R", "F1 relevant", "F1 body", "F1 title", "days right",
-        "relevant in page",
-    )  # fmt: skip
+    columns = ("site", "pages", "P", "R", "F1 relevant", "F1 body", "F1 title", "correct dates")
     return Table(f"{name}: by site, bag of words", columns, rows)
 
 

@@ -1,13 +1,13 @@
-"""Families of corpora: the same scores on pages of several origins, next to those of trafilatura."""
+"""Scores by family of corpora, compared with trafilatura and with an earlier run."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, score_of
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.calibration import calibration_error, confidence_bins
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ class Family(NamedTuple):
 
     name: str
     corpora: tuple[str, ...]
-    #: whether models, tables and constants of the package may be fitted on its pages; the others
-    #: are for measuring only
+    #: models and constants may be fitted on its pages; other families are only scored
     may_train: bool
 
 
@@ -37,43 +36,24 @@ FAMILIES = (
     Family("dragnet", ("dragnet",), may_train=False),
 )
 TRAINING_ONLY = ("css-sites", "fundus-history", "postlight")
-"""Corpora that models are fitted on and that are too few sites, or too few labels, for a report."""
+"""Corpora only used for training: too few sites or labels for a report."""
 
 FAMILY_OF = {corpus: family.name for family in FAMILIES for corpus in family.corpora}
-"""Family of each corpus that is scored."""
+"""Scored corpora, with their family."""
 
 MAY_TRAIN = frozenset(
     {*TRAINING_ONLY, *(name for family in FAMILIES if family.may_train for name in family.corpora)}
 )
-"""Corpora that models may be fitted on."""
+"""Corpora that may be used for training."""
 
 ALL = "all families"
 FAILED = 0.5
-"""F1 under which a body counts as lost."""
-
-
-class Grouped(Protocol):
-    """Fields of a page by which pages are grouped."""
-
-    @property
-    def corpus(self) -> str:
-        """Name of the corpus."""
-
-    @property
-    def language(self) -> str | None:
-        """Labelled language."""
-
-    @property
-    def body_suspect(self) -> bool:
-        """Whether the labelled body is suspect."""
-
-
-P = TypeVar("P", bound=Grouped)
+"""F1 below which a body counts as failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyPage:
-    """Results on one page; ``None`` where a field is not labelled."""
+    """Results of one page; ``None`` for a field that is not labelled."""
 
     corpus: str
     id: str
@@ -81,11 +61,11 @@ class FamilyPage:
     language: str | None
     body_suspect: bool
     body: Score | None
-    #: of the body; ``None`` where it is empty
+    #: confidence of the body; ``None`` if it is empty
     confidence: float | None
     title_f1: float | None
     title_exact: bool | None
-    #: whether the day of publication is right; ``None`` also where the label is doubtful
+    #: publication date is right; ``None`` also for doubtful labels
     day: bool | None
     error: str | None
     #: F1 of the body by mode of trafilatura
@@ -93,7 +73,7 @@ class FamilyPage:
 
     @classmethod
     def of(cls, outcome: PageOutcome[PageScores]) -> FamilyPage:
-        """Return the results of *outcome*."""
+        """Convert the outcome of :func:`~newscrawl.evaluation.page_scores.evaluate`."""
         page, scores = outcome.page, outcome.value
         title = scores.titles.get("label")
         return cls(
@@ -112,9 +92,14 @@ class FamilyPage:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> FamilyPage:
-        """Return the results that were written as JSON values."""
+        """Convert the fields as JSON values."""
         body = plain["body"]
         return cls(**{**plain, "body": None if body is None else Score(*body)})
+
+    @property
+    def family(self) -> str:
+        """Family of the page's corpus."""
+        return FAMILY_OF[self.corpus]
 
     @property
     def body_f1(self) -> float | None:
@@ -127,13 +112,13 @@ FIELDS: dict[str, Callable[[FamilyPage], float | None]] = {
     "title": lambda page: page.title_f1,
     "day": lambda page: page.day,
 }
-"""Figures of a page that two runs are compared by."""
+"""Scores that are compared with a baseline."""
 
 
 def with_peers(
     results: Iterable[FamilyPage], pages: Iterable[LabelledPage], bodies: Mapping[str, list[str]]
 ) -> list[FamilyPage]:
-    """Return *results* with the F1 of the peer's *bodies* of *pages*, by mode."""
+    """Return *results* with the F1 of trafilatura's *bodies*, by mode."""
     found = []
     for number, (result, page) in enumerate(zip(results, pages, strict=True)):
         if page.body is None:
@@ -145,18 +130,18 @@ def with_peers(
     return found
 
 
-def groups(pages: Sequence[P]) -> Iterator[tuple[str, list[P]]]:
-    """Yield each family with pages, its parts, and all pages together."""
+def groups(pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+    """Yield name and pages of each family, of its parts and of all families."""
     for family in FAMILIES:
-        members = [page for page in pages if page.corpus in family.corpora]
+        members = [page for page in pages if page.family == family.name]
         if members:
             yield family.name, members
             yield from _parts(family.name, members)
     yield ALL, list(pages)
 
 
-def _parts(name: str, pages: Sequence[P]) -> Iterator[tuple[str, list[P]]]:
-    """Yield the pages of each of several languages, and those of trusted labels."""
+def _parts(name: str, pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+    """Yield the pages of a family by language, and without suspect labels."""
     languages = sorted({page.language for page in pages if page.language})
     if len(languages) > 1:
         for language in languages:
@@ -175,8 +160,7 @@ def build_report(
 ) -> dict[str, Any]:
     """Return all figures as JSON values.
 
-    *peer* is the version of trafilatura, ``None`` without. *baseline* are the pages of an earlier
-    run to compare with.
+    *peer* is the version of trafilatura, if installed; *baseline* the pages of an earlier run.
     """
     return {
         "method": method,
@@ -210,7 +194,7 @@ def _figures(pages: Sequence[FamilyPage]) -> dict[str, Any]:
 
 
 def _calibration(pages: Sequence[FamilyPage]) -> dict[str, Any]:
-    """Return the figures of the bodies in each bin of confidence, and of those that are empty."""
+    """Return the body scores by bin of confidence; empty bodies are a bin of their own."""
     cases = [
         (page.confidence, page.body.f1)
         for page in pages
@@ -219,7 +203,7 @@ def _calibration(pages: Sequence[FamilyPage]) -> dict[str, Any]:
     empty = [page.body.f1 for page in pages if page.body is not None and page.confidence is None]
     loss = sum(1 - f1 for f1 in (*empty, *(f1 for _, f1 in cases)))
     bins = confidence_bins(cases)
-    rows = [(one.low, one.high, one.confidence, one.results) for one in bins]
+    rows = [(it.low, it.high, it.confidence, it.results) for it in bins]
     if empty:
         rows.insert(0, (0.0, 0.0, 0.0, empty))
     return {
@@ -240,7 +224,7 @@ def _calibration(pages: Sequence[FamilyPage]) -> dict[str, Any]:
 
 
 def _peer(pages: Sequence[FamilyPage]) -> dict[str, Any] | None:
-    """Return the figures of the better mode of trafilatura, compared with ours."""
+    """Compare with the better mode of trafilatura; None if it was not run."""
     pairs = [(page, page.body) for page in pages if page.peers and page.body is not None]
     if not pairs:
         return None
@@ -257,12 +241,12 @@ def _peer(pages: Sequence[FamilyPage]) -> dict[str, Any] | None:
 
 
 def changes(pages: Iterable[FamilyPage], baseline: Iterable[FamilyPage]) -> list[dict[str, Any]]:
-    """Return for each group and field the paired bootstrap of *pages* minus *baseline*."""
+    """Compare *pages* with *baseline* by group and field: paired bootstrap of the difference."""
     before = {(page.corpus, page.id): page for page in baseline}
-    known = [page for page in pages if (page.corpus, page.id) in before]
+    common = [page for page in pages if (page.corpus, page.id) in before]
     rows = []
-    for name, members in groups(known):
-        for shown, value_of in FIELDS.items():
+    for name, members in groups(common):
+        for label, value_of in FIELDS.items():
             triples = [
                 (page.site, new, old)
                 for page in members
@@ -272,7 +256,7 @@ def changes(pages: Iterable[FamilyPage], baseline: Iterable[FamilyPage]) -> list
             if triples:
                 found = compare(triples)
                 old = mean([old for _, _, old in triples])
-                row = {"group": name, "field": shown, "before": old, **found._asdict()}
+                row = {"group": name, "field": label, "before": old, **found._asdict()}
                 rows.append(row | {"verdict": _verdict(found)})
     return rows
 
@@ -286,6 +270,6 @@ def _verdict(found: Comparison) -> str:
 
 
 def is_worse(report: Mapping[str, Any]) -> bool:
-    """Return whether a whole family lost more than its noise against the baseline."""
+    """Return whether a family got worse than the baseline by more than its noise."""
     names = {family.name for family in FAMILIES}
     return any(row["verdict"] == "worse" and row["group"] in names for row in report["changes"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.calibration import BINS
 from newscrawl.corpora.tables import Table, figure, share
-from newscrawl.evaluation.calibration import BINS
 from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def family_tables(report: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield the tables that show *report*."""
+    """Yield the tables of *report*."""
     groups = report["groups"]
     yield _score_table(report["method"], groups)
     if report["peer"]:
@@ -23,7 +23,7 @@ def family_tables(report: Mapping[str, Any]) -> Iterator[Table]:
     yield _loss_table(whole)
     yield _calibration_table(whole)
     yield _change_table(report)
-    yield Table("Failed pages (count 0)", ("page",), [[name] for name in report["failures"]])
+    yield Table("Failed pages (score 0)", ("page",), [[name] for name in report["failures"]])
 
 
 def _names() -> Iterator[str]:
@@ -55,8 +55,8 @@ def _peer_table(report: Mapping[str, Any], groups: Mapping[str, Any]) -> Table:
         if (peer := of["peer"])
     ]  # fmt: skip
     columns = (
-        "family", "body F1", "its F1", "its better mode", "difference", "95 % from", "to",
-        f"F1<{FAILED}", f"its F1<{FAILED}",
+        "family", "body F1", "trafilatura", "mode", "difference", "95 % from", "to",
+        f"F1<{FAILED}", f"trafilatura F1<{FAILED}",
     )  # fmt: skip
     title = f"Compared with trafilatura {report['peer']}: paired bootstrap over sites"
     return Table(title, columns, rows)
@@ -66,14 +66,14 @@ def _loss_table(groups: Mapping[str, Any]) -> Table:
     bins = [(0.0, 0.0), *pairwise(BINS)]
     rows = []
     for name, of in groups.items():
-        found = {(one["from"], one["to"]): one for one in of["bins"]}
+        by_bounds = {(row["from"], row["to"]): row for row in of["bins"]}
         cells = [
-            f"{100 * found[border]['share']:.0f} / {100 * found[border]['loss']:.0f}"
-            if border in found else ""
-            for border in bins
+            f"{100 * row['share']:.0f} / {100 * row['loss']:.0f}"
+            if (row := by_bounds.get(bounds)) else ""
+            for bounds in bins
         ]  # fmt: skip
         rows.append([name, figure(1 - of["f1"]), *cells])
-    columns = ("family", "mean loss", *(_border(low, high) for low, high in bins))
+    columns = ("family", "mean loss", *(_bounds(low, high) for low, high in bins))
     return Table(
         "Loss (1 - F1 of the body) by confidence: % of the pages / % of the loss", columns, rows
     )
@@ -83,17 +83,17 @@ def _calibration_table(groups: Mapping[str, Any]) -> Table:
     rows = []
     for name, of in groups.items():
         rows += [
-            [name, _border(one["from"], one["to"]), str(one["pages"]), figure(one["confidence"]),
-             figure(one["f1"]), f"{one['f1'] - one['confidence']:+.3f}"]
-            for one in of["bins"]
-            if one["to"]
+            [name, _bounds(row["from"], row["to"]), str(row["pages"]), figure(row["confidence"]),
+             figure(row["f1"]), f"{row['f1'] - row['confidence']:+.3f}"]
+            for row in of["bins"]
+            if row["to"]
         ]  # fmt: skip
         rows.append([name, "calibration error", "", "", "", figure(of["calibration_error"])])
-    columns = ("family", "confidence", "pages", "mean", "mean F1", "off by")
+    columns = ("family", "confidence", "pages", "mean", "mean F1", "difference")
     return Table("Calibration of the body's confidence", columns, rows)
 
 
-def _border(low: float, high: float) -> str:
+def _bounds(low: float, high: float) -> str:
     return f"{low:.2f}-{high:.2f}" if high else "no body"
 
 

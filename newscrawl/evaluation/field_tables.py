@@ -1,4 +1,4 @@
-"""Tables of whole fields: titles, days and their confidence, languages."""
+"""Tables of titles, dates, the confidence of dates, and languages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GOLDS = {"label": "the label", "nodes": "the nodes that hold it"}
 
 
 def title_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
-    """Return the scores of titles, micro and macro, in *groups* of pages."""
+    """Return micro-averaged and mean scores of titles in *groups* of pages."""
     parts = ("micro_precision", "micro_recall", "micro_f1", "f1")
     rows = [
         [against, shown, str(means["pages"]), *(figure(means[part]) for part in parts),
@@ -29,7 +29,7 @@ def title_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str])
 
 
 def date_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
-    """Return how many days are right in *groups* of pages."""
+    """Return the scores of dates in *groups* of pages."""
     rows = [
         [labels, shown, *(str(means[part]) for part in ("pages", "returned", "correct")),
          *(figure(means[part]) for part in ("precision", "recall", "f1")),
@@ -37,27 +37,27 @@ def date_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) 
         for labels, shown, means in _day_means(scores, groups)
     ]  # fmt: skip
     columns = (
-        "labels", "of", "labelled", "returned", "right", "P", "R", "F1", "modified day",
+        "labels", "of", "labelled", "returned", "right", "P", "R", "F1", "modification date",
         "right with these",
     )  # fmt: skip
     return Table(f"{name}: date, exact day", columns, rows)
 
 
 def confidence_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
-    """Return how many pages have a date of some confidence, and how many of these are right."""
+    """Return the share of pages above each confidence threshold, and of right dates among them."""
     rows = []
     for labels, shown, means in _day_means(scores, groups):
         cells = [(share(sure["share"]), figure(sure["right"])) for sure in means["sure"]]
         rows.append(
             [labels, shown, str(means["pages"]), *(cell for pair in cells for cell in pair)]
         )
-    columns = [text for least in THRESHOLDS for text in (f">= {least}", "right")]
-    title = f"{name}: pages by confidence of the date, modified days right"
+    columns = [text for threshold in THRESHOLDS for text in (f">= {threshold}", "right")]
+    title = f"{name}: pages by confidence of the date, modification dates count as right"
     return Table(title, ("labels", "of", "pages", *columns), rows)
 
 
 def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
-    """Return how many days are right of those with a confidence in each bin."""
+    """Return the share of right dates by bin of confidence."""
     rows = []
     for labels, shown in LABELS.items():
         means = scores["all"]["date"][labels]
@@ -69,12 +69,12 @@ def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
         if means["pages"]:
             error = figure(means["calibration_error"])
             rows.append([shown, "calibration error", str(means["returned"]), "", "", error])
-    columns = ("labels", "confidence", "pages", "mean", "right", "off by")
+    columns = ("labels", "confidence", "pages", "mean", "right", "difference")
     return Table(f"{name}: reliability of the date's confidence", columns, rows)
 
 
 def language_table(name: str, rows: list[dict[str, Any]]) -> Table:
-    """Return one row a language."""
+    """Return the scores by language."""
     cells = [
         [row["language"], str(row["pages"]), *(_f1(row[field]) for field in ("body", "title")),
          _exact(row["titles"]["label"]), *_days(row["date"]["trusted"])]
@@ -90,7 +90,7 @@ def language_table(name: str, rows: list[dict[str, Any]]) -> Table:
 def _day_means(
     scores: Mapping[str, Any], groups: Mapping[str, str]
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield labels, group and means, where there are any."""
+    """Yield names of labels and groups with their means, if there are pages."""
     for labels, shown in LABELS.items():
         for group, of in groups.items():
             means = scores[group]["date"][labels]

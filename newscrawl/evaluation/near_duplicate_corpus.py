@@ -1,8 +1,8 @@
-"""Near-duplicates of a corpus: its stories, from raw pages through extraction.
+"""Corpora of near-duplicates: labelled clusters, and the texts extracted from their pages.
 
-``truth.jsonl`` of such a corpus gives ``cluster`` and ``kind`` beside the labels of every page: the
-pages of a cluster tell one story, *kind* says how it was edited. They may be pages of other corpora
-(``page`` leads there), whose other pages the models learn from.
+Each line of ``truth.jsonl`` has two more labels: ``cluster``, the same for pages with the same
+story, and ``kind``, how the story was edited. Pages may be in other corpora (``page`` is a path);
+models are trained on the other pages of these corpora.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 Input = Literal["page", "body", "gold"]
 INPUTS: tuple[Input, ...] = get_args(Input)
-"""What is compared: all text that a page shows, the body extracted, the body labelled."""
+"""Texts that are clustered: visible text of the page, extracted body, labelled body."""
 
 UNEDITED = ("original", "natural", "single-host")
-"""Kinds of page that are no edited copy of another."""
+"""Kinds of pages that are not edited copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A page, the cluster it is labelled with, and how its story was edited."""
+    """A page with its labelled cluster and the kind of edit."""
 
     page: LabelledPage
     cluster: str
@@ -52,25 +52,25 @@ class Member:
 
     @property
     def half(self) -> Half:
-        """The half that the cluster belongs to, by the parity of its MD5."""
+        """Half of the cluster, by the parity of its MD5."""
         digest = hashlib.md5(self.cluster.encode(), usedforsecurity=False).hexdigest()
         return "test" if int(digest, 16) % 2 else "tune"
 
 
 class Texts(NamedTuple):
-    """What extraction gives of a page."""
+    """Texts of a page: all visible text and the extracted body."""
 
     page: str
     body: str
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Texts:
-        """Return the texts that :func:`read_texts` gave."""
+        """Convert the result of :func:`read_texts`."""
         return cls(**plain)
 
 
 def load_members(folder: Path) -> list[Member]:
-    """Return the pages of the corpus in *folder*, in order. Raises :exc:`CorpusError`."""
+    """Return the pages of the corpus in *folder* in order. Raises :exc:`CorpusError`."""
     pages = load_corpus(folder).pages
     with (folder / "truth.jsonl").open(encoding="utf-8") as lines:
         rows = {row["id"]: row for line in lines if line.strip() for row in [json.loads(line)]}
@@ -96,10 +96,10 @@ def extract_texts(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[PageOutcome[Texts]]:
-    """Return what *method* extracts of each of *members*, in order; nothing of those that fail.
+    """Return the texts of *members* in order; empty for failed pages.
 
-    A learned method's models have seen no page of the member's site. *advance* is called after
-    each page that is learned from or read.
+    Models of learned methods are trained on other sites. *advance* is called after each page that
+    is read for training or extracted.
     """
 
     def measure(
@@ -132,7 +132,7 @@ def extract_texts(
 def read_texts(
     html: bytes, *, page: dict[str, Any], method: str, models: str | None
 ) -> dict[str, str]:
-    """Return :class:`Texts` of a page as JSON values; *page* is a :class:`LabelledPage` in them."""
+    """Return the :class:`Texts` of a :class:`LabelledPage`, both as JSON values."""
     options = ExtractOptions(models=Path(models) if models else None)
     article = extract(html, page["url"], method=method, options=options)
     return Texts(parse_document(html).subtree_text(0), article.body)._asdict()
@@ -141,10 +141,10 @@ def read_texts(
 def stories(
     members: Sequence[Member], outcomes: Sequence[PageOutcome[Texts]], source: Input, seed: int = 0
 ) -> list[Story]:
-    """Return the *source* text of each of *members*, in order, as stories to be clustered.
+    """Return the *source* texts of *members* in order, as input of the index.
 
-    The corpus has no dates that mean anything (a story keeps its host's), so they come a minute
-    apart in an order drawn with *seed*.
+    Dates of the corpus are meaningless (a story has the date of the page it was inserted into), so
+    times are a minute apart in a random order given by *seed*.
     """
     minutes = list(range(len(members)))
     Random(seed).shuffle(minutes)  # noqa: S311

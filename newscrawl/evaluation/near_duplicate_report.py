@@ -1,4 +1,4 @@
-"""Scores of near-duplicates: one JSON-able dict, and the tables that show it."""
+"""Report on near-duplicate detection: figures as JSON values, and tables."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from newscrawl.evaluation.near_duplicate_systems import Labels, System
 
 DRAWS = 4
-"""Draws of the hashes and of the order of arrival that scores are means over; the first is tuned on.
-One draw alone is worth little: the F1 of two of them differs by up to .03."""
+"""Runs with different hashes and orders; scores are means over runs, thresholds are tuned on the
+first. F1 of single runs differs by up to .03."""
 
 INPUT_NAMES: dict[Input, str] = {"page": "whole page", "body": "our body", "gold": "gold body"}
 FIGURES = {
@@ -31,7 +31,7 @@ FIGURES = {
 def score(members: Sequence[Member], labels: Labels) -> dict[str, Any]:
     """Return the figures of a clustering of *members*.
 
-    ``kinds`` has for each kind of edit the share of copies that are in their original's cluster.
+    ``kinds`` is the share of copies in the cluster of their original, by kind of edit.
     """
     gold = [member.cluster for member in members]
     pairs, cubed = pair_score(labels, gold), b_cubed(labels, gold)
@@ -63,34 +63,34 @@ def build_report(
     *,
     advance: Callable[[], object] | None = None,
 ) -> dict[str, Any]:
-    """Return what every system finds in every input; *advance* is called after each of these."""
+    """Measure all systems on all inputs; *advance* is called after each combination."""
     results: dict[str, dict[str, Any]] = {}
     for source in INPUTS:
         for system in SYSTEMS:
-            found = {"skipped": system.missing} if system.missing else None
-            results.setdefault(source, {})[system.name] = found or measure(
+            skipped = {"skipped": system.missing} if system.missing else None
+            results.setdefault(source, {})[system.name] = skipped or measure(
                 system, members, outcomes, source
             )
             if advance:
                 advance()
-    failed = [{"id": one.page.id, "error": one.error} for one in outcomes if one.error]
+    failed = [{"id": it.page.id, "error": it.error} for it in outcomes if it.error]
     return {"method": method, "pages": len(members), "failures": failed, "inputs": results}
 
 
 def measure(
     system: System, members: Sequence[Member], outcomes: Sequence[PageOutcome[Texts]], source: Input
 ) -> dict[str, Any]:
-    """Return the figures of *system* by half at the threshold that is best on the half to tune on.
+    """Return the figures of *system* by half, with the threshold that is best on the tuning half.
 
-    All pages are clustered together. Best is the F1 of the pairs with a page of that half, those
-    with a page of the other one included, which are all wrong. A half's figures leave the pages of
-    the other out. They are means over :data:`DRAWS` of hashes and orders of arrival.
+    All pages are clustered together. Thresholds are compared by the F1 of pairs with at least one
+    page of the tuning half; the figures of a half include only its own pages. Figures are means
+    over :data:`DRAWS` runs.
     """
     cluster = system.cluster(stories(members, outcomes, source), 0)
     gold = [member.cluster for member in members]
-    tune = [place for place, member in enumerate(members) if member.half == "tune"]
+    tune = [index for index, member in enumerate(members) if member.half == "tune"]
     threshold = max(
-        system.thresholds, key=lambda least: pair_score_of(tune, cluster(least), gold).f1
+        system.thresholds, key=lambda value: pair_score_of(tune, cluster(value), gold).f1
     )
     runs = [
         _by_half(members, system.cluster(stories(members, outcomes, source, seed), seed)(threshold))
@@ -100,33 +100,33 @@ def measure(
 
 
 def _by_half(members: Sequence[Member], labels: Labels) -> dict[str, dict[str, Any]]:
-    places = {
-        half: [place for place, member in enumerate(members) if member.half == half]
+    indices = {
+        half: [index for index, member in enumerate(members) if member.half == half]
         for half in ("tune", "test")
     } | {"all": list(range(len(members)))}
     return {
         half: score([members[i] for i in chosen], [labels[i] for i in chosen])
-        for half, chosen in places.items()
+        for half, chosen in indices.items()
     }
 
 
 def _mean(scores: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the mean of each figure."""
-    kinds = {kind: mean([one["kinds"][kind] for one in scores]) for kind in scores[0]["kinds"]}
-    return {name: mean([one[name] for one in scores]) for name in FIGURES} | {"kinds": kinds}
+    kinds = {kind: mean([it["kinds"][kind] for it in scores]) for kind in scores[0]["kinds"]}
+    return {name: mean([it[name] for it in scores]) for name in FIGURES} | {"kinds": kinds}
 
 
 def tables_of(report: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield the tables that show *report*: the half that only reports, then all pages."""
-    for half, pages in (("test", "the clusters that nothing was tuned on"), ("all", "all pages")):
+    """Yield the tables of *report*: the test half, then all pages."""
+    for half, pages in (("test", "test half"), ("all", "all pages")):
         rows = list(_rows(report, half))
         kinds = next((list(row["kinds"]) for _, _, row in rows), [])
         yield Table(
             f"Near-duplicates, {pages}",
-            ("input", "found by", "from", *FIGURES.values(), *kinds),
+            ("input", "system", "threshold", *FIGURES.values(), *kinds),
             [
                 [INPUT_NAMES[source], name, f"{report['inputs'][source][name]['threshold']:.2f}",
-                 *(figure(row[one]) for one in FIGURES), *(figure(row["kinds"][k]) for k in kinds)]
+                 *(figure(row[it]) for it in FIGURES), *(figure(row["kinds"][k]) for k in kinds)]
                 for source, name, row in rows
             ],
         )  # fmt: skip
@@ -136,9 +136,9 @@ def tables_of(report: Mapping[str, Any]) -> Iterator[Table]:
         for name, found in systems.items()
         if "skipped" in found
     }
-    yield Table("Left out", ("found by", "because"), sorted(map(list, skipped)))
-    failures = [[one["id"], one["error"]] for one in report["failures"]]
-    yield Table("Failed pages, compared as empty ones", ("page", "error"), failures)
+    yield Table("Skipped", ("system", "reason"), sorted(map(list, skipped)))
+    failures = [[it["id"], it["error"]] for it in report["failures"]]
+    yield Table("Failed pages (treated as empty)", ("page", "error"), failures)
 
 
 def _rows(report: Mapping[str, Any], half: str) -> Iterator[tuple[Input, str, Mapping[str, Any]]]:

@@ -1,8 +1,8 @@
-"""What finds near-duplicates: ours, and others on the same texts.
+"""Near-duplicate detection systems: newscrawl and other libraries, on the same texts.
 
-A system takes stories and the seed of its hashes and returns a function that gives, for a threshold,
-the label of each story's cluster. Others give pairs and no clusters; theirs are the connected
-components of their pairs.
+A system takes stories and the seed of its hashes and returns a function from a threshold to the
+cluster labels of the stories. For libraries that return pairs, clusters are the connected
+components.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.neardup import Index, Options
 from newscrawl.neardup.batch import in_order, two_pass
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     Labels = Sequence[str | int]
     Clusterer = Callable[[float], Labels]
-    #: similarities by the places of two stories
+    #: similarity by the indices of two stories
     Pairs = Mapping[tuple[int, int], float]
 
 PERMUTATIONS = 256
-"""Hash functions of MinHash: both libraries do better with them than with their default of 128."""
+"""Hash functions of MinHash; both libraries are more accurate with 256 than with 128."""
 
-LEAST = 0.1
-"""Threshold of the index of MinHash libraries, whose candidates are then verified."""
+LSH_THRESHOLD = 0.1
+"""Threshold of the MinHash indexes; candidates are then verified."""
 
 CONTAINMENTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 SPOT_CONTAINMENTS = (0.3, 0.4, 0.5, 0.6, 0.7)
@@ -42,27 +42,27 @@ JACCARDS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 
 
 
 class System(NamedTuple):
-    """A way to find clusters."""
+    """A near-duplicate detection system."""
 
     name: str
     cluster: Callable[[Sequence[Story], int], Clusterer]
-    #: to choose from, on the half to tune on
+    #: thresholds to tune
     thresholds: Sequence[float]
-    #: package that it needs beside ours
+    #: required package
     package: str | None = None
-    #: whether the draw of the hashes, or the order in which the stories come, matters
+    #: the result depends on the seed of the hashes or on the order of the stories
     drawn: bool = True
 
     @property
     def missing(self) -> str | None:
-        """Return why the system cannot be used, None where it can."""
+        """Reason why the system cannot be used, None if it can."""
         if self.package is None or find_spec(self.package):
             return None
         return f"{self.package} is not installed"
 
 
 def _options(name: SketchName, seed: int = 0) -> Options:
-    # Pages that were put into others keep the dates of these: time says nothing about them.
+    # no window: dates of the corpus are meaningless
     return Options.of(name, window=None, seed=seed)
 
 
@@ -70,8 +70,8 @@ def _stream(name: SketchName) -> Callable[[Sequence[Story], int], Clusterer]:
     def clusterer(stories: Sequence[Story], seed: int) -> Clusterer:
         order, options = in_order(stories), _options(name, seed)
 
-        def cluster(least: float) -> Labels:
-            with Index(None, replace(options, containment=least)) as index:
+        def cluster(threshold: float) -> Labels:
+            with Index(None, replace(options, containment=threshold)) as index:
                 verdicts = index.add_many(order)
                 names = [index.resolve(verdict.cluster) for verdict in verdicts]
             label_of = dict(zip((story.url for story in order), names, strict=True))
@@ -85,8 +85,8 @@ def _stream(name: SketchName) -> Callable[[Sequence[Story], int], Clusterer]:
 def _two_pass(stories: Sequence[Story], seed: int) -> Clusterer:
     options = _options("fracminhash", seed)
 
-    def cluster(least: float) -> Labels:
-        found = two_pass(stories, replace(options, containment=least))
+    def cluster(threshold: float) -> Labels:
+        found = two_pass(stories, replace(options, containment=threshold))
         names = (verdict.cluster for verdict in found.verdicts)
         label_of = dict(zip((story.url for story in found.stories), names, strict=True))
         return [label_of[story.url] for story in stories]
@@ -98,13 +98,13 @@ def _spotsigs(stories: Sequence[Story], _seed: int) -> Clusterer:
     """Compare all spot signatures by Jaccard, as published (Theobald et al. 2008)."""
     options = replace(_options("spotsigs"), scale=1)
     sketches = [sketch(story.text, options) for story in stories]
-    places = defaultdict(list)
-    for place, one in enumerate(sketches):
-        for value in one.hashes.tolist():
-            places[value].append(place)
-    near = {pair for shared in places.values() for pair in combinations(shared, 2)}
+    postings = defaultdict(list)
+    for index, story_sketch in enumerate(sketches):
+        for value in story_sketch.hashes.tolist():
+            postings[value].append(index)
+    candidates = {pair for indices in postings.values() for pair in combinations(indices, 2)}
     return _components(
-        {(i, j): compare(sketches[i], sketches[j]).jaccard for i, j in near}, len(stories)
+        {(i, j): compare(sketches[i], sketches[j]).jaccard for i, j in candidates}, len(stories)
     )
 
 
@@ -115,47 +115,55 @@ def _shingles(text: str) -> list[str]:
 
 def _datasketch(stories: Sequence[Story], seed: int) -> Clusterer:
     library = import_module("datasketch")
-    index = library.MinHashLSH(threshold=LEAST, num_perm=PERMUTATIONS)
+    lsh = library.MinHashLSH(threshold=LSH_THRESHOLD, num_perm=PERMUTATIONS)
     hashes = []
-    for place, story in enumerate(stories):
-        one = library.MinHash(num_perm=PERMUTATIONS, seed=seed)
-        one.update_batch([shingle.encode() for shingle in _shingles(story.text)])
-        index.insert(place, one)
-        hashes.append(one)
-    near = {(i, j) for i, one in enumerate(hashes) for j in index.query(one) if i < j}
-    return _components({(i, j): hashes[i].jaccard(hashes[j]) for i, j in near}, len(stories))
+    for index, story in enumerate(stories):
+        minhash = library.MinHash(num_perm=PERMUTATIONS, seed=seed)
+        minhash.update_batch([shingle.encode() for shingle in _shingles(story.text)])
+        lsh.insert(index, minhash)
+        hashes.append(minhash)
+    return _verified(lsh, hashes)
 
 
 def _rensa(stories: Sequence[Story], seed: int) -> Clusterer:
     library = import_module("rensa")
-    index = library.RMinHashLSH(threshold=LEAST, num_perm=PERMUTATIONS, num_bands=PERMUTATIONS // 2)
+    lsh = library.RMinHashLSH(
+        threshold=LSH_THRESHOLD, num_perm=PERMUTATIONS, num_bands=PERMUTATIONS // 2
+    )
     hashes = []
-    for place, story in enumerate(stories):
-        one = library.RMinHash(num_perm=PERMUTATIONS, seed=seed)
-        one.update(_shingles(story.text))
-        index.insert(place, one)
-        hashes.append(one)
-    near = {(i, j) for i, one in enumerate(hashes) for j in index.query(one) if i < j}
-    return _components({(i, j): hashes[i].jaccard(hashes[j]) for i, j in near}, len(stories))
+    for index, story in enumerate(stories):
+        minhash = library.RMinHash(num_perm=PERMUTATIONS, seed=seed)
+        minhash.update(_shingles(story.text))
+        lsh.insert(index, minhash)
+        hashes.append(minhash)
+    return _verified(lsh, hashes)
+
+
+def _verified(lsh: Any, hashes: Sequence[Any]) -> Clusterer:
+    """Return the clusterer of the candidates of an LSH index, verified by their Jaccard index."""
+    candidates = {(i, j) for i, minhash in enumerate(hashes) for j in lsh.query(minhash) if i < j}
+    return _components({(i, j): hashes[i].jaccard(hashes[j]) for i, j in candidates}, len(hashes))
 
 
 def _components(pairs: Pairs, size: int) -> Clusterer:
-    return lambda least: components((pair for pair, value in pairs.items() if value >= least), size)
+    return lambda threshold: components(
+        (pair for pair, value in pairs.items() if value >= threshold), size
+    )
 
 
 def components(pairs: Iterable[tuple[int, int]], size: int) -> list[int]:
-    """Return the label of each of *size* documents: the first that it is connected to by *pairs*."""
-    above = list(range(size))
+    """Return the connected components of *size* documents, labelled by their first document."""
+    parents = list(range(size))
 
-    def top(place: int) -> int:
-        while above[place] != place:
-            above[place] = place = above[above[place]]
-        return place
+    def find(index: int) -> int:
+        while parents[index] != index:
+            parents[index] = index = parents[parents[index]]
+        return index
 
     for pair in pairs:
-        low, high = sorted(map(top, pair))
-        above[high] = low
-    return [top(place) for place in range(size)]
+        low, high = sorted(map(find, pair))
+        parents[high] = low
+    return [find(index) for index in range(size)]
 
 
 SYSTEMS = (
@@ -166,4 +174,3 @@ SYSTEMS = (
     System("datasketch, MinHash LSH", _datasketch, JACCARDS, package="datasketch"),
     System("rensa, RMinHash LSH", _rensa, JACCARDS, package="rensa"),
 )
-"""Ours, then others."""

@@ -1,4 +1,4 @@
-"""Scores of learned methods, on pages of which their models have seen nothing."""
+"""Out-of-fold scores of learned methods."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def evaluate_out_of_fold(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[PageOutcome[PageScores]]:
-    """Return the scores of each of *pages*, in order, by models fitted to those of other folds.
+    """Return the scores of *pages* in order, with models trained on the other folds.
 
-    With *learn_from*, to those of these pages that are of other folds. Without *nodes* there are
-    no scores by text nodes. *advance* is called when a page is learned from, and when one is scored.
+    Models are trained on *learn_from*, by default on *pages*. Without *nodes* there are no scores
+    by text nodes. *advance* is called for each page read for training and for each page scored.
     """
 
     def score(members: Sequence[LabelledPage], models: Path) -> list[PageOutcome[PageScores]]:
@@ -68,29 +68,27 @@ def map_folds(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[PageOutcome[T]]:
-    """Return what *measure* says of each of *pages*, in order.
+    """Return the outcomes of *measure* for *pages* in order.
 
-    It is called with the pages of each fold, and the folder of the models that *fit* fits to the
-    pages of *learn_from*, *pages* themselves if not given, that are of the other folds. *advance*
-    is called when a page is learned from.
+    It is called for each fold with its pages and a folder of the models that *fit* trained on the
+    pages of *learn_from* (by default *pages*) in the other folds. *advance* is called for each
+    page read for training.
     """
-    read = read_examples(learn_from or pages, workers=workers, advance=advance)
-    everything = list(dict.fromkeys([*pages, *(learn_from or ())]))
-    places = dict(zip(everything, folds(everything, kind), strict=True))
-    fold_of = [places[page] for page in pages]
-    read_folds = [places[page] for page in read.pages]
-    models = fit_folds(read.pages, read.examples, read_folds, fit)
-    outcomes: dict[int, PageOutcome[T]] = {}
-    with TemporaryDirectory() as folder:
+    examples = read_examples(learn_from or pages, workers=workers, advance=advance)
+    all_pages = list(dict.fromkeys([*pages, *(learn_from or ())]))
+    fold_of = dict(zip(all_pages, folds(all_pages, kind), strict=True))
+    training_folds = [fold_of[page] for page in examples.pages]
+    outcomes: dict[LabelledPage, PageOutcome[T]] = {}
+    with TemporaryDirectory() as name:
+        models = fit_folds(examples.pages, examples.examples, training_folds, fit)
         for fold, fitted in enumerate(models):
-            (home := Path(folder, str(fold))).mkdir()
-            fitted.save(home)
-            members = [i for i, other in enumerate(fold_of) if other == fold]
-            measured = measure([pages[i] for i in members], home)
-            outcomes.update(zip(members, measured, strict=True))
-    return [outcomes[i] for i in range(len(pages))]
+            (folder := Path(name, str(fold))).mkdir()
+            fitted.save(folder)
+            members = [page for page in pages if fold_of[page] == fold]
+            outcomes.update(zip(members, measure(members, folder), strict=True))
+    return [outcomes[page] for page in pages]
 
 
 def seen(pages: Collection[LabelledPage], models: Trained) -> list[LabelledPage]:
-    """Return those of *pages* whose sites *models* were trained on."""
+    """Return the *pages* whose sites *models* were trained on."""
     return [page for page in pages if not models.sites.isdisjoint(site_names(page))]

@@ -1,4 +1,4 @@
-"""Score one extraction of one labelled page."""
+"""Scores of an extraction method on labelled pages."""
 
 from __future__ import annotations
 
@@ -11,16 +11,9 @@ from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.corpus_sheets import corpus_sheets
 from newscrawl.corpora.day_match import NO_DAY, DayResult, day_result
 from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import (
-    ZERO,
-    Score,
-    bag_score,
-    node_score,
-    text_weighted_score,
-)
+from newscrawl.corpora.metrics import ZERO, Score, bag_score, node_score, text_weighted_score
 from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.xhtml import clean_xhtml
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.methods import STYLED
 from newscrawl.text import words
@@ -38,25 +31,25 @@ TEXT_FIELDS: tuple[TextField, ...] = get_args(TextField)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 Scores = dict[TextField, dict[Metric, Score]]
 
-LEAST_FOUND = 0.5
-"""Share of a label's words to be found in text nodes; else the page has no node-based score."""
+MIN_ALIGNED = 0.5
+"""Share of a label's words that must be found in text nodes for node-based scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
-    """Scores of one extraction, of the labelled fields only."""
+    """Scores of one page, for the labelled fields only."""
 
     scores: Scores = field(default_factory=dict)
-    #: ``None`` where the day is not labelled
+    #: ``None`` if the date is not labelled
     day: DayResult | None = None
     titles: dict[Gold, TitleMatch] = field(default_factory=dict)
-    #: of the page, as extracted
+    #: extracted language of the page
     language: str | None = None
-    #: of the extracted body; ``None`` where it is empty
+    #: ``None`` if the extracted body is empty
     body_confidence: float | None = None
 
     def score(self, name: TextField, metric: Metric) -> Score | None:
-        """Return the score of a field by a metric; ``None`` where there is none."""
+        """Return the score of a field by a metric, if available."""
         return self.scores.get(name, {}).get(metric)
 
     def to_plain(self) -> dict[str, Any]:
@@ -71,7 +64,7 @@ class PageScores:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> PageScores:
-        """Return the scores that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
+        """Convert the result of :meth:`to_plain`, which may have been stored as JSON."""
         scores: Scores = {
             name: {metric: Score(*score) for metric, score in by_metric.items()}
             for name, by_metric in plain["scores"].items()
@@ -82,16 +75,12 @@ class PageScores:
 
     @classmethod
     def failed(cls, page: LabelledPage) -> PageScores:
-        """Return the scores of a page that gave nothing: 0 for all that is labelled."""
+        """Return scores of 0 for all labelled fields of a page that could not be extracted."""
         zeros: Scores = {name: dict.fromkeys(METRICS, ZERO) for name in _labels(page)}
         titles: dict[Gold, TitleMatch] = {}
         if page.title is not None:
             titles["label"] = TitleMatch.of("", page.title)
         return cls(zeros, None if page.date is None else NO_DAY, titles)
-
-
-CLEANED = {"coreex:R6": "coreex:R5"}
-"""Names of methods that are others on pages made clean XHTML before."""
 
 
 def score_page(
@@ -102,24 +91,22 @@ def score_page(
     models: str | None = None,
     nodes: bool = True,
 ) -> dict[str, Any]:
-    """Return the scores of *method* as JSON values; *page* is a :class:`LabelledPage` in them.
+    """Return the :class:`PageScores` of *method* for a :class:`LabelledPage`, both as JSON values.
 
-    With the folder *models* the method uses those in it, and the style sheets of the corpus.
-    Without *nodes* the scores that need an alignment with text nodes, half of the time, are left out.
-    Raises whatever the extraction raises.
+    A method that uses style reads the style sheets of the corpus. *models* is a folder that
+    replaces the packaged models. Without *nodes* the scores by text nodes are left out, which
+    saves half of the time. Raises the errors of :func:`extract`.
     """
     labelled = LabelledPage.from_plain(page)
-    source = clean_xhtml(html) if method in CLEANED else html
-    method = CLEANED.get(method, method)
     article = extract(
-        source,
+        html,
         labelled.url,
         fetched_at=labelled.fetched_at,
         stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )
-    document = parse_document(source) if nodes else None
+    document = parse_document(html) if nodes else None
     scores: Scores = {}
     _add_bag_scores(scores, labelled, article)
     if document is not None:
@@ -134,7 +121,7 @@ def score_page(
 
 
 def relevant_output(article: Article) -> str:
-    """Return title and body of *article* together, as NCE's paper scores them."""
+    """Return the relevant content (NCE paper) of *article*: title and body."""
     return f"{article.title or ''}\n{article.body}"
 
 
@@ -160,13 +147,13 @@ def _add_bag_scores(scores: Scores, page: LabelledPage, article: Article) -> Non
 def _add_node_scores(
     scores: Scores, page: LabelledPage, article: Article, document: Document
 ) -> None:
-    """Add node-based and text-weighted scores of the labels that the page's nodes hold."""
+    """Add node-based and text-weighted scores of the labels found in text nodes."""
     nodes = [words(document.text[row]) for row in document.text_nodes()]
     sizes = [len(node) for node in nodes]
     gold = _members(nodes, page.title, page.body)
     output = _members(nodes, article.title, article.body)
     for name, label in _labels(page).items():
-        if sum(sizes[node] for node in gold[name]) >= LEAST_FOUND * len(words(label)):
+        if sum(sizes[node] for node in gold[name]) >= MIN_ALIGNED * len(words(label)):
             by_metric = scores.setdefault(name, {})
             by_metric["node"] = node_score(output[name], gold[name])
             by_metric["weighted"] = text_weighted_score(output[name], gold[name], sizes)
@@ -175,7 +162,7 @@ def _add_node_scores(
 def _members(
     nodes: Sequence[Sequence[str]], title: str | None, body: str | None
 ) -> dict[TextField, frozenset[int]]:
-    # Apart, since a title may stand before, after or above the first paragraph.
+    # aligned separately: the position of the title relative to the body varies
     title_nodes = covered_nodes(nodes, words(title or ""))
     body_nodes = covered_nodes(nodes, words(body or ""))
     return {"title": title_nodes, "body": body_nodes, "relevant": title_nodes | body_nodes}
@@ -190,10 +177,9 @@ def evaluate(
     models: Path | None = None,
     nodes: bool = True,
 ) -> list[PageOutcome[PageScores]]:
-    """Return the scores of *method* on each of *pages*, in order; those of failed pages are 0.
+    """Return the scores of *method* on *pages*, in their order; failed pages score 0.
 
-    *models* is the folder of those that a learned method is to use. Without *nodes* there are no
-    scores by text nodes.
+    *models* and *nodes* are those of :func:`score_page`; *advance* is called after each page.
     """
     return map_pages(
         "newscrawl.evaluation.page_scores:score_page",

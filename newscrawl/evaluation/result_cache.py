@@ -1,4 +1,4 @@
-"""Results of slow tools by page, kept on disk between runs."""
+"""Disk cache for results of slow tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ResultCache:
-    """JSON values by key, in a file of JSON lines."""
+    """JSON values by key, stored as JSON Lines."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class ResultCache:
         return self._values[key]
 
     def get(self, key: str, default: Any) -> Any:
-        """Return the value of *key*, *default* if there is none."""
+        """Return the value of *key*, or *default*."""
         return self._values.get(key, default)
 
     def add(self, results: Iterable[tuple[str, Any]]) -> None:
@@ -42,11 +42,11 @@ class ResultCache:
 
 
 def page_key(page: LabelledPage) -> str:
-    """Return a key of *page* that changes with its bytes and its address."""
+    """Return a key of *page* that depends on its bytes and its URL."""
     digest = hashlib.sha256(page.path.read_bytes() + (page.url or "").encode())
     return f"{page.corpus}/{page.id}/{digest.hexdigest()[:16]}"
 
 
 def default_cache_dir() -> Path:
-    """Return the user's folder for such caches (XDG base directories)."""
+    """Return the user's cache folder (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "newscrawl" / "peers"

@@ -1,4 +1,4 @@
-"""Means of page scores: what ``scrapy evaluate`` reports, as plain JSON values."""
+"""Means of page scores for ``scrapy evaluate``, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def summarise(outcomes: PageOutcomes) -> dict[str, Any]:
-    """Return the means over all *outcomes*, each half's, and those without the body suspects."""
+    """Return the means over all *outcomes*, over each half, and without suspect bodies."""
     groups: dict[str, PageOutcomes] = {
         "all": outcomes,
         **{half: [o for o in outcomes if o.page.half == half] for half in HALVES},
@@ -43,7 +43,7 @@ def _size(outcomes: PageOutcomes) -> dict[str, int]:
 
 
 def means(outcomes: PageOutcomes) -> dict[str, Any]:
-    """Return the means of every field and metric, of the days and of whole titles."""
+    """Return the means of all fields and metrics."""
     result: dict[str, Any] = {
         name: {metric: text_means(outcomes, name, metric) for metric in METRICS}
         for name in TEXT_FIELDS
@@ -67,7 +67,7 @@ def text_means(outcomes: PageOutcomes, name: TextField, metric: Metric) -> dict[
 
 
 def means_of(scores: Sequence[tuple[str, Score]]) -> dict[str, float]:
-    """Return the means of (site, score of a page) over pages and, as ``site_...``, over sites."""
+    """Return the means of (site, page score) over pages and, as ``site_...``, over sites."""
     over_sites = site_mean_score(scores)._asdict()
     return {
         **mean_score([score for _, score in scores])._asdict(),
@@ -76,12 +76,12 @@ def means_of(scores: Sequence[tuple[str, Score]]) -> dict[str, float]:
 
 
 def site_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
-    """Return one row a site: its pages and its mean bag-of-words scores (NCE, Table 1)."""
-    return [{"site": site} | row for site, row in _rows(outcomes, lambda one: one.page.site)]
+    """Return pages and mean bag-of-words scores of each site (NCE, Table 1)."""
+    return [{"site": site} | row for site, row in _rows(outcomes, lambda it: it.page.site)]
 
 
 def language_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
-    """Return one row a language that pages say they are in, the most pages first."""
+    """Return pages and mean scores of each extracted language, the most frequent first."""
     rows = [{"language": name} | row for name, row in _rows(outcomes, _language)]
     return sorted(rows, key=lambda row: -row["pages"])
 
@@ -93,7 +93,7 @@ def _language(outcome: PageOutcome[PageScores]) -> str:
 def _rows(
     outcomes: PageOutcomes, name_of: Callable[[PageOutcome[PageScores]], str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name, pages and means of each group of *outcomes*, in order of name."""
+    """Yield name and means of each group of *outcomes*, sorted by name."""
     groups = defaultdict(list)
     for outcome in outcomes:
         groups[name_of(outcome)].append(outcome)
@@ -110,7 +110,7 @@ def _rows(
 
 
 def worst_pages(outcomes: Iterable[PageOutcome[PageScores]], count: int) -> list[dict[str, Any]]:
-    """Return the *count* pages with the lowest F1 of the body, the lowest first."""
+    """Return the *count* pages with the lowest body F1, in ascending order."""
     scored = [
         (score.f1, position, outcome)
         for position, outcome in enumerate(outcomes)
@@ -120,7 +120,7 @@ def worst_pages(outcomes: Iterable[PageOutcome[PageScores]], count: int) -> list
 
 
 def page_row(outcome: PageOutcome[PageScores]) -> dict[str, Any]:
-    """Return what was measured on one page."""
+    """Return the figures of one page."""
     page, value = outcome.page, outcome.value
     return {
         "corpus": page.corpus,
@@ -143,7 +143,7 @@ def page_row(outcome: PageOutcome[PageScores]) -> dict[str, Any]:
 
 
 def compare_methods(outcomes: PageOutcomes, others: PageOutcomes) -> dict[str, Any]:
-    """Return the paired bootstrap of the bag-of-words F1 of two methods on the same pages."""
+    """Compare the bag-of-words F1 of two methods on the same pages by a paired bootstrap."""
     return {
         name: compare(pairs)._asdict()
         for name in TEXT_FIELDS

@@ -1,18 +1,14 @@
-"""How often the title is right: against the label, and against the text nodes that hold it.
+"""Scores of titles against the label and against the text nodes that hold it.
 
-Some labels are not what the page shows (a headline for search engines, another version's); the
-nodes are what an extractor can find. :mod:`newscrawl.corpora.labels` finds them.
+Some labels differ from the visible title (a headline for search engines, another version). The
+text nodes are found by :mod:`newscrawl.corpora.labels`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.corpora.title_match import (
-    GOLDS,
-    Gold,
-    match_means,
-)
+from newscrawl.corpora.title_match import GOLDS, Gold, match_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +22,6 @@ if TYPE_CHECKING:
 def title_means(outcomes: PageOutcomes) -> dict[Gold, dict[str, Any]]:
     """Return the means against each of :data:`GOLDS`."""
     return {
-        gold: match_means([one.value.titles[gold] for one in outcomes if gold in one.value.titles])
+        gold: match_means([it.value.titles[gold] for it in outcomes if gold in it.value.titles])
         for gold in GOLDS
     }

@@ -1,4 +1,4 @@
-"""Bodies of trafilatura, which the families of corpora are compared with."""
+"""Bodies extracted by trafilatura, for comparison."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 PACKAGE = "trafilatura"
 MODES = {"trafilatura": False, "trafilatura fast": True}
-"""Names of its two modes, and the value of its option ``fast``."""
+"""Names of the two modes, with the value of the option ``fast``."""
 
 
 def peer_version() -> str | None:
-    """Return the version of trafilatura; None if it is not installed."""
+    """Return the version of trafilatura, None if it is not installed."""
     try:
         return version(PACKAGE)
     except PackageNotFoundError:
@@ -35,9 +35,9 @@ def peer_bodies(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[str]:
-    """Return the bodies that *mode* finds in each of *pages*, in order; empty where it fails.
+    """Return the bodies of *pages* in order; empty if extraction fails.
 
-    What this version found before is read from *cache_dir*. *advance* is called for each page.
+    Results are cached in *cache_dir* by version and mode. *advance* is called for each page.
     """
     cache = ResultCache(cache_dir / f"{mode.replace(' ', '-')}-{peer_version()}-body.jsonl")
     keys = [page_key(page) for page in pages]
@@ -54,14 +54,14 @@ def peer_bodies(
         advance=advance,
         fast=MODES[mode],
     )
-    # A page that failed is tried again by the next run: the machine may have been too busy.
+    # failures are not cached: they may be timeouts on a busy machine
     done = zip(missing, outcomes, strict=True)
     cache.add((key, outcome.value) for key, outcome in done if outcome.error is None)
     return [cache.get(key, "") for key in keys]
 
 
 def read_body(html: bytes, *, page: dict[str, Any], fast: bool) -> dict[str, str]:
-    """Return ``{"body": ...}``, the body that trafilatura finds in *html*, empty if none."""
+    """Return ``{"body": ...}``, the body of *html* or an empty string."""
     from trafilatura import bare_extraction  # noqa: PLC0415  # installed with the extra `peers`
 
     found = bare_extraction(html, url=page["url"], include_comments=False, fast=fast)

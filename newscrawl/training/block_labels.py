@@ -1,4 +1,4 @@
-"""Which blocks of a page are of its labelled body."""
+"""Labels of blocks: part of the labelled body or not."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ from newscrawl.corpora.alignment import covered_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-COVERAGE = 0.4
-"""Least share of a block's word trigrams that the body must hold."""
+MIN_TRIGRAM_COVERAGE = 0.4
+"""Minimum share of a block's word trigrams that the body must contain."""
 
 Trigram = tuple[str, str, str]
 
 
 def label_blocks(blocks: Sequence[Sequence[str]], body: Sequence[str]) -> list[bool]:
-    """Return whether each of *blocks* is of *body*; both are given by their words.
+    """Return whether each block belongs to *body*; blocks and body are given as words.
 
-    A block is that is aligned with the body, in the order of the page
-    (:func:`~newscrawl.corpora.alignment.covered_nodes`): of several that say the same, the one
-    in its place. Of the others those of which the body holds the trigrams, as often: bodies have
-    been put together in another order.
+    Blocks aligned with the body in page order belong to it
+    (:func:`~newscrawl.corpora.alignment.covered_nodes`). So do blocks whose trigrams occur in the
+    rest of the body, since some labelled bodies have another order than the page.
     """
     labels = [False] * len(blocks)
-    left = Counter(_trigrams(body))
-    for place in covered_nodes(blocks, body):
-        labels[place] = True
-        left.subtract(_trigrams(blocks[place]))
-    for place, block in enumerate(blocks):
+    unused = Counter(_trigrams(body))
+    for index in covered_nodes(blocks, body):
+        labels[index] = True
+        unused.subtract(_trigrams(blocks[index]))
+    for index, block in enumerate(blocks):
         trigrams = Counter(_trigrams(block))
-        least = COVERAGE * trigrams.total()
-        if not labels[place] and trigrams and (trigrams & left).total() >= least:
-            labels[place] = True
-            left.subtract(trigrams)
+        min_common = MIN_TRIGRAM_COVERAGE * trigrams.total()
+        if not labels[index] and trigrams and (trigrams & unused).total() >= min_common:
+            labels[index] = True
+            unused.subtract(trigrams)
     return labels
 
 

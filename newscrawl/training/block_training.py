@@ -1,8 +1,8 @@
-"""Block classifier of the default method: boosted trees in two passes, and their calibration.
+"""Training of the default method's block classifier: boosted trees in two passes, calibration.
 
-Each labelled page is learned from with pages made of it (:mod:`newscrawl.training.made_pages`): old
-layouts, short stories among teasers. Without them the classifier takes whole feeds on such pages.
-The second pass is fitted to probabilities of sites that the first had not seen (stacking).
+Pages made from labelled pages (:mod:`newscrawl.training.made_pages`) are used as well, as the
+corpora have few old layouts. The second pass is fitted to out-of-fold probabilities of the first
+(stacking).
 """
 
 from __future__ import annotations
@@ -47,52 +47,49 @@ if TYPE_CHECKING:
 
 
 MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "votes": 1}
-"""Features with which the probability rises (1) or falls (-1), whatever else is the case: what the
-papers say of them. What a page or two of the training seem to say against it is chance."""
-
+"""Features that increase (1) or decrease (-1) the probability monotonically, as in the papers."""
 
 FIRST = Boosting(FILE, FEATURES, trees=100, leaves=24, rate=0.1, min_leaf=15, monotonic=MONOTONIC)
 SECOND = Boosting(CONTEXT_FILE, CONTEXT_FEATURES, trees=80, leaves=10, rate=0.06, min_leaf=15)
-"""Larger ensembles gain nothing on the families of corpora."""
 VARIANT_WEIGHT = 0.2
-"""Weight of a page made of a labelled one. 0.1 and 0.4 are no better."""
+"""Weight of a made page relative to a labelled one."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyExample:
-    """The candidates of a page, and which of them are of its labelled body."""
+    """Candidate blocks of a page, labelled as part of the body or not."""
 
     features: Sequence[Sequence[float]]
-    #: weighted characters of each
+    #: weighted characters of each candidate
     chars: list[float]
-    #: words of each
+    #: number of words of each candidate
     words: list[int]
     labels: list[bool]
-    #: words of the label that no labelled candidate holds
+    #: words of the labelled body outside the labelled candidates
     missing: int
     #: words of all labelled blocks, candidates or not
     found: int
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> BodyExample:
-        """Return the example of its fields as JSON values."""
+        """Convert the fields as JSON values."""
         return cls(**plain)
 
     @property
     def held(self) -> int:
-        """Words of the labelled candidates."""
+        """Number of words of the labelled candidates."""
         return sum(n for n, label in zip(self.words, self.labels, strict=True) if label)
 
     def f1(self, chosen: Iterable[int]) -> float:
-        """Return the F1 of the candidates *chosen*, in words."""
+        """Return the F1, in words, of the candidates *chosen*."""
         chosen = list(chosen)
-        hit = sum(self.words[place] for place in chosen if self.labels[place])
-        labelled = sum(n for n, label in zip(self.words, self.labels, strict=True) if label)
-        return score_of(hit, sum(self.words[place] for place in chosen), labelled + self.missing).f1
+        correct = sum(self.words[index] for index in chosen if self.labels[index])
+        output = sum(self.words[index] for index in chosen)
+        return score_of(correct, output, self.held + self.missing).f1
 
 
 def body_example(document: Document, body: str) -> BodyExample:
-    """Return what is learned from *document* with the labelled *body*: what extraction sees of it."""
+    """Return the candidates that extraction finds in *document*, labelled with *body*."""
     document = prepare(document)
     candidates = body_candidates(document, find_region(document).forest)
     bags = [
@@ -113,29 +110,29 @@ def body_example(document: Document, body: str) -> BodyExample:
 
 
 class Labelled(NamedTuple):
-    """A page and what is learned from it."""
+    """A page with a labelled body and its examples."""
 
     page: LabelledPage
     example: BodyExample
-    #: examples of pages made of it
+    #: examples of the pages made from it
     variants: Sequence[BodyExample] = ()
 
     @property
     def trusted(self) -> bool:
-        """Whether the page is learned from."""
+        """Whether the page is used for training: it has candidates and a credible label."""
         return not self.page.body_suspect and bool(self.example.features)
 
     @property
     def weighted(self) -> Iterator[tuple[BodyExample, float]]:
-        """The examples to learn from, and their weights."""
+        """Training examples with their weights."""
         yield self.example, 1.0
-        for one in self.variants:
-            if one.features:
-                yield one, VARIANT_WEIGHT
+        for variant in self.variants:
+            if variant.features:
+                yield variant, VARIANT_WEIGHT
 
 
 def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]:
-    """Return the examples of pages made of *page*, whose bytes are *html*."""
+    """Return the examples of pages made from *page* with the bytes *html*."""
     if not (page.title and page.body):
         return ()
     made = made_articles(page, html, corpus_stories(page.path.parent.parent))
@@ -143,47 +140,52 @@ def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]
 
 
 def read_labelled(page: LabelledPage) -> Labelled:
-    """Return *page* with what is learned from it and from the pages made of it."""
+    """Return *page* with its examples and those of pages made from it."""
     html = page.html()
     example = body_example(parse_document(html), page.body or "")
     return Labelled(page, example, variant_examples(page, html))
 
 
-Rated = tuple[list[float], ...]
-"""Probabilities by the first pass, of the candidates of each example of a page."""
+Probabilities = tuple[list[float], ...]
+"""First-pass probabilities of the candidates, for each example of a page."""
 
 
 def fit_body_models(labelled: Sequence[Labelled]) -> BodyModels:
-    """Return the models fitted to *labelled* pages: the same for the same, in the same order.
+    """Fit both passes to *labelled* pages; deterministic for the same order of pages.
 
-    Pages whose label is doubted are left out. The expected F1 is calibrated on pages of sites that
-    the ensembles of three folds have not seen. Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
+    Pages with suspect labels are left out. The expected F1 is calibrated out of fold, by site.
+    Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
     """
-    sites = {name for one in labelled for name in site_names(one.page)}
+    sites = {name for page in labelled for name in site_names(page.page)}
     blocks = _fit_first(labelled, sites)
-    rated = _rate_in_folds(labelled)
-    context = _fit_second(labelled, rated, sites)
-    curve = curve_of(_told(labelled, rated))
+    first = _predict_first_in_folds(labelled)
+    context = _fit_second(labelled, first, sites)
+    curve = calibration_curve(_predict_second_in_folds(labelled, first))
     return BodyModels(
         blocks, context._replace(ensemble=replace(context.ensemble, calibration=curve))
     )
 
 
 def _fit_first(labelled: Iterable[Labelled], sites: Iterable[str] = ()) -> Model:
-    examples = [(one, it, weight) for one in labelled if one.trusted for it, weight in one.weighted]
-    rows = [np.asarray(it.features, dtype=np.float32) for _, it, _ in examples]
+    examples = [
+        (page, example, weight)
+        for page in labelled
+        if page.trusted
+        for example, weight in page.weighted
+    ]
+    rows = [np.asarray(example.features, dtype=np.float32) for _, example, _ in examples]
     return _fit(rows, examples, FIRST, sites)
 
 
 def _fit_second(
-    labelled: Sequence[Labelled], rated: Sequence[Rated], sites: Iterable[str] = ()
+    labelled: Sequence[Labelled], first: Sequence[Probabilities], sites: Iterable[str] = ()
 ) -> Model:
     examples, rows = [], []
-    for one, probabilities in zip(labelled, rated, strict=True):
-        if one.trusted:
-            for (it, weight), alone in zip(one.weighted, probabilities, strict=True):
-                examples.append((one, it, weight))
-                rows.append(_in_context(it, alone).astype(np.float32))
+    for page, by_example in zip(labelled, first, strict=True):
+        if page.trusted:
+            for (example, weight), probabilities in zip(page.weighted, by_example, strict=True):
+                examples.append((page, example, weight))
+                rows.append(_in_context(example, probabilities).astype(np.float32))
     return _fit(rows, examples, SECOND, sites)
 
 
@@ -200,86 +202,87 @@ def _fit(
     sites: Iterable[str],
 ) -> Model:
     if not examples:
-        raise TooFewPagesError("too few labelled pages to learn bodies from")
-    truth = [label for _, it, _ in examples for label in it.labels]
+        raise TooFewPagesError("too few labelled pages to train the block classifier")
+    truth = [label for _, example, _ in examples for label in example.labels]
     return one_pass.fit(np.concatenate(rows), truth, _weights(examples), sites)
 
 
 def _weights(examples: Sequence[tuple[Labelled, BodyExample, float]]) -> list[float]:
-    """Return a weight a block: the root of its words, equal sums over the pages of a site.
+    """Return the weight of each block: proportional to the root of its words within a page.
 
-    Sites and corpora count by the root of their pages, so that no large one rules.
+    The total of a site or corpus grows with the root of its pages, so that no large one dominates.
     """
-    pages = {id(one): one.page for one, _, _ in examples}.values()
+    pages = {id(page): page.page for page, _, _ in examples}.values()
     sites = Counter(page.site for page in pages)
     corpora = Counter(page.corpus for page in pages)
     weights: list[float] = []
-    for one, it, weight in examples:
-        roots = [sqrt(1 + n) for n in it.words]
-        whole = sum(roots) * sqrt(sites[one.page.site] * corpora[one.page.corpus]) / weight
-        weights += [root / whole for root in roots]
+    for page, example, weight in examples:
+        roots = [sqrt(1 + n) for n in example.words]
+        total = sum(roots) * sqrt(sites[page.page.site] * corpora[page.page.corpus]) / weight
+        weights += [root / total for root in roots]
     scale = len(weights) / sum(weights)
     return [weight * scale for weight in weights]
 
 
-def _rate_in_folds(labelled: Sequence[Labelled]) -> list[Rated]:
-    """Return what the first passes of other folds say of the examples of each page."""
-    folds = extra_site([one.page for one in labelled])
-    rated: list[Rated] = [()] * len(labelled)
+def _predict_first_in_folds(labelled: Sequence[Labelled]) -> list[Probabilities]:
+    """Return out-of-fold probabilities of the first pass for each page."""
+    folds = extra_site([page.page for page in labelled])
+    first: list[Probabilities] = [()] * len(labelled)
     for fold in sorted(set(folds)):
-        others = [one for one, other in zip(labelled, folds, strict=True) if other != fold]
-        forest = _fit_first(others).ensemble
-        for place, other in enumerate(folds):
+        others = [page for page, other in zip(labelled, folds, strict=True) if other != fold]
+        ensemble = _fit_first(others).ensemble
+        for index, other in enumerate(folds):
             if other == fold:
-                one = labelled[place]
-                rated[place] = tuple(forest.predict(it.features) for it, _ in one.weighted)
-    return rated
+                examples = labelled[index].weighted
+                first[index] = tuple(ensemble.predict(example.features) for example, _ in examples)
+    return first
 
 
 Curve = tuple[tuple[float, float], ...]
-"""Expected F1 and mean F1 of the bodies of which it is expected, in increasing order."""
+"""Pairs of expected F1 and mean F1, in increasing order."""
 
 
 class BodyPrediction(NamedTuple):
-    """What a model that has not seen the site of a page says of its body."""
+    """Out-of-fold prediction of the body of a page."""
 
     labelled: Labelled
     fold: int
-    #: F1 that the body is expected to have, and the one it has
+    #: expected F1, uncalibrated
     expected: float
+    #: F1 against the label
     f1: float
 
 
-def curve_of(told: Iterable[BodyPrediction]) -> Curve:
-    """Return how good bodies are by what is expected of them: isotonic regression.
-
-    Sites count by the root of their pages.
-    """
+def calibration_curve(predictions: Iterable[BodyPrediction]) -> Curve:
+    """Return the F1 by expected F1: isotonic regression, sites weighted by the root of their pages."""
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  # an extra
 
-    told = list(told)
+    predictions = list(predictions)
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    pages = Counter(one.labelled.page.site for one in told)
+    sites = [prediction.labelled.page.site for prediction in predictions]
+    pages = Counter(sites)
     curve.fit(
-        [one.expected for one in told],
-        [one.f1 for one in told],
-        sample_weight=[1 / sqrt(pages[one.labelled.page.site]) for one in told],
+        [prediction.expected for prediction in predictions],
+        [prediction.f1 for prediction in predictions],
+        sample_weight=[1 / sqrt(pages[site]) for site in sites],
     )
     return tuple(zip(map(float, curve.X_thresholds_), map(float, curve.y_thresholds_), strict=True))
 
 
-def told_in_folds(labelled: Sequence[Labelled]) -> Iterator[BodyPrediction]:
-    """Yield the results on each page that has candidates, by the models of other folds."""
-    return _told(labelled, _rate_in_folds(labelled))
+def predict_in_folds(labelled: Sequence[Labelled]) -> Iterator[BodyPrediction]:
+    """Yield the out-of-fold predictions of all pages with candidates."""
+    return _predict_second_in_folds(labelled, _predict_first_in_folds(labelled))
 
 
-def _told(labelled: Sequence[Labelled], rated: Sequence[Rated]) -> Iterator[BodyPrediction]:
-    folds = extra_site([one.page for one in labelled])
+def _predict_second_in_folds(
+    labelled: Sequence[Labelled], first: Sequence[Probabilities]
+) -> Iterator[BodyPrediction]:
+    folds = extra_site([page.page for page in labelled])
     for fold in sorted(set(folds)):
-        others = [place for place, other in enumerate(folds) if other != fold]
-        forest = _fit_second([labelled[i] for i in others], [rated[i] for i in others]).ensemble
-        for one, alone, other in zip(labelled, rated, folds, strict=True):
-            if other == fold and one.example.features:
-                rows = _in_context(one.example, alone[0]).tolist()
-                chosen, expected = best_subset(forest.predict(rows), one.example.chars)
-                yield BodyPrediction(one, fold, expected, one.example.f1(chosen))
+        others = [index for index, other in enumerate(folds) if other != fold]
+        ensemble = _fit_second([labelled[i] for i in others], [first[i] for i in others]).ensemble
+        for page, by_example, other in zip(labelled, first, folds, strict=True):
+            if other == fold and page.example.features:
+                rows = _in_context(page.example, by_example[0]).tolist()
+                chosen, expected = best_subset(ensemble.predict(rows), page.example.chars)
+                yield BodyPrediction(page, fold, expected, page.example.f1(chosen))

@@ -1,4 +1,4 @@
-"""Gradient boosting of two classes, fitted with scikit-learn (extra ``train``), as arrays."""
+"""Binary gradient boosting, fitted with scikit-learn (extra ``train``)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-L2 = 5.0
-BINS = 64
-SHARE = 0.4
-"""Share of the features, drawn anew, that a split is chosen from."""
+L2_REGULARIZATION = 5.0
+MAX_BINS = 64
+FEATURE_SHARE = 0.4
+"""Share of the features, drawn at random, considered for each split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Boosting:
-    """A classifier of boosted trees: its file, features and size."""
+    """Hyperparameters of a boosted classifier, its features and its file."""
 
     file: str
     names: tuple[str, ...]
@@ -32,7 +32,7 @@ class Boosting:
     leaves: int
     rate: float
     min_leaf: int
-    #: features with which the probability rises (1) or falls (-1)
+    #: features that increase (1) or decrease (-1) the probability monotonically
     monotonic: Mapping[str, int] = field(default_factory=dict)
 
     def fit(
@@ -42,23 +42,23 @@ class Boosting:
         weights: Sequence[float] | NDArray[np.float64],
         sites: Iterable[str],
     ) -> Model:
-        """Return the model fitted to *rows*, one an example: the same for the same.
+        """Fit a model to *rows* of features with the classes *truth*; deterministic.
 
-        *sites* are those that the examples are of. Raises
-        :class:`~newscrawl.training.training_errors.TooFewPagesError` if *truth* is of one class.
+        *sites* are the sites of the examples, stored in the model. Raises
+        :class:`~newscrawl.training.training_errors.TooFewPagesError` if *truth* has one class.
         """
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # an extra
 
         if len(set(truth)) < 2:
-            raise TooFewPagesError(f"too few labelled pages to fit {self.file} to")
+            raise TooFewPagesError(f"too few labelled pages to train {self.file}")
         model = HistGradientBoostingClassifier(
             learning_rate=self.rate,
             max_iter=self.trees,
             max_leaf_nodes=self.leaves,
             min_samples_leaf=self.min_leaf,
-            l2_regularization=L2,
-            max_bins=BINS,
-            max_features=SHARE,
+            l2_regularization=L2_REGULARIZATION,
+            max_bins=MAX_BINS,
+            max_features=FEATURE_SHARE,
             monotonic_cst=[self.monotonic.get(name, 0) for name in self.names],
             early_stopping=False,
             random_state=0,
@@ -70,7 +70,7 @@ class Boosting:
 def boosted_ensemble(
     model: HistGradientBoostingClassifier, feature_names: Iterable[str], sites: Iterable[str] = ()
 ) -> TreeEnsemble:
-    """Return a fitted gradient boosting model of two classes, 0 and 1, as arrays."""
+    """Convert a fitted binary scikit-learn model."""
     trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
     base = float(model._baseline_prediction.item())  # noqa: SLF001
     return TreeEnsemble.of_trees(trees, feature_names, sites, link="logistic", base=base)

@@ -1,4 +1,4 @@
-"""All models that are trained and shipped together."""
+"""Training of all extraction models on the same pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fitted(Protocol):
 
 
 class Bundle(NamedTuple):
-    """The models of every learned method."""
+    """Models of all learned methods."""
 
     cardoso: Models
     default: DefaultModels
@@ -41,31 +41,31 @@ class Bundle(NamedTuple):
 
 
 def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bundle:
-    """Return the models fitted to *examples*, those of *pages*: the same for the same."""
+    """Fit the models of all learned methods; deterministic."""
     sites = {name for page in pages for name in site_names(page)}
     return Bundle(fit_models(examples, sites), fit_default(pages, examples))
 
 
 def fit_default(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> DefaultModels:
-    """Return the default method's models fitted to *examples*, those of *pages*."""
+    """Fit the models of the default method to the *examples* of *pages*."""
     return DefaultModels(
         fit_title_model(pages, examples), fit_body_models(with_bodies(pages, examples))
     )
 
 
 def with_bodies(pages: Iterable[LabelledPage], examples: Iterable[Example]) -> list[Labelled]:
-    """Return those of *pages* whose body is labelled, with what is learned from it."""
+    """Return the pages with a labelled body, with their body examples."""
     return [
-        Labelled(page, one.body, one.body_variants)
-        for page, one in zip(pages, examples, strict=True)
-        if one.body is not None
+        Labelled(page, example.body, example.body_variants)
+        for page, example in zip(pages, examples, strict=True)
+        if example.body is not None
     ]
 
 
 def fit_folds(
     pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int], fit: Fit
 ) -> Iterator[Fitted]:
-    """Yield for each fold the models that *fit* fits to the pages of the others."""
+    """Yield for each fold the models that *fit* returns for the pages of the other folds."""
     for fold in range(FOLDS):
         others = [i for i, other in enumerate(folds) if other != fold]
         yield fit([pages[i] for i in others], [examples[i] for i in others])

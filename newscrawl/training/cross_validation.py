@@ -1,6 +1,6 @@
-"""Cross-validation of the papers' two classifiers: Tables 1, 2, 4 and 5 of DocEng 2011.
+"""Cross-validation of title and date classifiers (DocEng 2011, Tables 1, 2, 4 and 5).
 
-A page is scored whose label is in its text nodes, against the text of those nodes.
+Pages are scored if text nodes hold their label, against the text of these nodes.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Scores(NamedTuple):
     """Bag-of-words scores of titles or dates."""
 
     pages: int
-    #: of the words of all pages together
+    #: over the words of all pages
     micro: Score
-    #: mean of the pages' F1
+    #: mean F1 over pages
     macro: float
 
 
 def scores(pairs: Iterable[tuple[str, str]]) -> Scores:
-    """Return the scores of (text found, text labelled) of pages."""
+    """Return the scores of pairs of extracted and labelled text, one for each page."""
     total = [0, 0, 0]
     macro = []
     for pair in pairs:
@@ -44,48 +44,52 @@ def scores(pairs: Iterable[tuple[str, str]]) -> Scores:
     return Scores(len(macro), score_of(*total), mean(macro))
 
 
-def title_text(one: Example, found: ClassifiedNodes) -> str:
-    """Return the title found on a page; that of ``title`` where no node was classified as one."""
-    return one.head_title if found.title is None else one.nodes.texts[found.title]
+def title_text(example: Example, found: ClassifiedNodes) -> str:
+    """Return the classified title, by default the ``title`` element."""
+    return example.head_title if found.title is None else example.nodes.texts[found.title]
 
 
-def date_text(one: Example, found: ClassifiedNodes) -> str:
-    """Return the text of the date found on a page."""
-    return " ".join(one.nodes.texts[place] for place in found.date)
+def date_text(example: Example, found: ClassifiedNodes) -> str:
+    """Return the text of the classified date."""
+    return " ".join(example.nodes.texts[index] for index in found.date)
 
 
-def title_scores(examples: Iterable[Example], found: Iterable[ClassifiedNodes]) -> Scores:
+def title_scores(examples: Iterable[Example], results: Iterable[ClassifiedNodes]) -> Scores:
     """Return the scores of titles."""
     return scores(
-        (title_text(one, it), one.title)
-        for one, it in zip(examples, found, strict=True)
-        if one.title
+        (title_text(example, found), example.title)
+        for example, found in zip(examples, results, strict=True)
+        if example.title
     )
 
 
 def head_title_scores(examples: Iterable[Example]) -> Scores:
-    """Return the scores of the ``title`` elements, the papers' baseline."""
-    return scores((one.head_title, one.title) for one in examples if one.title)
+    """Return the scores of the ``title`` elements, the baseline of the paper."""
+    return scores((example.head_title, example.title) for example in examples if example.title)
 
 
-def date_scores(examples: Iterable[Example], found: Iterable[ClassifiedNodes]) -> Scores:
+def date_scores(examples: Iterable[Example], results: Iterable[ClassifiedNodes]) -> Scores:
     """Return the scores of dates."""
     return scores(
-        (date_text(one, it), one.date) for one, it in zip(examples, found, strict=True) if one.date
+        (date_text(example, found), example.date)
+        for example, found in zip(examples, results, strict=True)
+        if example.date
     )
 
 
 def out_of_fold(
     examples: Iterable[Example], folds: Iterable[int], models: Sequence[Models]
 ) -> list[ClassifiedNodes]:
-    """Return what is found on each page by the models of its fold."""
-    return [classify(one.nodes, models[fold]) for one, fold in zip(examples, folds, strict=True)]
+    """Classify each page with the models of its fold."""
+    return [
+        classify(example.nodes, models[fold]) for example, fold in zip(examples, folds, strict=True)
+    ]
 
 
 def fold_models(
     pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int]
 ) -> list[Models]:
-    """Return for each fold the models that were fitted to the pages of the others."""
+    """Return for each fold the models fitted to the pages of the other folds."""
     models = []
     for fold in range(FOLDS):
         others = [i for i, other in enumerate(folds) if other != fold]

@@ -1,4 +1,4 @@
-"""Training examples of one page."""
+"""Training data of one page."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page as the classifiers see it."""
+    """Features and labels of one page, for all classifiers."""
 
-    #: the nodes that are evaluated
+    #: nodes that are classified
     nodes: TextNodes
     labels: Labels
-    #: text of the nodes labelled title and date, also of those that are not evaluated
+    #: text of the labelled title and date nodes, classified or not
     title: str
     date: str
     #: text of the ``title`` element
     head_title: str
-    #: position of the title node labelled
+    #: position of the labelled title node
     position: int | None
-    #: the candidates for the default's title, with their style where no sheet is missing
+    #: title candidates of the default method, with style unless a sheet is missing
     candidates: TitleCandidates
-    #: and those that were left if the page did not show its title, all wrong; none where that is in
-    #: no ``h1``: the label of some pages is a headline for search engines, and their own were wrong
+    #: negative examples: title candidates of the page without its title; empty unless the title is
+    #: in an ``h1``, as some labels are headlines for search engines
     wrong: TitleCandidates
-    #: the candidates for the default's body; None where that is not labelled
+    #: body candidates of the default method, None if the body is not labelled
     body: BodyExample | None = None
-    #: the same of pages made of this one
+    #: body candidates of the pages made from this one
     body_variants: tuple[BodyExample, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
-        again = {
-            "title_again": sorted(self.labels.title_again),
-            "date_again": sorted(self.labels.date_again),
+        repeats = {
+            "title_repeats": sorted(self.labels.title_repeats),
+            "date_repeats": sorted(self.labels.date_repeats),
         }
-        return asdict(self) | {"labels": asdict(self.labels) | again}
+        return asdict(self) | {"labels": asdict(self.labels) | repeats}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Example:
-        """Return the example that :meth:`to_plain` made *plain* of, also after a trip through JSON."""
+        """Convert the result of :meth:`to_plain`, which may have been stored as JSON."""
         labels, body = plain["labels"], plain["body"]
         return cls(
             **{
@@ -57,8 +57,8 @@ class Example:
                 "labels": Labels(
                     tuple(labels["title"]),
                     tuple(labels["date"]),
-                    frozenset(labels["title_again"]),
-                    frozenset(labels["date_again"]),
+                    frozenset(labels["title_repeats"]),
+                    frozenset(labels["date_repeats"]),
                 ),
                 "candidates": TitleCandidates.from_plain(plain["candidates"]),
                 "body": None if body is None else BodyExample.from_plain(body),

@@ -1,4 +1,4 @@
-"""What is learned from a page: the attributes of its text nodes, and which hold its labels."""
+"""Training data of labelled pages: features of text nodes and blocks, aligned with the labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.document.document import parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title_candidates import HEADING_LEVELS
+from newscrawl.fields.titles.title_candidates import LEVELS
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
 from newscrawl.text import squeeze
 from newscrawl.training.block_training import body_example, variant_examples
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The pages that could be read, and what is learned from each."""
+    """Pages and their examples, in the same order."""
 
     pages: list[LabelledPage]
     examples: list[Example]
-    #: those that could not, and the errors
+    #: pages that could not be read, with the error
     failed: list[tuple[LabelledPage, str]]
 
 
@@ -44,7 +44,7 @@ def read_examples(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> Examples:
-    """Return the examples of *pages*, in order; *advance* is called after each."""
+    """Return the examples of *pages* in order; *advance* is called after each page."""
     outcomes = map_pages(
         "newscrawl.training.examples:read_example",
         pages,
@@ -53,20 +53,20 @@ def read_examples(
         workers=workers,
         advance=advance,
     )
-    read = [(one.page, one.value) for one in outcomes if one.value is not None]
-    failed = [(one.page, one.error) for one in outcomes if one.error is not None]
+    read = [(outcome.page, outcome.value) for outcome in outcomes if outcome.value is not None]
+    failed = [(outcome.page, outcome.error) for outcome in outcomes if outcome.error is not None]
     return Examples([page for page, _ in read], [example for _, example in read], failed)
 
 
 def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
-    """Return the example of a page as JSON values; *page* is a :class:`LabelledPage` in them."""
+    """Return the :class:`Example` of a :class:`LabelledPage`, both as JSON values."""
     labelled = LabelledPage.from_plain(page)
     variants = variant_examples(labelled, html)
     return replace(example(parse_document(html), labelled), body_variants=variants).to_plain()
 
 
 def example(document: Document, page: LabelledPage) -> Example:
-    """Return what is learned from *document*, styled with the sheets of the page's corpus."""
+    """Return the example of *document*, styled with the sheets of the page's corpus."""
     sheets = corpus_sheets(page.path.parent.parent)
     styles = Stylesheets(document, sheets, base_url=page.url or "")
     forest = nce(document).forest
@@ -84,7 +84,7 @@ def example(document: Document, page: LabelledPage) -> Example:
         everything.index(labels.title[0]) if labels.title else None,
         candidates.with_style(rows, styles.style_of) if styles.complete else candidates,
         _wrong_candidates(document, page, metadata, forest, labels),
-        # Last, since it shows what the page hides.
+        # last, as it reveals hidden text of the document
         body_example(document, page.body) if page.body else None,
     )
 
@@ -99,18 +99,18 @@ def _wrong_candidates(
     heading = next(iter(_headings(document, labels.title)), None)
     if heading is None or document.tag[heading] != "h1":
         return TitleCandidates([], [], {})
-    shown = {*labels.title, *labels.title_again}
-    unseen = shown.union(*map(document.text_nodes, _headings(document, shown)))
+    titles = {*labels.title, *labels.title_repeats}
+    unseen = titles.union(*map(document.text_nodes, _headings(document, titles)))
     return find_candidates(document, metadata, page.url, forest, unseen=unseen)
 
 
 def _headings(document: Document, rows: Iterable[int]) -> set[int]:
-    """Return the headings that any of the text nodes *rows* is in."""
+    """Return the headings that contain any of the text nodes *rows*."""
     return {
-        above
+        ancestor
         for row in rows
-        for above in document.ancestors(row)
-        if document.tag[above] in HEADING_LEVELS
+        for ancestor in document.ancestors(row)
+        if document.tag[ancestor] in LEVELS
     }
 
 

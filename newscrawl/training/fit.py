@@ -1,7 +1,7 @@
-"""Ensembles of decision trees, fitted with scikit-learn (extra ``train``).
+"""Tree ensembles of titles and dates, fitted with scikit-learn (extra ``train``).
 
-The papers used "an ensemble of decision tree models" of Weka "with default values". Random forests
-are that; :data:`TREES` is the default of both libraries.
+DocEng 2011 used "an ensemble of decision tree models" of Weka "with default values": random
+forests of :data:`TREES` trees.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.ensemble.ensemble import LEAF, Tree, TreeEnsemble
-from newscrawl.fields.attributes import DATE_FEATURES, INDEPENDENT_DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.attributes import DATE_FEATURES, FREE_DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
 from newscrawl.training.training_errors import TooFewPagesError
 
@@ -23,56 +23,54 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
     from newscrawl.corpora.labels import LabelName
-    from newscrawl.fields.attributes import FeatureRow
+    from newscrawl.fields.attributes import Row
     from newscrawl.training.example_types import Example
 
 TREES = 100
 
-COUNTEREXAMPLES: Mapping[LabelName, int] = {"title": 240, "date": 60}
-"""Most nodes of a page that its title or its date is told from.
+MAX_NEGATIVES: Mapping[LabelName, int] = {"title": 240, "date": 60}
+"""Maximum number of negative examples from one page."""
 
-F1 on other sites, mean of three seeds: with 60, 120 and 240 of both, titles 0.955, 0.963 and 0.965,
-dates 0.892, 0.891 and 0.881.
-"""
-
-LEAST_LEAF = 1
-"""Least examples in a leaf: two make the files a quarter smaller and dates worse by 0.009."""
+MIN_LEAF = 1
+"""Minimum examples in a leaf."""
 
 
 class Data(NamedTuple):
-    """Examples of a class and counterexamples."""
+    """Feature rows and classes."""
 
-    rows: list[FeatureRow]
+    rows: list[Row]
     truth: list[int]
 
-    def add(self, one: Example, features: Sequence[FeatureRow], name: LabelName) -> None:
-        """Add the labelled nodes of a page and some others, none of which tells the same again."""
-        labelled, again = one.labels.of(name)
+    def add(self, example: Example, features: Sequence[Row], name: LabelName) -> None:
+        """Add the labelled nodes of a page, and other nodes that do not repeat the label."""
+        labelled, repeats = example.labels.of(name)
         if not labelled:
             return
-        rows, most = one.nodes.rows, COUNTEREXAMPLES[name]
-        others = [i for i, row in enumerate(rows) if row not in labelled and row not in again]
-        if len(others) > most:
-            # A generator of the page's own: what is drawn depends on no other page.
-            others = random.Random(one.head_title).sample(others, most)  # noqa: S311
-        places = [i for i, row in enumerate(rows) if row in labelled]
-        self.rows.extend(features[place] for place in places + others)
-        self.truth.extend([1] * len(places) + [0] * len(others))
+        rows, limit = example.nodes.rows, MAX_NEGATIVES[name]
+        negatives = [i for i, row in enumerate(rows) if row not in labelled and row not in repeats]
+        if len(negatives) > limit:
+            # seeded by the page: independent of the other pages
+            negatives = random.Random(example.head_title).sample(negatives, limit)  # noqa: S311
+        positives = [i for i, row in enumerate(rows) if row in labelled]
+        self.rows.extend(features[i] for i in positives + negatives)
+        self.truth.extend([1] * len(positives) + [0] * len(negatives))
 
 
 def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models:
-    """Return the models fitted to *examples*: the same for the same, in the same order."""
+    """Fit the models of method ``cardoso``; deterministic for the same order of *examples*."""
     sites = list(sites)
-    data = (title_data(examples), date_data(examples), free_date_data(examples))
-    features = (TITLE_FEATURES, DATE_FEATURES, INDEPENDENT_DATE_FEATURES)
-    return Models(*(fit(one, names, sites) for one, names in zip(data, features, strict=True)))
+    return Models(
+        fit(title_data(examples), TITLE_FEATURES, sites),
+        fit(date_data(examples), DATE_FEATURES, sites),
+        fit(free_date_data(examples), FREE_DATE_FEATURES, sites),
+    )
 
 
 def fit(data: Data, feature_names: Sequence[str], sites: Iterable[str] = ()) -> TreeEnsemble:
-    """Return a random forest fitted to *data*. Raises :class:`TooFewPagesError`."""
+    """Fit a random forest to *data*. Raises :class:`TooFewPagesError`."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415  # an extra
 
-    model = RandomForestClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
+    model = RandomForestClassifier(TREES, min_samples_leaf=MIN_LEAF, random_state=0, n_jobs=-1)
     return fit_ensemble(model, data, feature_names, sites)
 
 
@@ -82,38 +80,34 @@ def fit_ensemble(
     feature_names: Iterable[str],
     sites: Iterable[str] = (),
 ) -> TreeEnsemble:
-    """Return *model*, fitted to *data*, as arrays. Raises :class:`TooFewPagesError`."""
+    """Fit *model* to *data* and convert it. Raises :class:`TooFewPagesError`."""
     if len(set(data.truth)) < 2:
-        raise TooFewPagesError("too few labelled pages to learn from")
+        raise TooFewPagesError("too few labelled pages to train on")
     model.fit(np.asarray(data.rows, dtype=np.float32), data.truth)
     return to_ensemble(model, feature_names, sites)
 
 
 def title_data(examples: Iterable[Example]) -> Data:
-    """Return the text nodes that are titles and those that are not, by attributes 1 to 7 and 9."""
+    """Return title nodes and other nodes with attributes 1 to 7 and 9."""
     data = Data([], [])
-    for one in examples:
-        data.add(one, one.nodes.title_features, "title")
+    for example in examples:
+        data.add(example, example.nodes.title_features, "title")
     return data
 
 
 def date_data(examples: Iterable[Example]) -> Data:
-    """Return the nodes of dates and others, by attributes 1 to 8.
-
-    The distance is that to the labelled title. Trained on the titles that a model finds on pages
-    it has not seen, the classifier is no better (F1 0.905 in place of 0.909).
-    """
+    """Return date nodes and other nodes with attributes 1 to 8 (8: distance to the labelled title)."""
     data = Data([], [])
-    for one in examples:
-        data.add(one, one.nodes.date_features(one.position), "date")
+    for example in examples:
+        data.add(example, example.nodes.date_features(example.position), "date")
     return data
 
 
 def free_date_data(examples: Iterable[Example]) -> Data:
-    """Return the nodes of dates and others, by attributes 1 to 7."""
+    """Return date nodes and other nodes with attributes 1 to 7."""
     data = Data([], [])
-    for one in examples:
-        data.add(one, one.nodes.independent_date_features(), "date")
+    for example in examples:
+        data.add(example, example.nodes.free_date_features(), "date")
     return data
 
 
@@ -122,14 +116,14 @@ def to_ensemble(
     feature_names: Iterable[str],
     sites: Iterable[str] = (),
 ) -> TreeEnsemble:
-    """Return a fitted ensemble of two classes, 0 and 1, as arrays."""
-    return TreeEnsemble.of_trees([_tree(one) for one in model.estimators_], feature_names, sites)
+    """Convert a fitted binary scikit-learn ensemble."""
+    return TreeEnsemble.of_trees([_tree(tree) for tree in model.estimators_], feature_names, sites)
 
 
 def _tree(fitted: DecisionTreeClassifier) -> Tree:
     tree = fitted.tree_
     leaf = tree.children_left == -1
-    weights = tree.value[:, 0, :]  # counts or shares, as the version has it
+    weights = tree.value[:, 0, :]  # counts or shares, depending on the version
     return Tree(
         np.where(leaf, LEAF, tree.feature),
         tree.threshold,

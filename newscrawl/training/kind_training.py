@@ -1,4 +1,4 @@
-"""The classifiers of kinds: boosted trees fitted to labelled pages and to pages made of them."""
+"""Training of the kind classifiers: boosted trees on labelled pages and pages made from them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from newscrawl.training.example_types import Example
 
 LISTS = frozenset({"collection", "listing"})
-"""Types of pages that are indexes. All others that are no articles are not learned from: forums,
-documentation, products and services are what users of the classifier may want or not."""
+"""Page types that are indexes. Other types than articles (forums, products...) are not used for
+training, as users may want them or not."""
 
 WEIGHTS: Mapping[str, float] = {
     "article": 1.0,
@@ -44,18 +44,16 @@ WEIGHTS: Mapping[str, float] = {
     "index in place": 1.5,
     "made other": 0.04,
 }
-"""Sum of the weights of the examples of a group."""
+"""Total weight of the examples of each group."""
 
 ARTICLES = frozenset({"article", "made article", "old style"})
 """Groups of articles."""
 
-SHARE_OF_ARTICLES = 0.8
-"""Of the pages of a crawl, for which the probabilities are calibrated."""
+ARTICLE_SHARE = 0.8
+"""Share of articles among the pages of a crawl, assumed by the calibration."""
 
-_CURVE = 41
-"""Points of the curve of calibration."""
-_LARGEST_ODDS = 8.0
-
+_CURVE_POINTS = 41
+_MAX_LOG_ODDS = 8.0
 
 WHOLE = Boosting(KIND_MODEL_FILE, KIND_FEATURES, trees=80, leaves=24, rate=0.12, min_leaf=10)
 PAGE = Boosting(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.12, min_leaf=10)
@@ -63,7 +61,7 @@ PAGE = Boosting(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.
 
 @dataclass(frozen=True, slots=True)
 class KindExample:
-    """The features of a page, and its group in :data:`WEIGHTS`."""
+    """Features of a page, and its group (see :data:`WEIGHTS`)."""
 
     group: str
     features: list[float]
@@ -75,20 +73,20 @@ class KindExample:
 
 
 class KindPage(NamedTuple):
-    """A labelled page, its example and those of the pages made of it."""
+    """A labelled page with its example and those of the pages made from it."""
 
     page: LabelledPage
     examples: list[KindExample]
 
 
 class KindModels(NamedTuple):
-    """The classifiers of extracted pages, and of pages before extraction."""
+    """Classifiers after and before extraction."""
 
     whole: Model
     page: Model
 
     def save(self, folder: Path) -> None:
-        """Write both to *folder*. Raises ``OSError``."""
+        """Write both models to *folder*. Raises ``OSError``."""
         self.whole.save(folder)
         self.page.save(folder)
 
@@ -100,24 +98,24 @@ def read_kind_pages(
     models: Path | None = None,
     advance: Callable[[], object] | None = None,
 ) -> list[KindPage]:
-    """Return the examples of *pages*, those that can be read.
+    """Return the examples of the *pages* that can be read.
 
-    *models* is the folder of the models of title and body that the pages are extracted with.
+    *models* is the folder of the title and body models used to extract the pages.
     """
     outcomes = map_pages(
         "newscrawl.training.kind_training:read_kind_page",
         pages,
-        lambda plain: [KindExample(**one) for one in plain["examples"]],
+        lambda plain: [KindExample(**example) for example in plain["examples"]],
         lambda _page: [],
         workers=workers,
         advance=advance,
         models=str(models) if models else None,
     )
-    return [KindPage(one.page, one.value) for one in outcomes if one.value]
+    return [KindPage(outcome.page, outcome.value) for outcome in outcomes if outcome.value]
 
 
 def read_kind_page(html: bytes, *, page: dict[str, Any], models: str | None) -> dict[str, Any]:
-    """Return the examples of a page as JSON values; *page* is a :class:`LabelledPage` in them."""
+    """Return the examples of a :class:`LabelledPage`, both as JSON values."""
     labelled = LabelledPage.from_plain(page)
     options = ExtractOptions(models=Path(models) if models else None)
     examples = []
@@ -133,7 +131,7 @@ def read_kind_page(html: bytes, *, page: dict[str, Any], models: str | None) -> 
 
 
 def group_of(page: LabelledPage) -> str:
-    """Return the group of *page*: ``article``, ``list``, or its type where that is not learned from."""
+    """Return the group of *page*: ``article``, ``list`` or a type not used for training."""
     if page.page_type is None:
         return "article"
     return "list" if page.page_type in LISTS else page.page_type
@@ -157,26 +155,25 @@ def read_out_of_fold(
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[KindPage]:
-    """Return the examples of *pages* and *typed*, each extracted with models of other sites.
+    """Return the kind examples of *pages* and *typed*, each extracted with models of other sites.
 
-    The *examples* are those of *pages*. What a model says of pages that it was fitted to is surer
-    than what it says of others.
+    *examples* are those of *pages*. Models are more confident on the pages they were fitted to.
     """
-    everything = [*pages, *typed]
-    folds = extra_site(everything)
+    all_pages = [*pages, *typed]
+    folds = extra_site(all_pages)
     read: list[KindPage] = []
     for fold in range(FOLDS):
-        kept = [i for i, other in enumerate(folds[: len(pages)]) if other != fold]
-        own = [page for page, other in zip(everything, folds, strict=True) if other == fold]
-        others, known = [pages[i] for i in kept], [examples[i] for i in kept]
-        with TemporaryDirectory() as folder:
-            fit_default(others, known).save(Path(folder))
-            read += read_kind_pages(own, workers=workers, models=Path(folder), advance=advance)
+        others = [i for i, other in enumerate(folds[: len(pages)]) if other != fold]
+        members = [page for page, other in zip(all_pages, folds, strict=True) if other == fold]
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            fit_default([pages[i] for i in others], [examples[i] for i in others]).save(folder)
+            read += read_kind_pages(members, workers=workers, models=folder, advance=advance)
     return read
 
 
 def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
-    """Return the models fitted to *pages*: the same for the same, in the same order.
+    """Fit both classifiers to *pages*; deterministic for the same order of pages.
 
     Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
     """
@@ -188,10 +185,10 @@ def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
 def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
     model = _fit(pages, file)
     try:
-        told = list(told_in_folds(pages, file))
+        curve = calibration_curve(list(predict_in_folds(pages, file)))
     except TooFewPagesError:
         return model
-    return model._replace(ensemble=replace(model.ensemble, calibration=curve_of(told)))
+    return model._replace(ensemble=replace(model.ensemble, calibration=curve))
 
 
 def _classifier(file: str) -> Boosting:
@@ -200,20 +197,25 @@ def _classifier(file: str) -> Boosting:
 
 def _fit(pages: Sequence[KindPage], file: str) -> Model:
     classifier = _classifier(file)
-    learned = [(it.page, one) for it in pages for one in it.examples if one.group in WEIGHTS]
+    pairs = [
+        (page.page.corpus, example)
+        for page in pages
+        for example in page.examples
+        if example.group in WEIGHTS
+    ]
     width = len(classifier.names)
-    rows = np.asarray([one.features[:width] for _, one in learned], dtype=np.float32)
-    sites = {name for it in pages for name in site_names(it.page)}
+    rows = np.asarray([example.features[:width] for _, example in pairs], dtype=np.float32)
+    sites = {name for page in pages for name in site_names(page.page)}
     return classifier.fit(
         rows,
-        [one.is_article for _, one in learned],
-        _weights([(page.corpus, one.group) for page, one in learned]),
+        [example.is_article for _, example in pairs],
+        _weights([(corpus, example.group) for corpus, example in pairs]),
         sites,
     )
 
 
 def _weights(members: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """Return a weight an example, of (corpus, group): less for those of large corpora."""
+    """Return the weights of examples given as (corpus, group); lower in large corpora."""
     sizes = Counter(members)
     totals: dict[str, float] = defaultdict(float)
     for (_, group), number in sizes.items():
@@ -226,63 +228,66 @@ def _weights(members: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
 
 
 class KindPrediction(NamedTuple):
-    """What a model that has not seen the site of a page says of it, uncalibrated."""
+    """Uncalibrated out-of-fold probability of a page."""
 
     page: LabelledPage
     example: KindExample
     probability: float
 
 
-def told_in_folds(
+def predict_in_folds(
     pages: Sequence[KindPage],
     file: str = KIND_MODEL_FILE,
     *,
     fitted: Callable[[LabelledPage], bool] | None = None,
 ) -> Iterable[KindPrediction]:
-    """Yield what is told of each example by the models of other folds.
+    """Yield the out-of-fold predictions of all examples.
 
-    They are fitted to pages of which *fitted* is true, by default to all.
+    Models are fitted only to pages for which *fitted* is true, by default to all.
     """
-    folds = extra_site([it.page for it in pages])
+    folds = extra_site([page.page for page in pages])
     width = len(_classifier(file).names)
     for fold in sorted(set(folds)):
-        others = [it for it, other in zip(pages, folds, strict=True) if other != fold]
-        forest = _fit([it for it in others if fitted is None or fitted(it.page)], file).ensemble
-        for it, other in zip(pages, folds, strict=True):
+        others = [page for page, other in zip(pages, folds, strict=True) if other != fold]
+        training = [page for page in others if fitted is None or fitted(page.page)]
+        ensemble = _fit(training, file).ensemble
+        for page, other in zip(pages, folds, strict=True):
             if other == fold:
-                rows = [one.features[:width] for one in it.examples]
-                for one, probability in zip(it.examples, forest.predict(rows), strict=True):
-                    yield KindPrediction(it.page, one, probability)
+                rows = [example.features[:width] for example in page.examples]
+                for example, probability in zip(page.examples, ensemble.predict(rows), strict=True):
+                    yield KindPrediction(page.page, example, probability)
 
 
-def curve_of(told: Iterable[KindPrediction]) -> tuple[tuple[float, float], ...]:
-    """Return how often pages of a probability are articles, in a crawl: Platt's logistic curve.
+def calibration_curve(predictions: Iterable[KindPrediction]) -> tuple[tuple[float, float], ...]:
+    """Return calibrated probabilities by probability: Platt scaling.
 
-    Real articles against real lists and made ones, :data:`SHARE_OF_ARTICLES` of them articles.
+    Fitted to real articles and to real and made lists, weighted for :data:`ARTICLE_SHARE`.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # an extra
 
-    learned = [one for one in told if one.example.group not in {"made article", "old style"}]
-    learned = [one for one in learned if one.example.group in WEIGHTS]
-    counts = Counter((one.example.group, one.example.is_article) for one in learned)
-    groups = Counter(is_article for _, is_article in counts)
-    shares = {True: SHARE_OF_ARTICLES, False: 1 - SHARE_OF_ARTICLES}
+    cases = [
+        (it.example.group, it.example.is_article, it.probability)
+        for it in predictions
+        if it.example.group in WEIGHTS and it.example.group not in {"made article", "old style"}
+    ]
+    group_sizes = Counter(group for group, _, _ in cases)
+    groups = Counter(group in ARTICLES for group in group_sizes)
+    shares = {True: ARTICLE_SHARE, False: 1 - ARTICLE_SHARE}
     weights = [
-        len(learned) * shares[one.example.is_article] / groups[one.example.is_article]
-        / counts[one.example.group, one.example.is_article]
-        for one in learned
-    ]  # fmt: skip
-    odds = [[_log_odds(one.probability)] for one in learned]
+        len(cases) * shares[is_article] / groups[is_article] / group_sizes[group]
+        for group, is_article, _ in cases
+    ]
+    log_odds = [[_log_odds(probability)] for _, _, probability in cases]
     platt = LogisticRegression(C=1e6)
-    platt.fit(odds, [one.example.is_article for one in learned], sample_weight=weights)
+    platt.fit(log_odds, [is_article for _, is_article, _ in cases], sample_weight=weights)
     slope, base = max(float(platt.coef_[0, 0]), 0.0), float(platt.intercept_[0])
-    places = np.linspace(-_LARGEST_ODDS, _LARGEST_ODDS, _CURVE).tolist()
-    return tuple((_logistic(place), _logistic(slope * place + base)) for place in places)
+    points = np.linspace(-_MAX_LOG_ODDS, _MAX_LOG_ODDS, _CURVE_POINTS).tolist()
+    return tuple((_logistic(point), _logistic(slope * point + base)) for point in points)
 
 
 def _log_odds(probability: float) -> float:
     return log(probability / (1 - probability)) if 0 < probability < 1 else 0.0
 
 
-def _logistic(odds: float) -> float:
-    return 1 / (1 + exp(-odds))
+def _logistic(log_odds: float) -> float:
+    return 1 / (1 + exp(-log_odds))

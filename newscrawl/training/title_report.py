@@ -1,12 +1,11 @@
-"""What ``scrapy train`` prints of the default's title: scores in folds, and how sure it may be."""
+"""Report of ``scrapy train`` on the default method's title: scores in folds, reliability."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.corpora.calibration import bin_rows, confidence_bins
 from newscrawl.corpora.folds import FOLDS, KINDS, Kind, folds
-from newscrawl.corpora.metrics import mean
 from newscrawl.corpora.tables import Table
 from newscrawl.corpora.title_match import TitleMatch, match_means
 from newscrawl.fields.titles.title_model import choose_span, title_text
@@ -26,27 +25,27 @@ COLUMNS = (
 )  # fmt: skip
 
 BINS = (0.0, 0.8, 0.9, 0.95, 0.98, 1.0)
-"""Bounds of the confidences that are told apart."""
+"""Bounds of the confidence bins."""
 
 STYLED = "style known"
 
 
 class TitleResult(NamedTuple):
-    """A page, and what a model that has not seen it says of it."""
+    """Titles predicted for one page by a model of the other folds."""
 
     page: LabelledPage
     example: Example
-    #: with the page's style, and as if that were unknown
+    #: predicted title with style
     styled: str
-    plain: str
-    #: of the candidate chosen without style
+    #: predicted title with unknown style
+    unstyled: str
+    #: confidence and text of the best candidate with unknown style
     confidence: float
-    #: text of that candidate
-    chosen: str
+    best: str
 
 
 def title_tables(examples: Examples) -> Iterator[Table]:
-    """Yield the scores and the reliability of the default's title on pages of other folds."""
+    """Yield out-of-fold scores and reliability of the default method's title."""
     rows: list[list[str]] = []
     for kind in KINDS:
         results = list(_out_of_fold(examples, kind))
@@ -58,70 +57,68 @@ def title_tables(examples: Examples) -> Iterator[Table]:
 
 
 def _out_of_fold(examples: Examples, kind: Kind) -> Iterator[TitleResult]:
-    place = folds(examples.pages, kind)
+    fold_of = folds(examples.pages, kind)
     pairs = list(zip(examples.pages, examples.examples, strict=True))
     for fold in range(FOLDS):
-        others = [pair for pair, other in zip(pairs, place, strict=True) if other != fold]
-        model = fit_title_model([page for page, _ in others], [one for _, one in others])
-        for (page, one), other in zip(pairs, place, strict=True):
+        others = [pair for pair, other in zip(pairs, fold_of, strict=True) if other != fold]
+        model = fit_title_model([page for page, _ in others], [example for _, example in others])
+        for (page, example), other in zip(pairs, fold_of, strict=True):
             if other == fold:
-                yield _result(page, one, model)
+                yield _result(page, example, model)
 
 
-def _result(page: LabelledPage, one: Example, model: Model) -> TitleResult:
-    plain = one.candidates.without_style()
-    choice = choose_span(plain, model)
+def _result(page: LabelledPage, example: Example, model: Model) -> TitleResult:
+    unstyled = example.candidates.without_style()
+    choice = choose_span(unstyled, model)
     return TitleResult(
         page,
-        one,
-        title_text(one.candidates, model),
-        title_text(plain, model),
+        example,
+        title_text(example.candidates, model),
+        title_text(unstyled, model),
         0.0 if choice is None else model.ensemble.calibrated(choice.probability),
         "" if choice is None else choice.span.text,
     )
 
 
 def _rows(results: Sequence[TitleResult], kind: Kind, style: str) -> Iterator[list[str]]:
-    """Yield the scores of all pages and of each corpus; with *style*, of pages whose style is known."""
+    """Yield the scores of all pages and of each corpus, or with *style* of pages with known style."""
     if style:
-        known = [one for one in results if one.example.candidates.style_known]
-        yield _row("without style", kind, STYLED, [(one, one.plain) for one in known])
-        yield _row("with style", kind, STYLED, [(one, one.styled) for one in known])
+        known = [result for result in results if result.example.candidates.style_known]
+        yield _row("without style", kind, STYLED, [(result, result.unstyled) for result in known])
+        yield _row("with style", kind, STYLED, [(result, result.styled) for result in known])
         return
-    yield _row("without style", kind, "all", [(one, one.plain) for one in results])
-    yield _row("with style", kind, "all", [(one, one.styled) for one in results])
-    for corpus in dict.fromkeys(one.page.corpus for one in results):
-        members = [(one, one.plain) for one in results if one.page.corpus == corpus]
+    yield _row("without style", kind, "all", [(result, result.unstyled) for result in results])
+    yield _row("with style", kind, "all", [(result, result.styled) for result in results])
+    for corpus in dict.fromkeys(result.page.corpus for result in results):
+        members = [(result, result.unstyled) for result in results if result.page.corpus == corpus]
         yield _row("without style", kind, corpus, members)
 
 
-def _row(name: str, kind: Kind, corpus: str, found: Iterable[tuple[TitleResult, str]]) -> list[str]:
-    found = list(found)
-    nodes = [TitleMatch.of(text, one.example.title) for one, text in found if one.example.title]
-    labels = [TitleMatch.of(text, one.page.title) for one, text in found if one.page.title]
-    shown, labelled = match_means(nodes), match_means(labels)
+def _row(
+    name: str, kind: Kind, corpus: str, titles: Sequence[tuple[TitleResult, str]]
+) -> list[str]:
+    by_nodes = match_means(
+        [TitleMatch.of(text, it.example.title) for it, text in titles if it.example.title]
+    )
+    by_label = match_means(
+        [TitleMatch.of(text, it.page.title) for it, text in titles if it.page.title]
+    )
     figures = ("micro_precision", "micro_recall", "micro_f1", "f1", "exact")
     return [
-        name, kind, corpus, str(shown["pages"]), *(f"{shown[part]:.3f}" for part in figures),
-        str(labelled["pages"]), *(f"{labelled[part]:.3f}" for part in ("micro_f1", "exact")),
+        name, kind, corpus, str(by_nodes["pages"]), *(f"{by_nodes[part]:.3f}" for part in figures),
+        str(by_label["pages"]), *(f"{by_label[part]:.3f}" for part in ("micro_f1", "exact")),
     ]  # fmt: skip
 
 
 def _reliability(results: Iterable[TitleResult]) -> Table:
-    told = [
-        (one.confidence, TitleMatch.of(one.chosen, one.example.title).exact)
-        for one in results
-        if one.chosen and one.example.title
+    cases = [
+        (result.confidence, TitleMatch.of(result.best, result.example.title).exact)
+        for result in results
+        if result.best and result.example.title
     ]
-    rows = []
-    for low, high in pairwise(BINS):
-        inside = [pair for pair in told if low <= pair[0] < high or pair[0] == high == 1]
-        means = (
-            mean([confidence for confidence, _ in inside]),
-            mean([right for _, right in inside]),
-        )
-        rows.append(
-            [f"{low:.2f} to {high:.2f}", str(len(inside)), *(f"{one:.3f}" for one in means)]
-        )
     columns = ("confidence", "pages", "mean confidence", "exact")
-    return Table("Titles of method newscrawl: confidence, extra-site", columns, rows)
+    return Table(
+        "Titles of method newscrawl: confidence, extra-site",
+        columns,
+        bin_rows(confidence_bins(cases, BINS)),
+    )

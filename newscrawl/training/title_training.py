@@ -1,7 +1,6 @@
-"""The default's title: an ensemble fitted to the candidates of labelled pages, and its calibration.
+"""Training of the default method's title ensemble, and its calibration.
 
-Each page is learned from twice, with its style and as if that were unknown, so that one model
-serves both. The style of a page that misses a sheet is unknown.
+Each page is used twice, with its style and with unknown style, so that one model serves both.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 from newscrawl.corpora.folds import extra_site, site_names
 from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.ensemble.ensemble import Model
-from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES
-from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, choose_span
+from newscrawl.fields.titles.title_features import FEATURES
+from newscrawl.fields.titles.title_model import FILE, choose_span
 from newscrawl.text import words
 from newscrawl.training.fit import Data, fit_ensemble
 from newscrawl.training.training_errors import TooFewPagesError
@@ -26,17 +25,15 @@ if TYPE_CHECKING:
 
 
 TREES = 50
-"""Half as many as of the papers' ensembles: on other sites no worse, and twice as fast."""
-
-LEAST_LEAF = 4
-"""Least examples in a leaf, each page counting twice: 1 to 6 are equal but for a page or two."""
+MIN_LEAF = 4
+"""Minimum examples in a leaf."""
 
 
 def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Model:
-    """Return the model fitted to *examples*, those of *pages*: the same for the same.
+    """Fit a model to the *examples* of *pages*; deterministic.
 
-    Its probabilities are calibrated on pages of sites that the ensembles of three folds have not
-    seen. Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
+    Probabilities are calibrated out of fold, by site. Raises
+    :class:`~newscrawl.training.training_errors.TooFewPagesError`.
     """
     sites = {name for page in pages for name in site_names(page)}
     model = _fit(examples, sites)
@@ -47,62 +44,60 @@ def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) 
 def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
-    model = ExtraTreesClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
-    return Model(
-        fit_ensemble(model, _data(examples), TITLE_CANDIDATE_FEATURES, sites), TITLE_MODEL_FILE
-    )
+    model = ExtraTreesClassifier(TREES, min_samples_leaf=MIN_LEAF, random_state=0, n_jobs=-1)
+    return Model(fit_ensemble(model, _data(examples), FEATURES, sites), FILE)
 
 
 def _data(examples: Iterable[Example]) -> Data:
-    """Return the candidates that are the title and those that are not.
+    """Return the title candidates of pages whose title is in text nodes.
 
-    Left out are those that show the title's text elsewhere, and pages whose title is no text node.
+    Candidates that repeat the title elsewhere are left out.
     """
     data = Data([], [])
-    for one in examples:
-        if not one.labels.title:
+    for example in examples:
+        if not example.labels.title:
             continue
-        title = words(one.title)
-        plain = one.candidates.without_style()
-        for number, span in enumerate(one.candidates.spans):
-            labelled = span.rows == one.labels.title
-            if labelled or words(span.text) != title:
-                data.rows.extend((one.candidates.features[number], plain.features[number]))
-                data.truth.extend([int(labelled)] * 2)
-        data.rows.extend(one.wrong.features)
-        data.truth.extend([0] * len(one.wrong.features))
+        title = words(example.title)
+        unstyled = example.candidates.without_style()
+        for number, span in enumerate(example.candidates.spans):
+            is_title = span.rows == example.labels.title
+            if is_title or words(span.text) != title:
+                data.rows.append(example.candidates.features[number])
+                data.rows.append(unstyled.features[number])
+                data.truth.extend([int(is_title)] * 2)
+        data.rows.extend(example.wrong.features)
+        data.truth.extend([0] * len(example.wrong.features))
     return data
 
 
 def _calibration(
     folds: Sequence[int], examples: Sequence[Example]
 ) -> tuple[tuple[float, float], ...]:
-    """Return probabilities and how often the candidate chosen with them is the title.
+    """Return the calibration curve: pairs of probability and share of correct titles.
 
-    None where the pages are too few for folds.
+    Empty if there are too few pages for folds.
     """
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  # an extra
 
     try:
-        told = list(_told_in_folds(folds, examples))
+        predictions = list(_predict_in_folds(folds, examples))
     except TooFewPagesError:
         return ()
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    curve.fit([probability for probability, _ in told], [right for _, right in told])
+    curve.fit(
+        [probability for probability, _ in predictions], [correct for _, correct in predictions]
+    )
     return tuple(zip(map(float, curve.X_thresholds_), map(float, curve.y_thresholds_), strict=True))
 
 
-def _told_in_folds(
+def _predict_in_folds(
     folds: Sequence[int], examples: Sequence[Example]
 ) -> Iterator[tuple[float, bool]]:
+    """Yield the probability of each page's best candidate, and whether it is the title."""
     for fold in sorted(set(folds)):
-        model = _fit(one for one, other in zip(examples, folds, strict=True) if other != fold)
-        members = [one for one, other in zip(examples, folds, strict=True) if other == fold]
-        yield from _told(members, model)
-
-
-def _told(examples: Iterable[Example], model: Model) -> Iterator[tuple[float, bool]]:
-    for one in examples:
-        choice = choose_span(one.candidates, model)
-        if choice is not None and one.title:
-            yield choice.probability, TitleMatch.of(choice.span.text, one.title).exact
+        pairs = list(zip(examples, folds, strict=True))
+        model = _fit(example for example, other in pairs if other != fold)
+        for example in (example for example, other in pairs if other == fold):
+            choice = choose_span(example.candidates, model)
+            if choice is not None and example.title:
+                yield choice.probability, TitleMatch.of(choice.span.text, example.title).exact

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class TooFewPagesError(ValueError):
-    """There is no example of a class, or no counterexample."""
+    """The training data has examples of only one class."""

@@ -1,16 +1,16 @@
-"""What ``scrapy train`` prints: coverage of the labels, cross-validation, the models written."""
+"""``scrapy train``: fits all models and reports label coverage and cross-validation."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from newscrawl.body import classifier as choice
+from newscrawl.body import classifier
 from newscrawl.corpora.folds import KINDS, Kind, folds
 from newscrawl.corpora.labels import Coverage
 from newscrawl.corpora.tables import Table, markdown
 from newscrawl.fields import cardoso
-from newscrawl.fields.titles import title_model as headline
+from newscrawl.fields.titles import title_model
 from newscrawl.training.block_report import body_tables
 from newscrawl.training.bundle import fit_bundle, with_bodies
 from newscrawl.training.cross_validation import (
@@ -60,7 +60,7 @@ COLUMNS = ("", "folds", "corpus", "pages", "P", "R", "F1", "F1 over pages", "F1 
 
 
 class ClassifierResult(NamedTuple):
-    """What an approach found on pages that its models were not fitted to."""
+    """Out-of-fold results of an approach."""
 
     approach: Approach
     kind: Kind
@@ -75,12 +75,11 @@ def train(
     workers: int = 0,
     validate: bool = True,
 ) -> Iterator[Table]:
-    """Fit models to *examples*, write them to the folder *out*; yield what there is to say.
+    """Fit all models to *examples*, write them to the folder *out* and yield tables of results.
 
-    The pages *typed*, which are no articles, and those of *examples* are extracted once more, in
-    *workers* processes, for the classifiers of kinds. With *validate* all are cross-validated
-    first. The same examples give the same files. Raises ``OSError`` where the files cannot be
-    written.
+    For the kind classifiers, *typed* pages (not articles) and the pages of *examples* are
+    extracted again in *workers* processes. With *validate* all models are cross-validated.
+    Deterministic. Raises ``OSError`` if a file cannot be written.
     """
     yield coverage_table(examples)
     yield failure_table(examples)
@@ -99,24 +98,24 @@ def train(
 
 
 def coverage_table(examples: Examples) -> Table:
-    """Return how many labels were found in text nodes."""
+    """Return the share of labels found in text nodes, by corpus."""
     rows = []
     for corpus in _corpora(examples):
         pages = [
-            (page, one.labels)
-            for page, one in zip(examples.pages, examples.examples, strict=True)
+            (page, example.labels)
+            for page, example in zip(examples.pages, examples.examples, strict=True)
             if page.corpus == corpus
         ]
-        title = Coverage.of((it for page, it in pages if page.title is not None), "title")
-        date = Coverage.of((it for page, it in pages if page.day_counts), "date")
+        title = Coverage.of((labels for page, labels in pages if page.title is not None), "title")
+        date = Coverage.of((labels for page, labels in pages if page.day_counts), "date")
         rows += [_coverage_row(corpus, "title", title), _coverage_row(corpus, "date", date)]
-    columns = ("corpus", "label", "pages", "one node", "joined", "none (left out)", "told again")
+    columns = ("corpus", "label", "pages", "one node", "joined", "none (left out)", "repeated")
     return Table("Labels found in text nodes", columns, rows)
 
 
 def _coverage_row(corpus: str, name: str, coverage: Coverage) -> list[str]:
     missing = coverage.labelled - coverage.one_node - coverage.joined
-    counts = (coverage.one_node, coverage.joined, missing, coverage.again)
+    counts = (coverage.one_node, coverage.joined, missing, coverage.repeated)
     shares = (f"{100 * count / max(coverage.labelled, 1):.1f} %" for count in counts)
     return [corpus, name, str(coverage.labelled), *shares]
 
@@ -128,33 +127,34 @@ def failure_table(examples: Examples) -> Table:
 
 
 def cross_validate(examples: Examples) -> Iterator[ClassifierResult]:
-    """Yield what each approach finds in each kind of folds."""
-    plain = [replace(one, nodes=one.nodes.without_style()) for one in examples.examples]
+    """Yield the results of each approach in both kinds of folds."""
+    styled = examples.examples
+    unstyled = [replace(example, nodes=example.nodes.without_style()) for example in styled]
     for kind in KINDS:
-        place = folds(examples.pages, kind)
-        models = fold_models(examples.pages, plain, place)
-        yield ClassifierResult("structural", kind, out_of_fold(plain, place, models))
-        models = fold_models(examples.pages, examples.examples, place)
-        yield ClassifierResult("conditional", kind, out_of_fold(examples.examples, place, models))
-        models = [one._replace(independent_date=None) for one in models]
-        found = out_of_fold(examples.examples, place, models)
+        fold_of = folds(examples.pages, kind)
+        models = fold_models(examples.pages, unstyled, fold_of)
+        yield ClassifierResult("structural", kind, out_of_fold(unstyled, fold_of, models))
+        models = fold_models(examples.pages, styled, fold_of)
+        yield ClassifierResult("conditional", kind, out_of_fold(styled, fold_of, models))
+        models = [fold._replace(free_date=None) for fold in models]
+        found = out_of_fold(styled, fold_of, models)
         yield ClassifierResult("visual", kind, found)
         yield ClassifierResult("dependent", kind, found)
 
 
 def result_tables(examples: Examples, results: Iterable[ClassifierResult]) -> Iterator[Table]:
     """Yield the tables of titles and of dates."""
-    results = sorted(results, key=lambda one: list(NAMES).index(one.approach))
-    titles = [one for one in results if one.approach in ("structural", "visual")]
-    dates = [one for one in results if one not in titles]
+    results = sorted(results, key=lambda result: list(NAMES).index(result.approach))
+    titles = [result for result in results if result.approach in ("structural", "visual")]
+    dates = [result for result in results if result not in titles]
     baseline = _score_row("title element", "", "all", head_title_scores(examples.examples), "0.72")
-    rows = [row for one in titles for row in _result_rows(examples, one, title_scores)]
+    rows = [row for result in titles for row in _result_rows(examples, result, title_scores)]
     yield Table(
         "Titles of method cardoso: 3-fold cross-validation, bag of words",
         COLUMNS,
         [baseline, *rows],
     )
-    rows = [row for one in dates for row in _result_rows(examples, one, date_scores)]
+    rows = [row for result in dates for row in _result_rows(examples, result, date_scores)]
     yield Table("Dates of method cardoso: 3-fold cross-validation, bag of words", COLUMNS, rows)
 
 
@@ -167,35 +167,35 @@ def _result_rows(
     scores = score(examples.examples, result.found)
     yield _score_row(name, result.kind, "all", scores, published)
     for corpus in _corpora(examples):
-        places = [i for i, page in enumerate(examples.pages) if page.corpus == corpus]
-        scores = score([examples.examples[i] for i in places], [result.found[i] for i in places])
+        members = [i for i, page in enumerate(examples.pages) if page.corpus == corpus]
+        scores = score([examples.examples[i] for i in members], [result.found[i] for i in members])
         yield _score_row(name, result.kind, corpus, scores, "")
 
 
 def _score_row(name: str, kind: str, corpus: str, scores: Scores, published: str) -> list[str]:
     figures = (*scores.micro, scores.macro)
-    return [name, kind, corpus, str(scores.pages), *(f"{one:.3f}" for one in figures), published]
+    return [name, kind, corpus, str(scores.pages), *(f"{it:.3f}" for it in figures), published]
 
 
 def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
-    forests = {
+    ensembles = {
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
-        headline.TITLE_MODEL_FILE: models.default.title.ensemble,
-        choice.FILE: models.default.body.blocks.ensemble,
-        choice.CONTEXT_FILE: models.default.body.context.ensemble,
+        title_model.FILE: models.default.title.ensemble,
+        classifier.FILE: models.default.body.blocks.ensemble,
+        classifier.CONTEXT_FILE: models.default.body.context.ensemble,
         kinds.whole.file: kinds.whole.ensemble,
         kinds.page.file: kinds.page.ensemble,
     }
     rows = []
-    for name, model in forests.items():
+    for name, ensemble in ensembles.items():
         size = (folder / name).stat().st_size
-        rows.append([name, str(model.trees), str(len(model.feature)), f"{size / 1024:.0f}"])
+        rows.append([name, str(ensemble.trees), str(len(ensemble.feature)), f"{size / 1024:.0f}"])
     return Table("Models", ("file", "trees", "nodes", "KB"), rows)
 
 
 def card(tables: Iterable[Table]) -> str:
-    """Return *tables* in Markdown."""
+    """Return *tables* as Markdown, for a model card."""
     return "\n".join(markdown(table, level=3) for table in tables if table.rows)
 
 

@@ -104,29 +104,25 @@ def found_on(reading: Reading, title: str | None, day: str) -> ClassifiedNodes:
     return ClassifiedNodes(place, 1.0, [texts.index(day)], 1.0)
 
 
-def test_spread():
-    """Pages are taken at equal distances; all, where there are no more than wanted."""
+def test_spread_is_evenly_spaced():
     assert spread(range(10), 5) == [0, 2, 4, 6, 8]
     assert spread(range(3), 5) == [0, 1, 2]
     assert spread(range(3), None) == [0, 1, 2]
 
 
-def test_relevant_and_whole(reading: Reading):
-    """The whole tree has the footer, which stands after the relevant content; labels are the same."""
+def test_reading_has_relevant_and_all_nodes(reading: Reading):
     assert "About the paper" not in reading.relevant.nodes.texts
     assert "About the paper" in reading.whole.nodes.texts
     assert reading.relevant.title == reading.whole.title == TITLE
 
 
-def test_no_page_is_left_out(corpus: Path):
-    """What is no page has no reading."""
+def test_read_page_returns_none_for_empty_page(corpus: Path):
     file = corpus / "pages" / "a.html.gz"
     file.write_bytes(gzip.compress(b""))
     assert read_page(labelled_pages([corpus])[0]) is None
 
 
-def test_body_after_the_title(reading: Reading):
-    """The body is what is relevant from the title on without the date; NCE's is all of it."""
+def test_body_pairs_start_after_title(reading: Reading):
     pages = [reading.page]
     (nce,) = nce_pairs([reading])
     assert TITLE in nce.found
@@ -140,8 +136,7 @@ def test_body_after_the_title(reading: Reading):
     assert (title.found, title.f1, day.found, day.exact) == (TITLE, 1.0, "3 May 2024", True)
 
 
-def test_title_element_where_none_was_found(reading: Reading):
-    """Without a title node the ``title`` element is the title, and nothing of the body is cut."""
+def test_falls_back_to_title_element(reading: Reading):
     found = found_on(reading, None, "3 May 2024")
     (title,) = title_pairs([reading.page], [reading.relevant], [found])
     assert title.found == f"{TITLE} - The Mail"
@@ -150,8 +145,7 @@ def test_title_element_where_none_was_found(reading: Reading):
     assert TITLE in body.found
 
 
-def test_scores_by_group(reading: Reading):
-    """Scores are of the words of a group's pages together."""
+def test_by_group_scores_words_of_a_group(reading: Reading):
     other = LabelledPage("b", "1", reading.page.path, "https://c.example/", "c.example", "tune")
     pairs = [Pair(reading.page, "one two", "one two"), Pair(other, "one four", "one two")]
     scores = by_group(pairs, lambda page: page.corpus)
@@ -161,8 +155,7 @@ def test_scores_by_group(reading: Reading):
     assert cell(Score(1.0, 0.5, 2 / 3)) == "1.000 / .500 / .667"
 
 
-def test_sources_of_style(corpus: Path, tmp_path: Path):
-    """The same nodes with style from nowhere, from the tags, and from the sheets."""
+def test_read_sources_with_style_of_each_source(corpus: Path, tmp_path: Path):
     labelled = labelled_pages([corpus])[0]
     found = read_sources(labelled, ("none", "tags", "ours"), tmp_path)
     assert found is not None
@@ -179,8 +172,7 @@ def test_sources_of_style(corpus: Path, tmp_path: Path):
     assert sizes["ours"]["3 May 2024"] == 18.0
 
 
-def test_tags_without_authors(corpus: Path):
-    """Attributes and elements of style count for nothing, whatever the rows."""
+def test_tag_styles_ignore_author_styles(corpus: Path):
     shown = oracle_page(labelled_pages([corpus])[0])
     document = parse_document(shown.html)
     style_of = tag_styles(shown)
@@ -189,8 +181,7 @@ def test_tags_without_authors(corpus: Path):
     assert set(sizes.values()) == {16, 24}
 
 
-def test_groups(corpus: Path):
-    """A page has all its sheets if its corpus does or the list names it."""
+def test_groups_by_available_sheets(corpus: Path):
     corpora = corpus.parent
     (corpora / "css-complete.json").write_text('[{"corpus": "news", "id": "1"}]', encoding="utf-8")
     groups = Groups(corpora)
@@ -204,8 +195,7 @@ def test_groups(corpus: Path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(missing() is not None, reason=f"no oracle: {missing()}")
-def test_chromium_once(corpus: Path, tmp_path: Path):
-    """Chromium's styles are those of our engine here, and asked for once."""
+def test_chromium_styles_are_cached(corpus: Path, tmp_path: Path):
     labelled = labelled_pages([corpus])[0]
     folder = tmp_path / "cache"
     chromium = ChromiumStyles(folder)
@@ -222,8 +212,7 @@ def test_chromium_once(corpus: Path, tmp_path: Path):
     assert row[2:] == ["0"] * 4
 
 
-def test_times(corpus: Path):
-    """Every step of Table 3 is timed, and the tables are relative to the right ones."""
+def test_times_are_relative_to_structural_approach(corpus: Path):
     subject = Timed(labelled_pages([corpus])[0], "css-sites")
     subject.measure()
     steps = (VISUAL, WHOLE_VISUAL, BOTH, WHOLE_BOTH, STYLES)
@@ -238,8 +227,7 @@ def test_times(corpus: Path):
     assert style_costs([subject])["css-sites", "ours"] == "1.0 (1.0); new process 1.0 (1.0)"
 
 
-def test_page():
-    """A page says who wrote it; a table stands under its note."""
+def test_page_names_its_command_and_has_notes():
     tables = [Table("Table 6: bodies", ("a", "b"), [["1", "2"]]), Table("Other", ("c",), [["3"]])]
     text = page("# Start\n\n", tables)
     assert text.startswith(f"{WRITTEN}\n\n# Start\n\n## Table 6: bodies\n\n{NOTES['Table 6'][:9]}")
@@ -248,8 +236,7 @@ def test_page():
 
 @pytest.mark.slow
 @pytest.mark.corpus
-def test_command(corpus_dir: Path, tmp_path: Path):
-    """One command writes both pages, with every table of the paper."""
+def test_command_writes_both_pages(corpus_dir: Path, tmp_path: Path):
     command = [sys.executable, "-m", "benchmarks.cardoso", "--out", str(tmp_path)]
     small = ["--limit", "12", "--timed-pages", "1", "--browser-pages", "0"]
     style = ["--style", "none", "ours", "--workers", "1"]

@@ -43,8 +43,8 @@ from newscrawl.training.block_training import (
     Labelled,
     body_example,
     fit_body_models,
+    predict_in_folds,
     read_labelled,
-    told_in_folds,
 )
 from newscrawl.training.boosting import boosted_ensemble
 from newscrawl.training.training_errors import TooFewPagesError
@@ -544,7 +544,7 @@ def told(corpus_dir: Path) -> dict[str, list[tuple[float, bool]]]:
         if one.body
     ]
     found: dict[str, list[tuple[float, bool]]] = {"news212": [], "fundus": [], "css-sites": []}
-    scores = {one.labelled.page: one.f1 for one in told_in_folds(pages)}
+    scores = {one.labelled.page: one.f1 for one in predict_in_folds(pages)}
     for one in pages:
         found[one.page.corpus].append((scores.get(one.page, 0.0), one.page.body_suspect))
     return found

@@ -201,4 +201,4 @@ def test_real_pages(corpus_dir: Path):
         for name in ("news212", "fundus")
         for page in comments.load_corpus(corpus_dir / name).pages
     ]
-    assert sum(comments.share_taken(page) > 0.01 for page in pages) <= 2
+    assert sum(comments.share_removed(page) > 0.01 for page in pages) <= 2

@@ -83,8 +83,7 @@ def streamed(articles: Sequence[Article]) -> list[dict[str, Any]]:
     return asyncio.run(crawl())
 
 
-def test_replay_equals_the_stream(tmp_path: Path) -> None:
-    """the articles of a feed, in its order, stand where the crawl put them"""
+def test_clusters_match_the_crawl(tmp_path: Path) -> None:
     articles = [*ARTICLES, LATER, ARTICLES[3]]
     write_feed(tmp_path / "feed.jsonl", articles)
     rows, _ = cluster(tmp_path, "feed.jsonl")
@@ -95,8 +94,7 @@ def test_replay_equals_the_stream(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--sort"], ["--two-pass"]])
-def test_wire_story(tmp_path: Path, options: list[str]) -> None:
-    """the story that three sites share is the one cluster with more than one article"""
+def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl", *options)
     assert len(rows) == len(ARTICLES)
@@ -109,8 +107,8 @@ def test_wire_story(tmp_path: Path, options: list[str]) -> None:
     assert largest["from"] <= largest["until"]
 
 
-def test_feeds_of_all_formats(tmp_path: Path) -> None:
-    """plain and gzipped lines, and Parquet, give the same clusters"""
+def test_reads_all_formats(tmp_path: Path) -> None:
+    """Plain and gzipped JSON Lines and Parquet give the same clusters."""
     plain = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     (tmp_path / "feed.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
     with (tmp_path / "feed.parquet").open("wb") as file:
@@ -125,8 +123,8 @@ def test_feeds_of_all_formats(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonlines", "parquet"])
-def test_folder_of_segments(tmp_path: Path, kind: str) -> None:
-    """a folder of segments is a feed, unless one of them is damaged"""
+def test_reads_folder_of_segments(tmp_path: Path, kind: str) -> None:
+    """A damaged segment is an error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     for first in range(0, len(ARTICLES), 10):
         items = [
@@ -141,8 +139,7 @@ def test_folder_of_segments(tmp_path: Path, kind: str) -> None:
     assert (done.returncode, segments[0].name in done.stderr) == (2, True)
 
 
-def test_several_feeds(tmp_path: Path) -> None:
-    """articles of all feeds are clustered together"""
+def test_clusters_across_feeds(tmp_path: Path) -> None:
     for site in ("harbour-gazette", "tageblick", "minato"):
         own = [article for article in ARTICLES if f"//{site}." in (article.url or "")]
         write_feed(tmp_path / f"{site}.jsonl", own)
@@ -150,8 +147,7 @@ def test_several_feeds(tmp_path: Path) -> None:
     assert clusters[0]["sites"] == 3
 
 
-def test_parquet_out(tmp_path: Path) -> None:
-    """tables hold what the lines hold"""
+def test_writes_parquet(tmp_path: Path) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl")
     done = run(tmp_path, "feed.jsonl", "--articles", "a.parquet", "--clusters", "c.parquet")
@@ -160,29 +156,30 @@ def test_parquet_out(tmp_path: Path) -> None:
     assert parquet.read_table(tmp_path / "c.parquet").to_pylist() == clusters
 
 
-def test_standard_output(tmp_path: Path) -> None:
-    """without a name the articles are written to standard output, the sums to standard error"""
+def test_prints_articles_by_default(tmp_path: Path) -> None:
+    """Articles go to standard output, the summary to standard error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     done = run(tmp_path, "feed.jsonl")
     assert len([json.loads(line) for line in done.stdout.splitlines()]) == len(ARTICLES)
-    assert f"{len(ARTICLES)} articles, {len(ARTICLES) - 2} clusters, 1 of them" in done.stderr
+    assert (
+        f"{len(ARTICLES)} articles, {len(ARTICLES) - 2} clusters, 1 with several articles"
+        in done.stderr
+    )
 
 
-def test_empty_feed(tmp_path: Path) -> None:
-    """no articles, no clusters, no error"""
+def test_accepts_empty_feed(tmp_path: Path) -> None:
     (tmp_path / "feed.jsonl").touch()
     assert cluster(tmp_path, "feed.jsonl") == ([], [])
 
 
-def test_two_pass_tells_where_it_differs(tmp_path: Path) -> None:
-    """each article says whether a replay puts it together with others"""
+def test_two_pass_marks_differences_to_the_stream(tmp_path: Path) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, _ = cluster(tmp_path, "feed.jsonl", "--two-pass")
     assert {row["differs"] for row in rows} == {False}
 
 
-def test_feed_of_a_crash(tmp_path: Path) -> None:
-    """rows that are none, are cut, or have no text are counted and left out"""
+def test_skips_invalid_rows(tmp_path: Path) -> None:
+    """Rows that are cut, are not objects or have no text are counted."""
     feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     with feed.open("a", encoding="utf-8") as file:
         file.write('\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex')
@@ -192,8 +189,8 @@ def test_feed_of_a_crash(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "out.jsonl")) == len(ARTICLES)
 
 
-def test_rows_that_hardly_are_any(tmp_path: Path) -> None:
-    """nesting without end is no row; half a surrogate pair is one, and is written as "?\""""
+def test_reads_odd_rows(tmp_path: Path) -> None:
+    """Unlimited nesting is not a row; half a surrogate pair is written as a question mark."""
     half = {
         "url": "https://a.example/1",
         "title": "Ports \ud83d settle",
@@ -207,8 +204,8 @@ def test_rows_that_hardly_are_any(tmp_path: Path) -> None:
     assert [row["title"] for row in lines(tmp_path / "out.jsonl")] == ["Ports ? settle"]
 
 
-def test_cut_gzip(tmp_path: Path) -> None:
-    """a compressed feed that was cut is named, and nothing is written"""
+def test_rejects_cut_gzip(tmp_path: Path) -> None:
+    """The error names the file, and nothing is written."""
     whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
     (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     done = run(tmp_path, "feed.jsonl.gz", "--articles", "out.jsonl")
@@ -218,8 +215,8 @@ def test_cut_gzip(tmp_path: Path) -> None:
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_settings(tmp_path: Path) -> None:
-    """thresholds and names of fields are those of the pipeline"""
+def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
+    """Thresholds and field names."""
     rows = [{"link": one.url, "text": one.body, "title": one.title} for one in ARTICLES]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")
@@ -242,8 +239,7 @@ def test_settings(tmp_path: Path) -> None:
         (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], "NEWSCRAWL_NEARDUP_SKETCH"),
     ],
 )
-def test_wrong_usage(tmp_path: Path, args: list[str], message: str) -> None:
-    """what cannot be done is said in a line"""
+def test_rejects_wrong_usage(tmp_path: Path, args: list[str], message: str) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES[:1])
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     done = run(tmp_path, *args)

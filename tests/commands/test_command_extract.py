@@ -52,8 +52,7 @@ def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[byte
     )
 
 
-def test_file_as_json(tmp_path: Path):
-    """The article's fields on standard output, outside of a project, and nothing else."""
+def test_prints_json(tmp_path: Path):
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     ran = scrapy_extract(tmp_path, "page.html", "--url", URL)
     article = json.loads(ran.stdout)
@@ -65,8 +64,8 @@ def test_file_as_json(tmp_path: Path):
     )
 
 
-def test_file_as_text(tmp_path: Path):
-    """Headline, date and author, body, as UTF-8 whatever the locale."""
+def test_prints_text(tmp_path: Path):
+    """Title, date and authors, body, as UTF-8 in any locale."""
     page = PAGE.replace("Ada Meyer", "Ada Müller")
     (tmp_path / "page.html").write_text(page, encoding="cp1252")
     ran = scrapy_extract(tmp_path, "page.html", "--text", "--encoding", "cp1252", "--method", "nce")
@@ -77,8 +76,8 @@ def test_file_as_text(tmp_path: Path):
     ]
 
 
-def test_url_is_fetched(tmp_path: Path, site: str):
-    """By Scrapy; the header's charset counts, robots.txt is missing."""
+def test_downloads_url(tmp_path: Path, site: str):
+    """The charset of the header is used; robots.txt may be missing."""
     page = PAGE.replace("Ada Meyer", "Ada Müller")
     (tmp_path / "www" / "page.html").write_text(page, encoding="cp1252")
     ran = scrapy_extract(tmp_path, f"{site}/page.html")
@@ -88,8 +87,8 @@ def test_url_is_fetched(tmp_path: Path, site: str):
 
 
 @pytest.mark.slow
-def test_errors_say_what_went_wrong(tmp_path: Path, site: str):
-    """One line on standard error, nothing on standard output, exit code 1."""
+def test_prints_errors(tmp_path: Path, site: str):
+    """One line on standard error, no output, exit code 1."""
     www = tmp_path / "www"
     (www / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n")
     (www / "large.html").write_text(PAGE)
@@ -109,8 +108,8 @@ def test_errors_say_what_went_wrong(tmp_path: Path, site: str):
         assert ran.stderr.count(b"\n") == 1, args
 
 
-def test_wrong_usage(tmp_path: Path):
-    """No page, two pages, an unknown method: exit code 2."""
+def test_rejects_wrong_usage(tmp_path: Path):
+    """No page, two pages, unknown method: exit code 2."""
     (tmp_path / "page.html").write_text(PAGE)
     for args in ([], ["page.html", "page.html"], ["page.html", "--method", "magic"]):
         ran = scrapy_extract(tmp_path, *args)
@@ -118,8 +117,7 @@ def test_wrong_usage(tmp_path: Path):
         assert ran.stderr
 
 
-def test_project_settings_do_not_interfere(tmp_path: Path, site: str):
-    """In a project, its pipelines and feeds are left alone."""
+def test_ignores_pipelines_and_feeds_of_the_project(tmp_path: Path, site: str):
     (tmp_path / "www" / "page.html").write_text(PAGE)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
     (tmp_path / "theirs.py").write_text(

@@ -11,13 +11,13 @@ PAIRS = st.lists(
 )
 
 
-def test_a_constant_lead_has_no_spread() -> None:
+def test_constant_difference_has_no_interval() -> None:
     pairs = [(f"site{number % 7}", 0.75, 0.5) for number in range(40)]
     assert compare(pairs) == Comparison(40, 7, 0.25, 0.25, 0.25, wins=40, losses=0)
 
 
-def test_wins_losses_and_the_mean_by_hand() -> None:
-    """Differences .2, -.1, 0: ties count for nobody."""
+def test_wins_losses_and_mean() -> None:
+    """Differences .2, -.1, 0: ties are neither."""
     result = compare([("a", 0.7, 0.5), ("b", 0.4, 0.5), ("c", 0.5, 0.5)])
     assert result.difference == pytest.approx(0.1 / 3)
     assert (result.pages, result.sites, result.wins, result.losses) == (3, 3, 1, 1)
@@ -25,8 +25,7 @@ def test_wins_losses_and_the_mean_by_hand() -> None:
     assert result.high == pytest.approx(0.2)
 
 
-def test_pages_of_one_site_are_drawn_together() -> None:
-    """A hundred pages of one site say as much as that site: nothing about others."""
+def test_resamples_sites_not_pages() -> None:
     together = compare([("big", 0.9, 0.5)] * 100 + [("small", 0.5, 0.9)] * 100)
     apart = compare(
         [(f"big{n}", 0.9, 0.5) for n in range(100)] + [(f"small{n}", 0.5, 0.9) for n in range(100)]
@@ -36,13 +35,13 @@ def test_pages_of_one_site_are_drawn_together() -> None:
 
 
 @given(PAIRS)
-def test_the_interval_lies_within_the_sites_means(pairs: list[tuple[str, float, float]]) -> None:
+def test_interval_lies_within_site_means(pairs: list[tuple[str, float, float]]) -> None:
     result = compare(pairs)
     differences = [first - second for _, first, second in pairs]
     assert min(differences) - 1e-9 <= result.low <= result.high <= max(differences) + 1e-9
 
 
-def test_the_comparison_turns_round_with_its_sides() -> None:
+def test_comparison_is_antisymmetric() -> None:
     pairs = [("a", 0.7, 0.5), ("b", 0.4, 0.5), ("b", 0.9, 0.5), ("c", 0.5, 0.5)]
     forth = compare(pairs)
     back = compare([(site, second, first) for site, first, second in pairs])
@@ -51,11 +50,11 @@ def test_the_comparison_turns_round_with_its_sides() -> None:
     assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low), abs=0.01)
 
 
-def test_nothing_to_compare() -> None:
+def test_rejects_empty_input() -> None:
     with pytest.raises(ValueError, match="no pages"):
         compare([])
 
 
-def test_percentiles_interpolate() -> None:
+def test_percentile_interpolates() -> None:
     assert percentile([0.0, 1.0, 2.0], 0.25) == 0.5
     assert percentile([3.0], 0.975) == 3.0

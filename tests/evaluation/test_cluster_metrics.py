@@ -19,8 +19,7 @@ CLUSTERINGS = st.lists(st.tuples(LABELS, LABELS), max_size=25).map(
 
 
 @given(CLUSTERINGS)
-def test_pairs_counted_one_by_one(clusterings: tuple[list[int], list[int]]) -> None:
-    """the score of pairs is that of the set of pairs"""
+def test_pair_score_equals_score_of_pair_sets(clusterings: tuple[list[int], list[int]]) -> None:
     found, gold = (
         {(i, j) for i, j in combinations(range(len(labels)), 2) if labels[i] == labels[j]}
         for labels in clusterings
@@ -29,8 +28,7 @@ def test_pairs_counted_one_by_one(clusterings: tuple[list[int], list[int]]) -> N
 
 
 @given(CLUSTERINGS, st.sets(st.integers(0, 24)))
-def test_pairs_of_some(clusterings: tuple[list[int], list[int]], chosen: set[int]) -> None:
-    """the pairs of some documents are those with one of them or two"""
+def test_pair_score_of_members(clusterings: tuple[list[int], list[int]], chosen: set[int]) -> None:
     places = range(len(clusterings[0]))
     found, gold = (
         {
@@ -46,8 +44,7 @@ def test_pairs_of_some(clusterings: tuple[list[int], list[int]], chosen: set[int
 
 
 @given(CLUSTERINGS)
-def test_b_cubed_document_by_document(clusterings: tuple[list[int], list[int]]) -> None:
-    """B-cubed is the mean over documents of the precision and recall of their clusters"""
+def test_b_cubed_equals_mean_over_documents(clusterings: tuple[list[int], list[int]]) -> None:
     found, gold = clusterings
     if not found:
         return
@@ -66,15 +63,15 @@ def test_b_cubed_document_by_document(clusterings: tuple[list[int], list[int]]) 
 
 
 @given(CLUSTERINGS)
-def test_adjusted_rand_against_scikit_learn(clusterings: tuple[list[int], list[int]]) -> None:
-    """the index is that of scikit-learn"""
+def test_adjusted_rand_equals_scikit_learn(clusterings: tuple[list[int], list[int]]) -> None:
     found, gold = clusterings
     assert adjusted_rand(found, gold) == pytest.approx(adjusted_rand_score(gold, found))
 
 
 @given(CLUSTERINGS)
-def test_either_side_may_be_the_gold(clusterings: tuple[list[int], list[int]]) -> None:
-    """changing sides changes precision and recall, and nothing else"""
+def test_swapping_sides_swaps_precision_and_recall(
+    clusterings: tuple[list[int], list[int]],
+) -> None:
     found, gold = clusterings
     for metric in (pair_score, b_cubed):
         there, back = metric(found, gold), metric(gold, found)
@@ -84,8 +81,7 @@ def test_either_side_may_be_the_gold(clusterings: tuple[list[int], list[int]]) -
 
 
 @given(st.lists(LABELS, max_size=25))
-def test_names_of_clusters_do_not_matter(labels: list[int]) -> None:
-    """a clustering compared with itself under other names is perfect"""
+def test_renamed_clusters_are_equal(labels: list[int]) -> None:
     renamed = [f"cluster {label}" for label in labels]
     assert pair_score(renamed, labels) == PERFECT
     assert b_cubed(renamed, labels) == pytest.approx(PERFECT)
@@ -93,14 +89,13 @@ def test_names_of_clusters_do_not_matter(labels: list[int]) -> None:
 
 
 def test_worked_example() -> None:
-    """one cluster of three torn from its third: figures by hand"""
+    """One cluster of three, split."""
     score = pair_score("aab", "xxx")
     assert (score.precision, score.recall, score.f1) == (1, 1 / 3, 0.5)
     assert b_cubed("aab", "xxx").recall == pytest.approx(5 / 9)
     assert adjusted_rand("aab", "xxx") == 0
 
 
-def test_lengths_must_agree() -> None:
-    """two clusterings of different documents are an error"""
+def test_rejects_different_lengths() -> None:
     with pytest.raises(ValueError, match="zip"):
         pair_score([1], [1, 2])

@@ -5,13 +5,10 @@ import io
 import json
 import subprocess
 import sys
-from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from newscrawl.corpora import map_pages as run
 from newscrawl.corpora.corpus import (
@@ -23,20 +20,11 @@ from newscrawl.corpora.corpus import (
 )
 from newscrawl.corpora.day_match import NO_DAY, DayResult
 from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import PERFECT, ZERO, bag_score
+from newscrawl.corpora.metrics import PERFECT, ZERO
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.document.document import parse_document
 from newscrawl.evaluation.evaluation_report import build_report, tables_of
-from newscrawl.evaluation.nce_paper import (
-    GAMMAS,
-    NcePage,
-    best_separator_f1,
-    measure,
-    summarise_nce,
-)
 from newscrawl.evaluation.page_scores import PageScores, evaluate
 from newscrawl.fields.dates.decide import CONFIDENCE
-from newscrawl.text import words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +85,7 @@ def folder(tmp_path: Path) -> Path:
     return write_corpus(tmp_path / "small", ROWS)
 
 
-def test_a_corpus_is_read_with_its_labels_sites_and_suspects(folder: Path) -> None:
+def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
     corpus = load_corpus(folder)
     assert (corpus.name, len(corpus.pages), corpus.unlabelled) == ("small", 5, 1)
     pages = {page.id: page for page in corpus.pages}
@@ -112,7 +100,7 @@ def test_a_corpus_is_read_with_its_labels_sites_and_suspects(folder: Path) -> No
     ]  # fmt: skip
 
 
-def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
+def test_labelled_page_round_trip(folder: Path) -> None:
     for page in load_corpus(folder).pages:
         plain = json.loads(json.dumps(page.to_plain()))
         assert LabelledPage.from_plain(plain) == page
@@ -132,19 +120,19 @@ def test_a_page_survives_the_way_to_a_worker(folder: Path) -> None:
         ('{"id": "gone", "url": "u", "site": "s"}', r"line 2: no page at .*gone\.html\.gz"),
     ],
 )
-def test_a_broken_line_is_named(folder: Path, line: str, message: str) -> None:
+def test_load_corpus_names_invalid_line(folder: Path, line: str, message: str) -> None:
     truth = folder / "truth.jsonl"
     truth.write_text(f"{json.dumps(ROWS[0])}\n{line}\n")
     with pytest.raises(CorpusError, match=message):
         load_corpus(folder)
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_load_corpus_names_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
         load_corpus(tmp_path / "nowhere")
 
 
-def test_halves_follow_the_registered_domain() -> None:
+def test_half_depends_on_registered_domain() -> None:
     assert registered_domain("news.bbc.co.uk") == "bbc.co.uk"
     assert registered_domain("localhost") == "localhost"
     assert half_of("www.example.com") == half_of("example.com") == "tune"
@@ -156,7 +144,7 @@ def test_halves_follow_the_registered_domain() -> None:
     ("name", "tune", "test"),
     [("news212", (209, 106), (212, 104)), ("fundus", (125, 90), (133, 90))],
 )
-def test_halves_are_those_that_the_constants_were_fitted_on(
+def test_halves_of_the_corpora_are_stable(
     corpus_dir: Path, name: str, tune: tuple[int, int], test: tuple[int, int]
 ) -> None:
     pages = load_corpus(corpus_dir / name).pages
@@ -170,7 +158,7 @@ def json_rows(folder: Path, ids: set[str]) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["id"] in ids]
 
 
-def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
+def test_scores_labelled_fields(folder: Path) -> None:
     outcomes = evaluate(load_corpus(folder).pages, "nce", workers=0)
     values = {outcome.page.id: outcome.value for outcome in outcomes}
     assert all(outcome.error is None for outcome in outcomes)
@@ -189,12 +177,12 @@ def test_pages_are_scored_on_what_is_labelled(folder: Path) -> None:
     assert values["right"].language == "en"
 
 
-def test_workers_change_no_score(folder: Path) -> None:
+def test_workers_give_equal_scores(folder: Path) -> None:
     pages = load_corpus(folder).pages
     assert evaluate(pages, "nce", workers=2) == evaluate(pages, "nce", workers=0)
 
 
-def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
+def test_failed_page_scores_zero_and_is_reported(folder: Path) -> None:
     (folder / "pages" / "right.html.gz").write_bytes(gzip.compress(b""))
     (folder / "pages" / "other-day.html.gz").write_bytes(b"not gzip")
     pages = load_corpus(folder).pages
@@ -211,7 +199,7 @@ def test_a_failed_page_counts_nothing_and_is_named(folder: Path) -> None:
     assert scores["body"]["bag"]["below_0.5"] == 2 / 5
 
 
-def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
+def test_map_pages_survives_crash_and_timeout(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "DEADLINE", 1.0)
@@ -229,7 +217,7 @@ def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
     assert "no answer in 1 s" in (outcomes[3].error or "")
 
 
-def test_the_report_counts_and_averages(folder: Path) -> None:
+def test_report_counts_and_means(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", "all", [corpus], outcomes, others=outcomes, against="nce", worst=2)
@@ -255,58 +243,6 @@ def test_the_report_counts_and_averages(folder: Path) -> None:
     )
 
 
-def test_share_of_content_phase_2_and_titles_as_in_the_paper(folder: Path) -> None:
-    outcomes = measure(load_corpus(folder).pages, workers=0)
-    assert len(outcomes) == 4  # body-only has no labelled relevant content
-    first = outcomes[0].value
-    document = parse_document(_html())
-    page_words = Counter(words(document.subtree_text(0)))
-    gold = words(f"{TITLE}\n{LABELS['body']}")
-    assert first.whole_page.precision == pytest.approx(len(gold) / page_words.total())
-    assert first.whole_page.recall == 1
-    assert first.separator_f1 > 0.97
-    assert first.with_phase_2 == first.without_phase_2
-    assert first.title_retrieved
-    assert not outcomes[1].value.title_retrieved
-    figures = summarise_nce(outcomes)
-    assert figures["separator_exists"] == 1
-    assert figures["titles_retrieved"] == 0.75
-    assert figures["phase_2_better"] == figures["phase_2_worse"] == 0
-
-
-def test_a_failed_page_has_no_separator_and_no_title(folder: Path) -> None:
-    (folder / "pages" / "right.html.gz").write_bytes(b"")
-    outcomes = measure(load_corpus(folder).pages, workers=0)
-    assert outcomes[0].value == NcePage()
-    assert outcomes[0].error
-
-
-BLOCKS = st.recursive(
-    st.sampled_from(["gold", "gold text", "noise", "more noise here", "<a>linked noise</a>",
-                     "<a>gold</a>", "<script>gold</script>"]),
-    lambda inner: st.lists(inner, min_size=1, max_size=3).map(
-        lambda parts: f"<div>{'<i>.</i>'.join(parts)}</div>"
-    ),
-    max_leaves=12,
-)  # fmt: skip
-
-
-@given(BLOCKS, st.lists(st.sampled_from(["gold", "text", "here", "lost"]), min_size=1, max_size=6))
-def test_the_best_separator_is_the_best_of_all_forests(blocks: str, gold: list[str]) -> None:
-    document = parse_document(f"<html><body>{blocks}</body></html>")
-    scores = [
-        bag_score(words(" ".join(document.subtree_text(child) for child in forest)), gold).f1
-        for row in range(len(document))
-        for gamma in GAMMAS
-        if (
-            forest := [
-                child for child in document.children(row) if document.link_density(child) <= gamma
-            ]
-        )
-    ]
-    assert best_separator_f1(document, gold) == pytest.approx(max(scores, default=0))
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -315,7 +251,7 @@ class Terminal(io.StringIO):
 TABLE = Table("Sites", ("site", "F1"), [["alpha.example", "0.900"], ["b", "12.000"]])
 
 
-def test_plain_tables_are_aligned() -> None:
+def test_print_tables_aligns_plain_text() -> None:
     stream = io.StringIO()
     print_tables([TABLE, Table("empty", ("none",), [])], stream)
     assert stream.getvalue() == (
@@ -323,7 +259,7 @@ def test_plain_tables_are_aligned() -> None:
     )
 
 
-def test_terminals_get_rich_tables() -> None:
+def test_print_tables_uses_rich_on_terminals() -> None:
     stream = Terminal()
     print_tables([TABLE], stream)
     assert "alpha.example" in stream.getvalue()
@@ -335,7 +271,7 @@ def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
 
-def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
+def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     options = ("--workers", 1, "--by-site", "--by-language", "--json", figures)
     done = _evaluate(folder, "--method", "nce", "--against", "metadata", *options)
@@ -343,7 +279,7 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
     for text in (
         "relevant content", "text-weighted nodes", "without suspects", "date, exact day",
         "the nodes that hold it", "pages by confidence of the date", "calibration error",
-        "As in the NCE paper", "by site", "by language", "nce - metadata", "Worst pages",
+        "by site", "by language", "nce - metadata", "Worst pages",
         "alpha.example",
     ):  # fmt: skip
         assert text in done.stdout
@@ -351,7 +287,7 @@ def test_the_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path)
     assert json.loads(figures.read_text())["method"] == "nce"
 
 
-def test_the_command_prints_json_alone(folder: Path) -> None:
+def test_command_prints_only_json(folder: Path) -> None:
     done = _evaluate(
         folder, "--method", "nce", "--workers", 0, "--half", "test", "--limit", 1, "--json", "-"
     )
@@ -365,33 +301,32 @@ def test_the_command_prints_json_alone(folder: Path) -> None:
     [
         (["nowhere"], "no corpus at nowhere"),
         ([], "name at least one corpus"),
-        (["nowhere", "--method", "magic"], "unknown method 'magic'; there are: "),
+        (["nowhere", "--method", "magic"], "unknown method 'magic'; available: "),
         (["nowhere", "--metod", "nce"], "unknown option --metod"),
         (["nowhere", "--workers", "-1"], "--workers must not be negative"),
         (["{folder}", "{folder}"], "two corpora have the same name"),
         (["{folder}", "--limit", "0"], "no labelled page to score"),
-        (["{folder}", "--workers", "0"], "too few labelled pages to learn from: method newscrawl"),
+        (["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
+        (["{folder}", "--workers", "0"], "too few labelled pages to train "),
         (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
     ],
 )
-def test_the_command_says_what_is_wrong(folder: Path, arguments: list[str], message: str) -> None:
+def test_command_rejects_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:
     done = _evaluate(*(argument.format(folder=folder) for argument in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_every_table_has_a_cell_for_each_column(folder: Path) -> None:
+def test_tables_have_a_cell_for_each_column(folder: Path) -> None:
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
-    report = build_report(
-        "nce", "test", [corpus], outcomes, as_published=measure(corpus.pages, workers=0)
-    )
+    report = build_report("nce", "test", [corpus], outcomes)
     for table in tables_of(report, by_site=True):
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 
 
-def test_the_benchmark_prints_ratios_to_plain_parsing(folder: Path, repository: Path) -> None:
+def test_benchmark_prints_ratios_to_parsing(folder: Path, repository: Path) -> None:
     script = repository / "benchmarks" / "extraction.py"
     figures = folder / "figures.json"
     command = [

@@ -71,14 +71,13 @@ PAGES = [
 ]
 
 
-def test_measured_corpora_never_train():
-    """The three research corpora are in families of their own, and in no training set."""
+def test_scored_corpora_are_not_for_training():
     assert {"l3sgn1", "daniel", "dragnet"} == FAMILY_OF.keys() - MAY_TRAIN
     assert {"news212", "fundus", "wcxb", "css-sites", "fundus-history", "postlight"} == MAY_TRAIN
 
 
-def test_groups_are_families_their_languages_and_their_trusted_labels():
-    """The languages of a family are shown where there are several."""
+def test_groups_by_family_language_and_trusted_labels():
+    """Languages are groups if a family has several."""
     found = {name: [page.id for page in members] for name, members in groups(PAGES)}
     assert found == {
         "news": ["1", "2", "3"],
@@ -91,7 +90,7 @@ def test_groups_are_families_their_languages_and_their_trusted_labels():
 
 
 def test_figures_of_a_family():
-    """Means, pages under .5, pages without a body; title and day only where they are labelled."""
+    """Means, failed pages, pages without a body; title and date only if labelled."""
     report = build_report("nce", PAGES, peer=None)
     news, daniel = report["groups"]["news"], report["groups"]["daniel"]
     assert (news["pages"], news["sites"], news["empty"]) == (3, 3, 0)
@@ -103,7 +102,7 @@ def test_figures_of_a_family():
 
 
 def test_loss_and_calibration_by_confidence():
-    """Bodies that are empty have a share of the loss, and none of the calibration."""
+    """Empty bodies count as loss but not in the calibration."""
     groups_ = build_report("nce", PAGES, peer=None)["groups"]
     bins = groups_["daniel"]["bins"]
     assert [(one["from"], one["to"], one["pages"]) for one in bins] == [(0, 0, 1), (0.9, 0.95, 1)]
@@ -114,8 +113,8 @@ def test_loss_and_calibration_by_confidence():
         assert sum(one["loss"] for one in of["bins"]) == pytest.approx(1)
 
 
-def test_the_better_mode_of_trafilatura_is_compared():
-    """Family by family; a page without a labelled body has no figure."""
+def test_compares_better_mode_of_trafilatura():
+    """Pages without a labelled body have no figure."""
     pages = [labelled(page, "one two three four") for page in PAGES]
     bodies = {"trafilatura": ["one two three four"] * 5, "trafilatura fast": ["one"] * 5}
     results = with_peers(PAGES, pages, bodies)
@@ -131,8 +130,8 @@ def labelled(page: FamilyPage, body: str) -> LabelledPage:
     return LabelledPage(page.corpus, page.id, Path("x"), None, page.site, "tune", body=body)
 
 
-def test_every_table_has_a_cell_for_each_column():
-    """With a peer and a baseline, and without."""
+def test_tables_have_a_cell_for_each_column():
+    """With and without trafilatura and a baseline."""
     pages = [replace(page, peers={"trafilatura": 0.5}) for page in PAGES]
     for report in (
         build_report("nce", PAGES, peer=None),
@@ -158,8 +157,8 @@ def better_by(gain: Callable[[int], float], count: int = 30) -> tuple[list[Famil
         (lambda _: 0.0, "same"),
     ],
 )
-def test_a_change_is_judged_by_its_noise(gain: Callable[[int], float], verdict: str):
-    """Over sites; only a loss beyond the noise is worse."""
+def test_verdict_depends_on_noise(gain: Callable[[int], float], verdict: str):
+    """Only a loss beyond the noise is worse."""
     after, before = better_by(gain)
     report = build_report("nce", after, peer=None, baseline=before)
     rows = [row for row in report["changes"] if row["group"] == "wcxb"]
@@ -167,8 +166,8 @@ def test_a_change_is_judged_by_its_noise(gain: Callable[[int], float], verdict: 
     assert is_worse(report) == (verdict == "worse")
 
 
-def test_pages_that_the_baseline_lacks_are_not_compared():
-    """Nor does a page without the label count."""
+def test_compares_only_pages_of_the_baseline():
+    """Pages without the label are ignored."""
     report = build_report("nce", PAGES, peer=None, baseline=PAGES[1:3])
     pages = {(row["group"], row["field"]): row["pages"] for row in report["changes"]}
     assert pages[ALL, "body"] == 2
@@ -176,8 +175,7 @@ def test_pages_that_the_baseline_lacks_are_not_compared():
     assert ("daniel", "body") not in pages
 
 
-def test_results_of_a_page_as_json():
-    """A report is read again as it was."""
+def test_family_page_round_trip():
     report = build_report("nce", PAGES, peer=None)
     again = [FamilyPage.from_plain(row) for row in json.loads(json.dumps(report))["pages"]]
     assert again == PAGES
@@ -216,8 +214,8 @@ def write_pages(folder: Path, texts: Sequence[str]) -> list[LabelledPage]:
     return pages
 
 
-def test_bodies_of_trafilatura_are_kept(tmp_path: Path, reads: list[str | None]):
-    """By mode, page and bytes; a page that failed is read again."""
+def test_caches_bodies_of_trafilatura(tmp_path: Path, reads: list[str | None]):
+    """By mode, page and bytes; failed pages are read again."""
     cache = tmp_path / "cache"
     pages = write_pages(tmp_path, ["one", "empty", "broken"])
     bodies = ["False one", "", ""]
@@ -261,8 +259,8 @@ def write_corpus(
 
 
 @pytest.mark.slow
-def test_no_page_is_scored_by_models_that_saw_its_domain(corpora: Path):
-    """Measured corpora share the folds, and no model learns from them."""
+def test_scores_with_models_of_other_domains(corpora: Path):
+    """Scored corpora share the folds and are not used for training."""
     pytest.importorskip("sklearn")
     news, *measured = (
         load_corpus(corpora / name).pages for name in ("news212", "l3sgn1", "daniel")
@@ -289,14 +287,14 @@ def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_families_of_a_folder(corpora: Path, tmp_path: Path):
-    """The second run is compared with the first; the exit code says if a family lost."""
+def test_command_compares_with_baseline(corpora: Path, tmp_path: Path):
+    """The exit code is 1 if a family got worse."""
     pytest.importorskip("sklearn")
     figures = tmp_path / "figures.json"
     cache = ("--cache", tmp_path / "cache", "--workers", 0)
     done = evaluate(corpora, "--json", figures, *cache)
     assert done.returncode == 0, done.stderr
-    assert "left out: fundus, wcxb, dragnet, css-sites, fundus-history, postlight" in done.stderr
+    assert "skipped: fundus, wcxb, dragnet, css-sites, fundus-history, postlight" in done.stderr
     if peer.peer_version() is None:
         assert "trafilatura is not installed" in done.stderr
     report = json.loads(figures.read_text())
@@ -316,13 +314,13 @@ def test_families_of_a_folder(corpora: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name the folder that holds the corpora"),
-        (["nowhere"], "no corpus in nowhere; there may be: news212, "),
+        ([], "name one folder that contains the corpora"),
+        (["nowhere"], "no corpus in nowhere; supported: news212, "),
         (["nowhere", "--method", "magic"], "unknown method 'magic'"),
         (["nowhere", "--baseline", "nowhere.json"], "is not a report"),
     ],
 )
-def test_the_command_says_what_is_wrong(arguments: list[str], message: str):
+def test_command_rejects_wrong_usage(arguments: list[str], message: str):
     done = evaluate(*arguments)
     assert done.returncode == 2
     assert message in done.stderr
@@ -330,8 +328,7 @@ def test_the_command_says_what_is_wrong(arguments: list[str], message: str):
 
 
 @pytest.mark.corpus
-def test_shipped_models_know_sites_of_training_corpora_only(corpus_dir: Path):
-    """The models in the package were fitted on no corpus that is for measuring."""
+def test_packaged_models_were_trained_on_training_corpora(corpus_dir: Path):
     pages = [page for name in MAY_TRAIN for page in load_corpus(corpus_dir / name).pages]
     known = {name for page in pages for name in site_names(page)}
     for method, load in LEARNED.items():
@@ -341,7 +338,7 @@ def test_shipped_models_know_sites_of_training_corpora_only(corpus_dir: Path):
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_families_of_real_pages(corpus_dir: Path, tmp_path: Path):
-    """Each family has figures, on a few pages of each corpus."""
+    """All families have figures, on a few pages of each corpus."""
     pytest.importorskip("sklearn")
     figures = tmp_path / "figures.json"
     done = evaluate(

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.day_match import NO_DAY, DayResult, day_result
 from newscrawl.corpora.map_pages import PageOutcome
 from newscrawl.corpora.title_match import TitleMatch, title_matches
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.day_scores import calibration_error, day_means, reliability
+from newscrawl.evaluation.day_scores import day_means
 from newscrawl.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.evaluation.field_tables import confidence_table, date_table, reliability_table
 from newscrawl.evaluation.page_scores import PageScores, evaluate
@@ -61,15 +62,13 @@ def article(published: Day | None = None, modified: Day | None = None) -> Articl
         (article(), NO_DAY),
     ],
 )
-def test_a_day_is_right_as_that_of_publication_or_of_modification(
+def test_day_result_distinguishes_publication_and_modification(
     extracted: Article, result: DayResult
 ):
-    """And the two are told apart."""
     assert day_result(labelled(), extracted) == result
 
 
-def test_a_page_without_a_labelled_day_has_no_result():
-    """Whatever is extracted."""
+def test_day_result_is_none_without_label():
     assert day_result(labelled(day=None), article(DAY)) is None
 
 
@@ -92,8 +91,7 @@ def days() -> list[PageOutcome[PageScores]]:
     ]
 
 
-def test_days_are_counted_with_and_without_doubtful_labels():
-    """Right, right as modified, and right where we are sure."""
+def test_day_means_with_and_without_doubtful_labels():
     means = day_means(days())
     trusted, raw = means["trusted"], means["all"]
     assert (trusted["pages"], raw["pages"]) == (4, 5)
@@ -106,8 +104,8 @@ def test_days_are_counted_with_and_without_doubtful_labels():
     assert (sure[0.95]["share"], sure[0.95]["right"]) == (0.25, 1)
 
 
-def test_the_tables_of_days_show_it():
-    """A row for each group of pages and kind of label."""
+def test_tables_of_dates():
+    """A row for each group of pages and labels."""
     scores = summarise(days())
     groups = {"all": "all pages", "tune": "tune half"}
     table = date_table("small", scores, groups)
@@ -125,28 +123,18 @@ def test_the_tables_of_days_show_it():
     assert reliable.rows[0][2:] == ["1", "0.600", "1.000", "+0.400"]
 
 
-results = st.builds(
-    DayResult,
-    returned=st.booleans(),
-    correct=st.booleans(),
-    confidence=st.floats(0, 1),
-)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans())))
+def test_confidence_bins_contain_each_case_once(cases: list[tuple[float, bool]]):
+    bins = confidence_bins(cases)
+    assert sum(len(it.results) for it in bins) == len(cases)
+    assert all(it.low - 1e-9 <= it.confidence <= it.high + 1e-9 for it in bins)
+    largest = max((abs(it.result - it.confidence) for it in bins), default=0)
+    assert 0 <= calibration_error(bins) <= largest + 1e-9
 
 
-@given(st.lists(results))
-def test_each_returned_day_is_in_one_bin(days: list[DayResult]):
-    """The borders of which hold its confidence; the error is that of the bins."""
-    rows = reliability(days)
-    assert sum(row["pages"] for row in rows) == sum(day.returned for day in days)
-    assert all(row["from"] - 1e-9 <= row["confidence"] <= row["to"] + 1e-9 for row in rows)
-    largest = max((abs(row["right"] - row["confidence"]) for row in rows), default=0)
-    assert 0 <= calibration_error(days) <= largest + 1e-9
-
-
-def test_a_confidence_that_is_the_share_of_right_days_has_no_error():
-    """Three of four right at 0.75."""
-    found = [DayResult(returned=True, correct=number > 0, confidence=0.75) for number in range(4)]
-    assert calibration_error(found) == 0
+def test_calibration_error_is_zero_for_calibrated_confidences():
+    cases = [(0.75, number > 0) for number in range(4)]
+    assert calibration_error(confidence_bins(cases)) == 0
     assert calibration_error([]) == 0
 
 
@@ -160,13 +148,12 @@ def test_a_confidence_that_is_the_share_of_right_days_has_no_error():
         ("", TITLE, False),
     ],
 )
-def test_titles_are_exact_but_for_case_punctuation_and_a_slip(output: str, gold: str, exact: bool):
-    """Fuzzy ratio from 95 on."""
+def test_title_match_ignores_case_punctuation_and_typos(output: str, gold: str, exact: bool):
     assert TitleMatch.of(output, gold).exact is exact
 
 
-def test_a_title_is_scored_against_the_label_and_against_the_nodes_that_hold_it():
-    """The nodes may say a word more than the label."""
+def test_title_is_compared_with_label_and_nodes():
+    """The nodes may have more words than the label."""
     html = f"<html><body><h1>{TITLE} again</h1><p>{PROSE * 3}</p></body></html>"
     page = labelled(title=TITLE)
     found = title_matches(page, Article(url=None, title=f"{TITLE} again"), parse_document(html))
@@ -180,8 +167,7 @@ def test_a_title_is_scored_against_the_label_and_against_the_nodes_that_hold_it(
     assert means["nodes"]["f1"] == 1
 
 
-def test_a_title_in_no_node_has_only_the_label_s_score():
-    """As on pages that show another headline than they state."""
+def test_title_without_nodes_is_compared_with_label():
     document = parse_document(f"<html><body><p>{PROSE * 3}</p></body></html>")
     assert set(title_matches(labelled(title=TITLE), Article(url=None), document)) == {"label"}
 
@@ -213,8 +199,8 @@ def folder(tmp_path: Path) -> Path:
     return pages.parent
 
 
-def test_relative_dates_are_told_from_the_time_of_the_fetch(folder: Path):
-    """Where the corpus has it; without a zone it is UTC."""
+def test_relative_dates_use_time_of_download(folder: Path):
+    """Without a zone it is UTC."""
     pages = load_corpus(folder).pages
     assert pages[0].fetched_at == datetime(2026, 3, 6, 9, 30, 0, 123456, UTC)
     assert pages[1].fetched_at is None
@@ -223,8 +209,8 @@ def test_relative_dates_are_told_from_the_time_of_the_fetch(folder: Path):
     assert [one.value.day is not None and one.value.day.correct for one in outcomes] == [True] * 3
 
 
-def test_pages_are_counted_by_language(folder: Path):
-    """Without its region, most pages first; in a table on request."""
+def test_groups_pages_by_language(folder: Path):
+    """Without region, most frequent first."""
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", "all", [corpus], outcomes)
@@ -239,8 +225,7 @@ def test_pages_are_counted_by_language(folder: Path):
     assert "tongues: by language" not in {table.title for table in tables_of(report)}
 
 
-def test_several_corpora_are_scored_together(folder: Path, tmp_path: Path):
-    """One table more of each field, over all pages."""
+def test_report_has_tables_of_all_corpora(folder: Path, tmp_path: Path):
     other = tmp_path / "other"
     other.symlink_to(folder, target_is_directory=True)
     first = load_corpus(folder)
@@ -253,10 +238,7 @@ def test_several_corpora_are_scored_together(folder: Path, tmp_path: Path):
     assert "all corpora: title" in titles
 
 
-def test_the_benchmark_of_dates_tells_of_all_evidence_and_of_text_alone(
-    folder: Path, repository: Path
-):
-    """By half and labels, with the confidences stated and fitted to other sites."""
+def test_benchmark_of_dates_runs(folder: Path, repository: Path):
     for name in ("news212", "fundus"):
         (folder.parent / name).symlink_to(folder, target_is_directory=True)
     script = repository / "benchmarks" / "dates.py"

@@ -83,8 +83,8 @@ def outcomes(members: list[Member]) -> list[PageOutcome[Texts]]:
     return extract_texts(members, "nce", workers=0)
 
 
-def test_texts_of_pages(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
-    """the page's text holds its furniture, the body extracted does not"""
+def test_extract_texts(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
+    """The text of the page includes boilerplate, the body does not."""
     for member, outcome in zip(members, outcomes, strict=True):
         assert outcome.error is None
         assert "All rights reserved by" in outcome.value.page
@@ -92,10 +92,10 @@ def test_texts_of_pages(members: list[Member], outcomes: list[PageOutcome[Texts]
         assert (member.page.body or "").split("\n\n")[1] in outcome.value.body
 
 
-def test_stories_keep_the_order_of_members(
+def test_stories_have_order_of_members(
     members: list[Member], outcomes: list[PageOutcome[Texts]]
 ) -> None:
-    """only their times depend on the seed; no two come at once"""
+    """Only their times depend on the seed; all times are different."""
     one, other = (stories(members, outcomes, "gold", seed) for seed in (0, 1))
     assert [story.url for story in one] == [member.page.url for member in members]
     assert [story.text for story in one] == [story.text for story in other]
@@ -103,8 +103,7 @@ def test_stories_keep_the_order_of_members(
     assert [story.when for story in one] != [story.when for story in other]
 
 
-def test_halves_never_part_a_cluster(members: list[Member]) -> None:
-    """thresholds are tuned on other clusters than they are reported on"""
+def test_cluster_is_in_one_half(members: list[Member]) -> None:
     halves: dict[str, set[str]] = {}
     for member in members:
         halves.setdefault(member.cluster, set()).add(member.half)
@@ -112,8 +111,8 @@ def test_halves_never_part_a_cluster(members: list[Member]) -> None:
     assert set.union(*halves.values()) == {"tune", "test"}
 
 
-def test_report(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
-    """copies are found by every system that is there, and the others are named"""
+def test_report_finds_copies(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
+    """Systems that are not installed are listed as skipped."""
     report = build_report("nce", members, outcomes)
     assert json.loads(json.dumps(report)) == report
     for source in INPUTS:
@@ -128,8 +127,8 @@ def test_report(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> No
     for source in INPUTS:
         assert report["inputs"][source]["newscrawl, stream"]["test"]["f1"] > 0.95
     titles = [table.title for table in tables_of(report) if table.rows]
-    assert titles[0] == "Near-duplicates, the clusters that nothing was tuned on"
-    assert any(system.missing for system in SYSTEMS) == ("Left out" in titles)
+    assert titles[0] == "Near-duplicates, test half"
+    assert any(system.missing for system in SYSTEMS) == ("Skipped" in titles)
 
 
 def member(cluster: str, kind: str = "original", number: int = 0) -> Member:
@@ -137,8 +136,7 @@ def member(cluster: str, kind: str = "original", number: int = 0) -> Member:
     return Member(page, cluster, kind)
 
 
-def test_kinds_of_edit() -> None:
-    """a copy is recalled where it stands with its original"""
+def test_score_by_kind_of_edit() -> None:
     members = [member("a"), member("a", "trim"), member("a", "trim"), member("b", "natural")]
     figures = score(members, ["x", "x", "y", "y"])
     assert figures["kinds"] == {"trim": 0.5}
@@ -147,8 +145,7 @@ def test_kinds_of_edit() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=25), st.randoms())
-def test_components(pairs: list[tuple[int, int]], draw: random.Random) -> None:
-    """labels are those of a search through the graph, whatever the order of pairs"""
+def test_components_equal_graph_search(pairs: list[tuple[int, int]], draw: random.Random) -> None:
     labels = components(pairs, 15)
     for start in range(15):
         reached, waiting = {start}, [start]
@@ -162,16 +159,14 @@ def test_components(pairs: list[tuple[int, int]], draw: random.Random) -> None:
     assert components(pairs, 15) == labels
 
 
-def test_models_learn_from_other_corpora(corpus_dir: Path) -> None:
-    """the pages that the clusters were made of are those that models learn from"""
+def test_models_are_trained_on_source_corpora(corpus_dir: Path) -> None:
     members = load_members(corpus_dir / "near-duplicates")
     learned = neighbours(members)
     assert {page.corpus for page in learned} == {"news212", "fundus"}
     assert all(isinstance(page, LabelledPage) for page in learned)
 
 
-def test_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
-    """a corpus of articles is refused by name"""
+def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
     rows = [json.loads(line) for line in (corpus / "truth.jsonl").read_text("utf-8").splitlines()]
     for row in rows:
         del row["cluster"]
@@ -195,8 +190,7 @@ def evaluate(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_command(corpus: Path, tmp_path: Path) -> None:
-    """tables on standard output, the same as a page and as JSON"""
+def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) -> None:
     args = ["--method", "nce", "--page", "page.md", "--json", "report.json", "--workers", "1"]
     done = evaluate(tmp_path, str(corpus), *args)
     assert done.returncode == 0, done.stderr
@@ -209,8 +203,7 @@ def test_command(corpus: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_usage(corpus: Path, tmp_path: Path) -> None:
-    """what cannot be done is said in a line"""
+def test_command_rejects_wrong_usage(corpus: Path, tmp_path: Path) -> None:
     for args, message in (
         ([], "one corpus"),
         ([str(corpus), str(corpus)], "one corpus"),

@@ -14,12 +14,13 @@ from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
 from newscrawl.training.kind_training import (
     KindExample,
     KindPage,
-    curve_of,
+    calibration_curve,
     fit_kind_models,
+    predict_in_folds,
     read_kind_page,
-    told_in_folds,
 )
-from newscrawl.training.made_pages import made_articles, made_indexes, stories_of
+from newscrawl.training.made_pages import made_articles, made_indexes
+from newscrawl.training.page_templates import stories_of
 
 PARAGRAPHS = [
     f"The council met for the {n}th time, and did not decide about the bridge." for n in range(9)
@@ -49,15 +50,14 @@ def made(page: LabelledPage) -> dict[str, list[str]]:
     return found
 
 
-def test_same_pages_again():
-    """What is made depends on the page alone."""
+def test_made_pages_are_deterministic():
     assert made(labelled(1)) == made(labelled(1))
     assert made(labelled(1)) != made(labelled(2))  # nor is it always the same
 
 
 @pytest.mark.parametrize("number", range(12))
-def test_made_pages(number: int):
-    """An article keeps its beginning, without structured data; an index has none of its body."""
+def test_made_pages_keep_or_replace_the_body(number: int):
+    """Articles keep their beginning without structured data; indexes lose the body."""
     pages = made(labelled(number))
     for html in (*pages["made article"], *pages["old style"]):
         assert PARAGRAPHS[0] in html
@@ -68,8 +68,8 @@ def test_made_pages(number: int):
         assert PARAGRAPHS[-1] not in document.subtree_text(0)
 
 
-def test_examples_of_a_page(tmp_path: Path):
-    """A labelled page gives its own features and those of the pages made of it; others one row."""
+def test_kind_examples_of_a_page(tmp_path: Path):
+    """A labelled page also has examples of made pages; typed pages have one."""
     folder = tmp_path / "corpus"
     (folder / "pages").mkdir(parents=True)
     (folder / "pages" / "1.html.gz").write_bytes(gzip.compress(HTML))
@@ -89,8 +89,8 @@ def test_examples_of_a_page(tmp_path: Path):
     assert one["group"] == "list"
 
 
-def test_fitted_models():
-    """Both tell what differs, on sites not seen, too, and probabilities rise with the calibration."""
+def test_kind_models_separate_articles_and_lists():
+    """Also on other sites; calibration is monotonic."""
     pytest.importorskip("sklearn")
     pages = [
         KindPage(
@@ -107,5 +107,5 @@ def test_fitted_models():
         article, index = model.ensemble.predict([[3.0] * len(features), [22.0] * len(features)])
         assert article > 0.9 > 0.1 > index
         assert model.ensemble.calibrated(article) > model.ensemble.calibrated(index)
-    curve = curve_of(told_in_folds(pages))
+    curve = calibration_curve(predict_in_folds(pages))
     assert list(curve) == sorted(curve)

@@ -25,7 +25,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.cardoso import MAX_DATE_LENGTH, Models, classify, load_models
+from newscrawl.fields.cardoso import LARGE, Models, classify, load_models
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.training.example_types import Example
 from newscrawl.training.examples import example, read_examples
@@ -53,8 +53,8 @@ def texts(html: str, **labels: Any) -> dict[str, list[str]]:
         for name, rows in (
             ("title", found.title),
             ("date", found.date),
-            ("title_again", sorted(found.title_again)),
-            ("date_again", sorted(found.date_again)),
+            ("title_repeats", sorted(found.title_repeats)),
+            ("date_repeats", sorted(found.date_repeats)),
         )
     }
 
@@ -62,89 +62,79 @@ def texts(html: str, **labels: Any) -> dict[str, list[str]]:
 # --- the aligner
 
 
-def test_title_in_its_heading():
-    """Of several places the heading is labelled, the others are told again."""
+def test_aligns_title_in_heading():
+    """Other copies are repeats."""
     found = texts(f"<nav><a>{TITLE}</a></nav><h1>{TITLE}</h1><p>Story.</p>")
     assert found["title"] == [TITLE]
-    assert found["title_again"] == [TITLE]
+    assert found["title_repeats"] == [TITLE]
     document = parse_document(f"<p>{TITLE}</p><h1>{TITLE}</h1>")
     (row,) = align(document, labelled()).title
     assert document.tag[document.parent[row]] == "h1"
 
 
-def test_title_written_otherwise():
-    """Letter case, quotes and a word more or less do not matter."""
+def test_aligns_title_with_small_differences():
+    """Letter case, quotes, a word more or less."""
     assert texts("<h1>HARBOUR BRIDGE \u201cREOPENS\u201d after repairs!</h1>")["title"]
 
 
-def test_title_of_several_nodes():
-    """A title that is spread over adjacent nodes is labelled in all of them."""
+def test_aligns_title_of_adjacent_nodes():
     found = texts("<h1>Harbour <em>bridge</em> reopens<br>after repairs</h1><p>Story.</p>")
     assert found["title"] == ["Harbour", "bridge", "reopens", "after repairs"]
 
 
-def test_no_title():
-    """A page that shows another headline has no label."""
+def test_does_not_align_other_title():
     assert not texts("<h1>Something else</h1>")["title"]
 
 
-def test_date_nearest_to_the_title():
-    """Of the nodes that tell the day the one by the title is labelled; related stories are not."""
+def test_aligns_date_nearest_to_title():
     found = texts(
         f"<p>3 May 2024</p><nav>News Sport Weather <b>Jobs</b></nav><h1>{TITLE}</h1>"
         "<p>By A. Writer</p><p>3 May 2024</p><p>One.</p><p>Two.</p><p>Three.</p><p>3.5.2024</p>"
     )
     assert found["date"] == ["3 May 2024"]
-    assert found["date_again"] == ["3 May 2024", "3.5.2024"]
+    assert found["date_repeats"] == ["3 May 2024", "3.5.2024"]
 
 
-def test_no_date_without_a_digit():
-    """Of a date in several nodes those without a digit are not labelled (thesis, 3.3)."""
+def test_date_nodes_contain_a_digit():
+    """Thesis, section 3.3."""
     found = texts(f"<h1>{TITLE}</h1><p><b>May</b> <b>3</b> <b>2024</b></p>")
     assert found["date"] == ["3", "2024"]
 
 
-def test_time_beside_the_date():
-    """The time of day in the next node is part of the date."""
+def test_date_includes_time_in_next_node():
     found = texts(f"<h1>{TITLE}</h1><p><b>3 May 2024</b> <i>10:15 am</i></p><p>Story.</p>")
     assert found["date"] == ["3 May 2024", "10:15 am"]
 
 
-def test_date_in_the_story():
-    """A paragraph that tells the day is no date."""
+def test_ignores_date_in_paragraph():
     paragraph = (
         "The bridge, closed since last year, was opened on 3 May 2024 by the mayor, who " * 2
     )
     assert not texts(f"<h1>{TITLE}</h1><p>{paragraph}</p>")["date"]
 
 
-def test_date_in_the_language_of_the_page():
-    """Months are those of the language that the page declares."""
+def test_reads_months_in_language_of_page():
     assert texts(f"<html lang=de><h1>{TITLE}</h1><p>3. Mai 2024</p>")["date"] == ["3. Mai 2024"]
 
 
 @pytest.mark.parametrize("written", ["05/03/2024", "03/05/2024", "3 May", "2024-05-03"])
-def test_date_that_may_be_meant(written: str):
-    """The label decides the order of day and month, and the year that is not told."""
+def test_accepts_ambiguous_date_that_matches_label(written: str):
     assert texts(f"<h1>{TITLE}</h1><p>{written}</p>")["date"] == [written]
 
 
-def test_instant():
-    """Of an instant the day in its own zone is looked for."""
+def test_aligns_instant_by_day_in_its_zone():
     late = datetime(2024, 5, 3, 23, 30, tzinfo=UTC)
     assert texts(f"<h1>{TITLE}</h1><p>3 May 2024</p>", date=late)["date"] == ["3 May 2024"]
 
 
-def test_doubtful_day():
-    """A day that matches nothing on the page is not looked for."""
+def test_does_not_align_doubtful_date():
     assert not texts("<p>3 May 2024</p>", date_doubtful=True)["date"]
 
 
-def test_coverage():
-    """Labels are counted by what was found of them."""
+def test_coverage_counts_labels():
     found = [
         Labels(title=(1,)),
-        Labels(title=(1, 2), title_again=frozenset({5})),
+        Labels(title=(1, 2), title_repeats=frozenset({5})),
         Labels(),
     ]
     assert Coverage.of(found, "title") == Coverage(3, 1, 1, 1)
@@ -167,8 +157,7 @@ def pages_of(sites: list[tuple[str, str]]) -> list[LabelledPage]:
 
 
 @given(sites=SITES)
-def test_extra_site_folds_are_disjoint(sites: list[tuple[str, str]]):
-    """No name of a site, publisher or domain, is in two folds."""
+def test_extra_site_folds_share_no_site_name(sites: list[tuple[str, str]]):
     pages = pages_of(sites)
     names: list[set[str]] = [set() for _ in range(FOLDS)]
     for page, fold in zip(pages, folds(pages, "extra-site"), strict=True):
@@ -177,8 +166,7 @@ def test_extra_site_folds_are_disjoint(sites: list[tuple[str, str]]):
 
 
 @given(sites=SITES)
-def test_intra_site_folds_share_sites(sites: list[tuple[str, str]]):
-    """The pages of a site are spread evenly."""
+def test_intra_site_folds_contain_all_sites(sites: list[tuple[str, str]]):
     pages = pages_of(sites)
     counts: dict[str, list[int]] = {}
     for page, fold in zip(pages, folds(pages, "intra-site"), strict=True):
@@ -187,8 +175,7 @@ def test_intra_site_folds_share_sites(sites: list[tuple[str, str]]):
 
 
 @given(sites=SITES, data=st.data())
-def test_folds_do_not_depend_on_order(sites: list[tuple[str, str]], data: st.DataObject):
-    """A page's fold is the same however the pages are ordered."""
+def test_folds_are_independent_of_order(sites: list[tuple[str, str]], data: st.DataObject):
     pages = pages_of(sites)
     shuffled = data.draw(st.permutations(pages))
     for kind in ("extra-site", "intra-site"):
@@ -196,8 +183,7 @@ def test_folds_do_not_depend_on_order(sites: list[tuple[str, str]], data: st.Dat
         assert one == dict(zip(shuffled, folds(shuffled, kind), strict=True))
 
 
-def test_folds_of_equal_size():
-    """Large sites do not fill one fold."""
+def test_extra_site_folds_have_similar_size():
     pages = pages_of([("abcdef"[n % 6], "uvwxyz"[n % 6]) for n in range(60)])
     sizes = [folds(pages, "extra-site").count(fold) for fold in range(FOLDS)]
     assert sizes == [20, 20, 20]
@@ -236,13 +222,12 @@ def found_in(html: str) -> tuple[str | None, list[str]]:
     return title, [nodes.texts[place] for place in found.date]
 
 
-def test_first_title():
-    """Of several nodes classified as titles the first is the title."""
+def test_classify_returns_first_title():
     assert found_in("<p>x</p><h1>One</h1><h1>Two</h1>")[0] == "One"
 
 
-def test_cluster_closest_to_the_title():
-    """At most two other nodes stand between the nodes of a cluster."""
+def test_classify_returns_date_cluster_nearest_to_title():
+    """At most two other nodes between the nodes of a cluster."""
     page = (
         "<p>1999</p><p>a</p><p>b</p><p>c</p><h1>T</h1><p>a</p><p>b</p><p>2001</p><p>a</p><p>b</p>"
         "<p>2002</p><p>a</p><p>b</p><p>c</p><p>2003</p>"
@@ -250,19 +235,16 @@ def test_cluster_closest_to_the_title():
     assert found_in(page) == ("T", ["2001", "2002"])
 
 
-def test_all_dates_without_a_title():
-    """Where no node is a title no clustering takes place."""
+def test_classify_returns_all_dates_without_title():
     page = "<p>1999</p><p>a</p><p>b</p><p>c</p><p>d</p><p>2001</p>"
     assert found_in(page) == (None, ["1999", "2001"])
 
 
-def test_large_dates():
-    """A node with much text is no date."""
-    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * MAX_DATE_LENGTH}</p>") == ("T", ["2001"])
+def test_classify_ignores_long_dates():
+    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * LARGE}</p>") == ("T", ["2001"])
 
 
-def test_no_dates():
-    """A page without a date has none."""
+def test_classify_without_dates():
     assert found_in("<h1>T</h1><p>a</p>") == ("T", [])
 
 
@@ -306,8 +288,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_corpus(tmp_path_factory.mktemp("corpora") / "small")
 
 
-def test_example_as_plain_json(corpus: Path):
-    """What is learned from a page survives the way from a worker."""
+def test_example_round_trip(corpus: Path):
     page = load_corpus(corpus).pages[0]
     one = example(parse_document(page.html()), page)
     sent = json.dumps(one.to_plain())
@@ -317,8 +298,7 @@ def test_example_as_plain_json(corpus: Path):
     assert (one.title, one.date) == (page.title, "May 1, 2024, 10:15")
 
 
-def test_examples_of_a_corpus(corpus: Path):
-    """A page that cannot be read is left out, and named."""
+def test_read_examples_reports_failed_pages(corpus: Path):
     pages = load_corpus(corpus).pages
     broken = LabelledPage.from_plain({**pages[0].to_plain(), "path": str(corpus / "none.gz")})
     read = read_examples([broken, *pages[1:3]], workers=0)
@@ -326,8 +306,7 @@ def test_examples_of_a_corpus(corpus: Path):
     assert [page.id for page, _ in read.failed] == ["0"]
 
 
-def test_corpus_sheets(tmp_path: Path):
-    """The sheets of a corpus are found by URL; a corpus without sheets has none."""
+def test_corpus_sheets_by_url(tmp_path: Path):
     (tmp_path / "css").mkdir()
     (tmp_path / "css" / "1.css.gz").write_bytes(gzip.compress(b"h1 { font-size: 50px }"))
     index = {"https://a.example/a.css": "1.css.gz"}
@@ -358,8 +337,8 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_train_prints_what_it_found(trained: Path):
-    """Coverage, cross-validation beside the paper's figures, and the files."""
+def test_train_prints_tables(trained: Path):
+    """Coverage, cross-validation with published figures, files."""
     printed = (trained / "printed.txt").read_text()
     assert "Labels found in text nodes" in printed
     assert "Titles of method cardoso: 3-fold cross-validation" in printed
@@ -370,8 +349,7 @@ def test_train_prints_what_it_found(trained: Path):
 
 
 @pytest.mark.slow
-def test_same_data_same_bytes(trained: Path, corpus: Path, tmp_path: Path):
-    """Models depend on the pages alone."""
+def test_train_is_deterministic(trained: Path, corpus: Path, tmp_path: Path):
     done = scrapy("train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
     assert done.returncode == 0, done.stderr
     assert "cross-validation" not in done.stdout
@@ -380,8 +358,7 @@ def test_same_data_same_bytes(trained: Path, corpus: Path, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_method_with_own_models(trained: Path):
-    """A page of an unknown site is extracted with models of one's own."""
+def test_extracts_with_own_models(trained: Path):
     page = PAGE.format(title="Mayor resigns over ferry deal", day="June 7, 2024", story=STORY)
     options = ExtractOptions(models=trained)
     article = extract(page, "https://other.example/", method="cardoso", options=options)
@@ -395,8 +372,7 @@ def test_method_with_own_models(trained: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
-def test_evaluate_out_of_fold(corpus: Path, tmp_path: Path, method: str):
-    """Without models a learned method is scored by folds."""
+def test_evaluate_trains_in_folds(corpus: Path, tmp_path: Path, method: str):
     pytest.importorskip("sklearn")
     out = tmp_path / "scores.json"
     done = scrapy("evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
@@ -408,11 +384,10 @@ def test_evaluate_out_of_fold(corpus: Path, tmp_path: Path, method: str):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
-def test_evaluate_refuses_models_that_saw_the_sites(trained: Path, corpus: Path, method: str):
-    """A model is not scored on sites that it was trained on."""
+def test_evaluate_rejects_models_trained_on_scored_sites(trained: Path, corpus: Path, method: str):
     done = scrapy("evaluate", corpus, "--method", method, "--models", trained)
     assert done.returncode == 2
-    assert "was trained on 9 of the 9 pages' sites" in done.stderr
+    assert "were trained on the sites of 9 of the 9 pages" in done.stderr
 
 
 @pytest.mark.slow
@@ -427,8 +402,7 @@ def test_evaluate_refuses_models_that_saw_the_sites(trained: Path, corpus: Path,
         (["evaluate", "CORPUS", "--method", "cardoso", "--models", "nowhere"], "nowhere"),
     ],
 )
-def test_wrong_arguments(corpus: Path, arguments: list[str], message: str):
-    """What is wrong is said, with exit code 2."""
+def test_train_rejects_wrong_usage(corpus: Path, arguments: list[str], message: str):
     done = scrapy(*[str(corpus) if one == "CORPUS" else one for one in arguments])
     assert done.returncode == 2
     assert message in done.stderr
@@ -438,16 +412,14 @@ def test_wrong_arguments(corpus: Path, arguments: list[str], message: str):
 # --- the models in the package
 
 
-def test_shipped_models():
-    """They load, are small, and know what they are."""
+def test_packaged_models_load():
     models = load_models()
-    assert models.independent_date is None
+    assert models.free_date is None
     assert "bbc.co.uk" in models.sites or len(models.sites) > 300
     assert models is load_models()
 
 
-def test_damaged_models(tmp_path: Path):
-    """A folder with a wrong model is an error that names the file."""
+def test_load_models_names_damaged_file(tmp_path: Path):
     models = load_models()
     models.date.save(tmp_path / "cardoso-title.npz")
     models.date.save(tmp_path / "cardoso-date.npz")
@@ -455,8 +427,7 @@ def test_damaged_models(tmp_path: Path):
         load_models(tmp_path)
 
 
-def test_method_as_published():
-    """Title and date are those of the classifiers; the body begins after the title."""
+def test_cardoso_method_starts_body_after_title():
     page = PAGE.format(title="Mayor resigns over ferry deal", day="June 7, 2024", story=STORY)
     article = extract(page, "https://other.example/", method="cardoso")
     assert article.title == "Mayor resigns over ferry deal"
@@ -465,8 +436,7 @@ def test_method_as_published():
     assert "Contact" not in article.body
 
 
-def test_title_element_where_no_node_is_a_title():
-    """The fall-back of the papers; nothing where there is no ``title`` either."""
+def test_falls_back_to_title_element():
     article = extract("<title>Only here</title><p>x</p>", method="cardoso")
     assert article.title == "Only here"
     assert article.evidence["title"].source == "title"
@@ -475,7 +445,7 @@ def test_title_element_where_no_node_is_a_title():
 
 @pytest.mark.corpus
 def test_coverage_of_the_corpora(corpus_dir: Path):
-    """The aligner finds what the research found: 97.9 % of titles in one node, 84 % of days."""
+    """97.9 % of titles in one node, 84 % of dates."""
     found = [
         align(parse_document(page.html()), page)
         for page in load_corpus(corpus_dir / "news212").pages
@@ -490,8 +460,7 @@ def test_coverage_of_the_corpora(corpus_dir: Path):
 # --- the default's title
 
 
-def test_too_few_pages(corpus: Path):
-    """Without a title and something else there is nothing to learn."""
+def test_rejects_too_few_pages(corpus: Path):
     pytest.importorskip("sklearn")
     page = load_corpus(corpus).pages[0]
     bare = replace(example(parse_document(page.html()), page), labels=Labels())
@@ -499,16 +468,14 @@ def test_too_few_pages(corpus: Path):
         fit_title_model([page], [bare])
 
 
-def test_page_as_if_its_title_were_hidden(corpus: Path):
-    """What is left without the headline is an example of what is no title."""
+def test_candidates_without_title_are_negatives(corpus: Path):
     page = load_corpus(corpus).pages[0]
     one = example(parse_document(page.html()), page)
     assert [span.text for span in one.candidates.spans] == [page.title, "Newsletter"]
     assert [span.text for span in one.wrong.spans] == ["Newsletter"]
 
 
-def test_uncalibrated_where_folds_are_empty(corpus: Path):
-    """One site has no strangers to be calibrated on: the probability is the confidence."""
+def test_title_model_of_one_site_is_uncalibrated(corpus: Path):
     pytest.importorskip("sklearn")
     page = load_corpus(corpus).pages[0]
     one = example(parse_document(page.html()), page)
@@ -519,8 +486,8 @@ def test_uncalibrated_where_folds_are_empty(corpus: Path):
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_titles_of_other_sites(corpus_dir: Path):
-    """Micro F1 and exact titles against text nodes, on sites that the model has not seen."""
+def test_title_model_on_other_sites(corpus_dir: Path):
+    """Micro F1 and exact titles against text nodes."""
     pytest.importorskip("sklearn")
     pages = [
         page

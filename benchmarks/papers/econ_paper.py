@@ -1,4 +1,4 @@
-"""What the ECON paper prints of its own method: Tables II to V, against CoreEx."""
+"""Experiments of the ECON paper: Tables II to V, ECON against CoreEx."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from newscrawl.body.econ import EconParameters, econ
 from newscrawl.body.render import BLOCK_LEVEL, render
 from newscrawl.corpora.alignment import covered_nodes
 from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.map_pages import map_pages
 from newscrawl.corpora.metrics import bag_score, mean
 from newscrawl.corpora.tables import Table, share
 from newscrawl.document.document import TEXT, parse_document
@@ -30,19 +29,19 @@ if TYPE_CHECKING:
 Verdict = Literal["correctly", "wrongly", "missed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-ENTIRE = 0.9
-"""Recall of the body's words from which "the entire content" counts as extracted."""
-ONLY = 0.9
-"""Precision, of words of the body or the title, from which nothing else counts as extracted."""
+COMPLETE_RECALL = 0.9
+"""Minimum recall of the body's words for "the entire content" to be extracted."""
+CLEAN_PRECISION = 0.9
+"""Minimum precision, against body and title, for the output to be free of noise."""
 
-SHORT = 1200
-"""Weighted characters of the longest body of a short-page; the median body has 4,300."""
-LEAST_PIECES = 30
-"""Text nodes of the body of a pieces-page, at least."""
-BROKEN = 0.75
-"""Share of them that is in an inline element or beside one, in a pieces-page, at least."""
+SHORT_PAGE_LIMIT = 1200
+"""Weighted characters of the body below which a page is a short-page."""
+MIN_PIECES = 30
+"""Minimum text nodes in the body of a pieces-page."""
+MIN_INLINE_SHARE = 0.75
+"""Minimum share of the text nodes in or next to an inline element, in a pieces-page."""
 
-READINGS: Mapping[str, Callable[[Document], list[int]]] = {
+ALGORITHMS: Mapping[str, Callable[[Document], list[int]]] = {
     "econ:literal": lambda document: econ(document, EconParameters.LITERAL),
     "econ": econ,
     "coreex:R5": lambda document: coreex(document, CoreExParameters.PUBLISHED),
@@ -59,7 +58,7 @@ PUBLISHED = {
     "short": {"econ": (0.41, 0.07, 0.52), "coreex": (0.34, 0.15, 0.51)},
     "languages": {"econ": (0.90, 0.06, 0.04), "coreex": (0.92, 0.02, 0.06)},
 }
-"""Shares extracted correctly, wrongly and missed: 500, 100, 100 and 50 pages, judged by hand."""
+"""Shares of pages extracted correctly, wrongly and missed, of 500, 100, 100 and 50 pages."""
 LANGUAGES = {
     "zh": "Chinese", "en": "English", "fr": "French", "de": "German", "it": "Italian",
     "ja": "Japanese", "pt": "Portuguese", "ru": "Russian", "es": "Spanish", "ar": "Arabic",
@@ -70,52 +69,41 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class EconPage:
-    """What the paper judges of a page."""
+    """Verdicts on one page, by algorithm, and the groups that it belongs to."""
 
-    verdicts: dict[str, Verdict] = field(default_factory=lambda: dict.fromkeys(READINGS, "missed"))
+    verdicts: dict[str, Verdict] = field(
+        default_factory=lambda: dict.fromkeys(ALGORITHMS, "missed")
+    )
     short: bool = False
     pieces: bool = False
     language: str = ""
-    #: CPU time of each reading as a multiple of parsing the page with lxml
+    #: CPU time by algorithm, as a multiple of parsing the page with lxml
     costs: dict[str, float] = field(default_factory=dict)
 
 
-def measure(
-    pages: Sequence[LabelledPage],
-    *,
-    workers: int,
-    advance: Callable[[], object] | None = None,
-) -> list[PageOutcome[EconPage]]:
-    """Return the verdicts on the *pages* whose title and body are labelled; failed ones are missed."""
-    return map_pages(
-        "newscrawl.evaluation.econ_paper:measure_page",
-        [page for page in pages if page.relevant_content is not None],
-        lambda plain: EconPage(**plain),
-        lambda _: EconPage(),
-        workers=workers,
-        advance=advance,
-    )
-
-
 def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
-    """Return the :class:`EconPage` of *page* as JSON values. Raises what parsing raises."""
+    """Return the fields of :class:`EconPage` for a :class:`LabelledPage` given as JSON values.
+
+    Raises the errors of :func:`parse_document`.
+    """
     labelled = LabelledPage.from_plain(page)
+    title, body = labelled.title or "", labelled.body or ""
     start = thread_time()
     lxml_html.document_fromstring(html)
-    parse = thread_time() - start
+    parse_time = thread_time() - start
     document = parse_document(html)
     verdicts: dict[str, Verdict] = {}
     costs = {}
-    for name, reading in READINGS.items():
+    for name, find_body in ALGORITHMS.items():
         start = thread_time()
-        forest = reading(document)
-        costs[name] = (thread_time() - start) / parse
-        verdicts[name] = judge(render(document, forest), labelled.title or "", labelled.body or "")
+        forest = find_body(document)
+        costs[name] = (thread_time() - start) / parse_time
+        verdicts[name] = judge(render(document, forest), title, body)
     return asdict(
         EconPage(
             verdicts,
-            short=weighted_length(labelled.body or "") < SHORT,
-            pieces=is_pieces_page(document, labelled.body or ""),
+            short=weighted_length(body) < SHORT_PAGE_LIMIT,
+            pieces=is_pieces_page(document, body),
             language=(document.root.get("lang") or "")[:2].lower(),
             costs=costs,
         )
@@ -123,34 +111,35 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
 
 
 def judge(output: str, title: str, body: str) -> Verdict:
-    """Return the paper's class of *output*; whether it holds the title does not matter.
+    """Return the verdict of the paper on *output*, which may hold the title or not.
 
-    Correctly: the entire content and nothing else. Wrongly: the entire content, and noise.
-    Missed: a part of the content, or none.
+    Correctly: the entire content without noise. Wrongly: the entire content with noise.
+    Missed: only a part of the content, or none.
     """
     extracted, content = words(output), words(body)
-    if bag_score(extracted, content).recall < ENTIRE:
+    if bag_score(extracted, content).recall < COMPLETE_RECALL:
         return "missed"
     with_title = bag_score(extracted, content + words(title))
-    return "correctly" if with_title.precision >= ONLY else "wrongly"
+    return "correctly" if with_title.precision >= CLEAN_PRECISION else "wrongly"
 
 
 def is_pieces_page(document: Document, body: str) -> bool:
-    """Return whether links and fonts break the body of the page into pieces."""
+    """Return whether links and fonts split the body of the page into many text nodes."""
     rows = list(document.text_nodes())
     nodes = [words(document.text[row]) for row in rows]
-    pieces = [rows[place] for place in covered_nodes(nodes, words(body))]
-    if len(pieces) < LEAST_PIECES:
+    pieces = [rows[index] for index in covered_nodes(nodes, words(body))]
+    if len(pieces) < MIN_PIECES:
         return False
-    return mean([_is_broken_off(document, row) for row in pieces]) >= BROKEN
+    return mean([_is_inline(document, row) for row in pieces]) >= MIN_INLINE_SHARE
 
 
-def _is_broken_off(document: Document, row: int) -> bool:
+def _is_inline(document: Document, row: int) -> bool:
+    """Return whether a text node is in or next to an inline element."""
     parent = document.parent[row]
     if document.tag[parent] not in BLOCK_LEVEL:
         return True
-    beside = {document.tag[child] for child in document.children(parent)}
-    return not beside <= BLOCK_LEVEL | {TEXT, "br"}
+    siblings = {document.tag[child] for child in document.children(parent)}
+    return not siblings <= BLOCK_LEVEL | {TEXT, "br"}
 
 
 def summarise_econ(outcomes: Sequence[PageOutcome[EconPage]]) -> dict[str, Any]:
@@ -158,27 +147,30 @@ def summarise_econ(outcomes: Sequence[PageOutcome[EconPage]]) -> dict[str, Any]:
     values = [outcome.value for outcome in outcomes]
     groups = {
         "all": values,
-        "pieces": [one for one in values if one.pieces],
-        "short": [one for one in values if one.short],
-        **{language: [one for one in values if one.language == language] for language in LANGUAGES},
+        "pieces": [page for page in values if page.pieces],
+        "short": [page for page in values if page.short],
+        **{
+            language: [page for page in values if page.language == language]
+            for language in LANGUAGES
+        },
     }
     return {
         "pages": len(values),
         "sites": len({outcome.page.site for outcome in outcomes}),
         "groups": {name: _verdicts(group) for name, group in groups.items()},
         "costs": {
-            name: median([one.costs[name] for one in values if one.costs] or [0.0])
-            for name in READINGS
+            name: median([page.costs[name] for page in values if page.costs] or [0.0])
+            for name in ALGORITHMS
         },
     }
 
 
 def _verdicts(pages: Sequence[EconPage]) -> dict[str, Any]:
-    counts = {name: Counter(one.verdicts[name] for one in pages) for name in READINGS}
+    counts = {name: Counter(page.verdicts[name] for page in pages) for name in ALGORITHMS}
     return {
         "pages": len(pages),
         "verdicts": {
-            name: {verdict: counts[name][verdict] for verdict in VERDICTS} for name in READINGS
+            name: {verdict: counts[name][verdict] for verdict in VERDICTS} for name in ALGORITHMS
         },
     }
 
@@ -193,7 +185,7 @@ def econ_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
         ("method", *columns),
         [
             [name, *(f"{column['costs'][name]:.2f}" for column in columns.values())]
-            for name in READINGS
+            for name in ALGORITHMS
         ],
     )
 
@@ -201,7 +193,7 @@ def econ_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
 def _experiment(title: str, key: str, columns: Mapping[str, Mapping[str, Any]]) -> Table:
     pages = [str(column["groups"][key]["pages"]) for column in columns.values()]
     rows = [["pages", "100" if key != "all" else "500", *pages]]
-    for name in READINGS:
+    for name in ALGORITHMS:
         published = PUBLISHED[key][name.partition(":")[0]]
         cells = (_cell(column["groups"][key], name) for column in columns.values())
         rows.append([name, " / ".join(map(share, published)), *cells])
@@ -209,19 +201,19 @@ def _experiment(title: str, key: str, columns: Mapping[str, Mapping[str, Any]]) 
 
 
 def _languages(columns: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return the table of Experiment 4; the paper's 50 pages are of nine languages together."""
-    together = list(columns.values())[-1]["groups"]
+    """Return the table of Experiment 4, of all corpora; the paper gives nine languages as one."""
+    groups = list(columns.values())[-1]["groups"]
     published = PUBLISHED["languages"]
     rows = [
-        ["nine languages, paper", "50", *(" / ".join(map(share, published[name.partition(":")[0]])) for name in READINGS)]
+        ["nine languages, paper", "50", *(" / ".join(map(share, published[name.partition(":")[0]])) for name in ALGORITHMS)]
     ]  # fmt: skip
     rows += [
-        [shown, str(group["pages"]), *(_cell(group, name) for name in READINGS)]
+        [shown, str(group["pages"]), *(_cell(group, name) for name in ALGORITHMS)]
         for language, shown in LANGUAGES.items()
-        if (group := together[language])["pages"]
+        if (group := groups[language])["pages"]
     ]
     title = "Experiment 4 (Table V): other languages, correctly / wrongly / missed"
-    return Table(title, ("language", "pages", *READINGS), rows)
+    return Table(title, ("language", "pages", *ALGORITHMS), rows)
 
 
 def _cell(group: Mapping[str, Any], name: str) -> str:

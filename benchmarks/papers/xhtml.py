@@ -1,7 +1,4 @@
-"""Pages as clean XHTML: the preprocessing of CoreEx R6 (section 3.2, 3), by html5lib.
-
-The paper used TagSoup. In the evaluation only, as it takes many times as long as all the rest.
-"""
+"""Conversion of pages to clean XHTML: the preprocessing of CoreEx R6 (section 3.2, 3)."""
 
 from __future__ import annotations
 
@@ -9,14 +6,14 @@ import re
 
 from newscrawl.document.encoding import to_utf8
 
-# As R5 removes them: by a regular expression, before the tree is built (section 3.2, 2).
+# R5 removes scripts by a regular expression before the page is parsed (section 3.2, 2).
 _SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 
 
 def clean_xhtml(html: bytes) -> str:
-    """Return the page without scripts, its tree as the HTML standard builds it, every tag closed.
+    """Return the page without scripts, parsed and serialised by html5lib with all tags closed.
 
-    Needs html5lib, which the extra ``train`` installs.
+    The paper used TagSoup. Needs the extra ``train``.
     """
     import html5lib  # noqa: PLC0415  # in an extra
 

@@ -1,4 +1,4 @@
-"""What the NCE paper prints of its own method (Laber et al., CIKM 2009): section "Experiments"."""
+"""Experiments of the NCE paper (Laber et al., CIKM 2009)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import ZERO, Score, bag_score, by_site, mean
+from newscrawl.corpora.metrics import ZERO, Score, bag_score, mean
 from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.document.document import parse_document
 from newscrawl.evaluation.page_scores import relevant_output
@@ -24,53 +23,39 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 GAMMAS = (0.3, 0.5, 0.7, 1.0)
-"""Link densities γ that F_{u,γ} is tried with."""
+"""Values of γ, the link density limit of F_{u,γ}, that are tried."""
 
 VERY_HIGH = 0.9
-"""The F1 that Assumption 1 calls "very high"; also the recall from which a title is retrieved."""
+"""F1 that Assumption 1 calls "very high"; also the minimum recall of a retrieved title."""
 
 
 @dataclass(frozen=True, slots=True)
 class NcePage:
-    """What the paper measures on a page, against its relevant content."""
+    """Measures of one page against its labelled relevant content."""
 
-    #: all of the page's shown text: its precision is the share of relevant content in the page
+    #: all visible text of the page: its precision is the share of relevant content
     whole_page: Score = ZERO
-    #: best F1 of F_{u,γ} over all nodes u and all of :data:`GAMMAS`
+    #: see :func:`best_separator_f1`
     separator_f1: float = 0.0
     with_phase_2: Score = ZERO
     without_phase_2: Score = ZERO
     #: the article's title, or a paragraph of its body, holds the labelled title
     title_retrieved: bool = False
-    #: the same with the title of phase 3, which reads no metadata
+    #: the same with the title of phase 3, which does not read metadata
     title_of_phase_3: bool = False
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> NcePage:
-        """Return the measures that :func:`measure_page` returned as *plain*."""
+        """Convert the result of :func:`measure_page`."""
         scores = ("whole_page", "with_phase_2", "without_phase_2")
         return cls(**{**plain, **{name: Score(*plain[name]) for name in scores}})
 
 
-def measure(
-    pages: Sequence[LabelledPage],
-    *,
-    workers: int,
-    advance: Callable[[], object] | None = None,
-) -> list[PageOutcome[NcePage]]:
-    """Return the measures of the *pages* whose relevant content is labelled; failed ones are 0."""
-    return map_pages(
-        "newscrawl.evaluation.nce_paper:measure_page",
-        [page for page in pages if page.relevant_content is not None],
-        NcePage.from_plain,
-        lambda _: NcePage(),
-        workers=workers,
-        advance=advance,
-    )
-
-
 def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
-    """Return the :class:`NcePage` of *page* as JSON values. Raises what the extraction raises."""
+    """Return the fields of :class:`NcePage` for a :class:`LabelledPage` given as JSON values.
+
+    Raises the errors of :func:`extract`.
+    """
     labelled = LabelledPage.from_plain(page)
     document = parse_document(html)
     gold = words(labelled.relevant_content or "")
@@ -91,10 +76,7 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
 
 
 def _retrieved(title: Sequence[str], texts: Iterable[str]) -> bool:
-    """Return whether one of *texts* holds :data:`VERY_HIGH` of the words of *title*.
-
-    A paragraph of the body may: phase 3 is there for titles that the forest lacks.
-    """
+    """Return whether one of *texts* holds :data:`VERY_HIGH` of the words of *title*."""
     return any(bag_score(words(text), title).recall >= VERY_HIGH for text in texts)
 
 
@@ -108,48 +90,47 @@ def _title_of_phase_3(document: Document) -> str:
 def best_separator_f1(document: Document, gold: Sequence[str]) -> float:
     """Return the best F1 of F_{u,γ} over all nodes u and all of :data:`GAMMAS` (Assumption 1).
 
-    A forest is a set of slices of the page's words, so its size is known before its words are
-    counted; most fall to the bound that no choice of *size* words can score more than.
+    The number of words of a forest bounds its F1, so the words of most forests are never counted.
     """
     page_words, before = _words_before(document)
-    wanted = Counter(gold)
+    gold_counts = Counter(gold)
     best = 0.0
 
     def size(row: int) -> int:
         return before[document.end[row]] - before[row]
 
     for row in sorted(range(len(document)), key=lambda row: abs(size(row) - len(gold))):
-        if _bound(min(size(row), len(gold)), len(gold)) <= best:
+        if _max_f1(min(size(row), len(gold)), len(gold)) <= best:
             continue
         for forest in _forests(document, row):
-            if _bound(sum(map(size, forest)), len(gold)) > best:
+            if _max_f1(sum(map(size, forest)), len(gold)) > best:
                 found: Counter[str] = Counter()
                 for tree in forest:
                     found.update(page_words[before[tree] : before[document.end[tree]]])
-                common = sum(min(found[word], count) for word, count in wanted.items())
+                common = sum(min(found[word], count) for word, count in gold_counts.items())
                 best = max(best, 2 * common / (found.total() + len(gold)))
     return best
 
 
 def _words_before(document: Document) -> tuple[list[str], list[int]]:
-    """Return the words of the shown text, and how many of them stand before each row."""
+    """Return the words of the visible text, and the number of words before each row."""
     page_words: list[str] = []
     before = [0] * (len(document) + 1)
-    shown = set(document.text_nodes())
+    visible = set(document.text_nodes())
     for row in range(len(document)):
-        if row in shown:
+        if row in visible:
             page_words += words(document.text[row])
         before[row + 1] = len(page_words)
     return page_words, before
 
 
-def _bound(size: int, gold: int) -> float:
-    """Return the F1 of *size* words when as many of them as can be are right."""
+def _max_f1(size: int, gold: int) -> float:
+    """Return the highest possible F1 of *size* words against *gold* words."""
     return 2 * min(size, gold) / (size + gold) if size else 0.0
 
 
 def _forests(document: Document, row: int) -> Iterator[list[int]]:
-    """Yield F_{u,γ} of *row* for each γ, equal ones once."""
+    """Yield the distinct forests F_{u,γ} of *row*."""
     children = [(document.link_density(child), child) for child in document.children(row)]
     previous = 0
     for gamma in GAMMAS:
@@ -163,11 +144,9 @@ def summarise_nce(outcomes: Sequence[PageOutcome[NcePage]]) -> dict[str, Any]:
     """Return the paper's figures over *outcomes* as plain JSON values."""
     values = [outcome.value for outcome in outcomes]
     changes = [value.with_phase_2.f1 - value.without_phase_2.f1 for value in values]
-    sites = by_site((o.page.site, o.value.whole_page) for o in outcomes)
     return {
         "pages": len(values),
         "relevant_share": mean([value.whole_page.precision for value in values]),
-        "relevant_share_by_site": {site: score.precision for site, score in sites.items()},
         "separator_exists": mean([value.separator_f1 >= VERY_HIGH for value in values]),
         "separator_f1": mean([value.separator_f1 for value in values]),
         "with_phase_2": means_of([(o.page.site, o.value.with_phase_2) for o in outcomes]),
@@ -196,7 +175,7 @@ _MEANS = {
 
 
 def nce_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
-    """Yield the table of the paper's figures and ours; *columns* are summaries by corpus."""
+    """Yield the table of published and measured figures; *columns* are summaries by corpus."""
     rows = [
         _row("pages", "pages", columns, str),
         _row("relevant content in the page", "relevant_share", columns, share),

@@ -1,4 +1,4 @@
-"""What the CoreEx paper prints of its own method: Table 1, and Figures 8 and 9."""
+"""Experiments of the CoreEx paper: Table 1, Figures 8 and 9."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html as lxml_html
 
+from benchmarks.papers.xhtml import clean_xhtml
 from newscrawl.body.coreex import (
     VARIANTS,
     CoreExParameters,
@@ -21,11 +22,9 @@ from newscrawl.body.coreex import (
 from newscrawl.corpora.alignment import covered_nodes
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.labels import align
-from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import Score, mean, mean_score, node_score, score_of
+from newscrawl.corpora.metrics import ZERO, Score, mean, mean_score, node_score, score_of
 from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.document.document import TEXT, parse_document
-from newscrawl.evaluation.xhtml import clean_xhtml
 from newscrawl.text import tokens, words
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 TODAY = "today"
-"""The name of our constants and readings beside the paper's variants."""
+"""Name of today's parameters among the variants of the paper."""
 CONFIGURATIONS = {
     "R1": "basic scoring",
     "R2": "weighted scoring",
@@ -59,102 +58,87 @@ PUBLISHED_NODES = Score(0.9304, 0.9252, 0.928)
 """Node-based figures of R5 in the same table; the F1 is computed from them."""
 PARTS = ("title", "date", "byline", "body")
 RECALLED = 0.9
-"""Share of a part's words that the output must hold for the part to be recalled correctly."""
-MOST_BYLINE_WORDS = 20
-"""Words of the longest text node that is taken for a byline: longer ones tell the story."""
+"""Minimum share of a part's words in the output for the part to count as recalled."""
+MAX_BYLINE_WORDS = 20
+"""Maximum words of a byline; longer text nodes that name an author are part of the story."""
 
 
 class VariantResult(NamedTuple):
-    """What one variant found on a page."""
+    """Measures of one variant on one page."""
 
     #: text-based (section 3.3, 2)
     weighted: Score
     node: Score
-    #: whether each part that the page's nodes hold was recalled
+    #: part -> recalled, for the parts found in text nodes
     parts: dict[str, bool]
-    #: whether the title was, the header of section 6.1 added; None where no node holds it
+    #: title recalled with the header of section 6.1 added; None if no node holds the title
     title_recovered: bool | None
-    #: whether it was with the header added that we would add
+    #: title recalled with the header of :func:`find_title` added
     title_found: bool | None
-    #: CPU time as a multiple of parsing the page with lxml
+    #: CPU time, as a multiple of parsing the page with lxml
     cost: float
 
 
 @dataclass(frozen=True, slots=True)
 class CoreExPage:
-    """What the paper measures on a page, by variant."""
+    """Measures of one page, by variant."""
 
     variants: dict[str, VariantResult] = field(default_factory=dict)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> CoreExPage:
-        """Return the measures that :func:`measure_page` returned as *plain*."""
-        found = {name: VariantResult(*values) for name, values in plain["variants"].items()}
+        """Convert the result of :func:`measure_page`."""
         return cls(
             {
-                name: one._replace(weighted=Score(*one.weighted), node=Score(*one.node))
-                for name, one in found.items()
+                name: VariantResult(Score(*weighted), Score(*node), *rest)
+                for name, (weighted, node, *rest) in plain["variants"].items()
             }
         )
 
 
 def failed(_: LabelledPage) -> CoreExPage:
-    """Return what a page that gave nothing is worth."""
-    zero = Score(0.0, 0.0, 0.0)
-    nothing = VariantResult(
-        zero, zero, dict.fromkeys(PARTS, False), title_recovered=False, title_found=False, cost=0.0
+    """Return the measures of a page that could not be parsed."""
+    result = VariantResult(
+        ZERO, ZERO, dict.fromkeys(PARTS, False), title_recovered=False, title_found=False, cost=0.0
     )
-    return CoreExPage(dict.fromkeys(variants(), nothing))
+    return CoreExPage(dict.fromkeys(variants(), result))
 
 
 def variants() -> list[str]:
-    """Return the variants that can be measured: R6 needs html5lib."""
-    can_clean = find_spec("html5lib") is not None
-    return [*VARIANTS, *(["R6"] if can_clean else []), TODAY]
-
-
-def measure(
-    pages: Sequence[LabelledPage],
-    *,
-    workers: int,
-    advance: Callable[[], object] | None = None,
-) -> list[PageOutcome[CoreExPage]]:
-    """Return the measures of the *pages* whose title and body are labelled; failed ones are 0."""
-    return map_pages(
-        "newscrawl.evaluation.coreex_paper:measure_page",
-        [page for page in pages if page.relevant_content is not None],
-        CoreExPage.from_plain,
-        failed,
-        workers=workers,
-        advance=advance,
-    )
+    """Return the names of the variants, without R6 unless html5lib is installed."""
+    has_html5lib = find_spec("html5lib") is not None
+    return [*VARIANTS, *(["R6"] if has_html5lib else []), TODAY]
 
 
 def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
-    """Return the :class:`CoreExPage` of *page* as JSON values. Raises what parsing raises."""
+    """Return the fields of :class:`CoreExPage` for a :class:`LabelledPage` given as JSON values.
+
+    Raises the errors of :func:`parse_document`.
+    """
     labelled = LabelledPage.from_plain(page)
     start = thread_time()
     lxml_html.document_fromstring(html)
-    parse = thread_time() - start
-    as_fetched = _Gold.of(parse_document(html, scripts=True), labelled)
-    found = {}
+    parse_time = thread_time() - start
+    gold = _Gold.of(parse_document(html, scripts=True), labelled)
+    results = {}
     for name in variants():
-        gold, preparation = as_fetched, 0.0
         if name == "R6":
             start = thread_time()
             clean = clean_xhtml(html)
-            preparation = thread_time() - start
-            gold = _Gold.of(parse_document(clean, scripts=True), labelled)
-        found[name] = _measure(gold, name, preparation, parse)
-    return asdict(CoreExPage(found))
+            clean_time = thread_time() - start
+            clean_gold = _Gold.of(parse_document(clean, scripts=True), labelled)
+            results[name] = _measure(clean_gold, "R5", clean_time, parse_time)
+        else:
+            results[name] = _measure(gold, name, 0.0, parse_time)
+    return asdict(CoreExPage(results))
 
 
-def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> VariantResult:
+def _measure(gold: _Gold, name: str, clean_time: float, parse_time: float) -> VariantResult:
     document = gold.document
-    parameters = VARIANTS.get("R5" if name == "R6" else name, CoreExParameters.TODAY)
+    parameters = VARIANTS.get(name, CoreExParameters.TODAY)
     start = thread_time()
     forest = coreex(document, parameters)
-    cost = (preparation + thread_time() - start) / parse
+    cost = (clean_time + thread_time() - start) / parse_time
     output = core_content(document, forest, parameters)
     recovered, found = (
         gold.recalls("title", output | _text_rows(document, header))
@@ -171,7 +155,7 @@ def _measure(gold: _Gold, name: str, preparation: float, parse: float) -> Varian
 def core_content(
     document: Document, forest: Iterable[int], parameters: CoreExParameters
 ) -> frozenset[int]:
-    """Return the rows of the text nodes of *forest* that CoreEx counts, and of its links."""
+    """Return the rows of the text nodes that CoreEx counts in *forest*, text of links included."""
     words_before = count_terminals(document, parameters).words
     rows: set[int] = set()
     for tree in forest:
@@ -188,7 +172,7 @@ def _text_rows(document: Document, row: int | None) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Gold:
-    """The text nodes of the labels: the core content is all of them."""
+    """Text nodes of the labelled parts, which together are the core content."""
 
     document: Document
     parts: dict[str, frozenset[int]]
@@ -196,20 +180,16 @@ class _Gold:
     @classmethod
     def of(cls, document: Document, page: LabelledPage) -> _Gold:
         labels = align(document, page)
-        shown = list(document.text_nodes())
-        nodes = [words(document.text[row]) for row in shown]
-        body = frozenset(shown[place] for place in covered_nodes(nodes, words(page.body or "")))
+        visible = list(document.text_nodes())
+        nodes = [words(document.text[row]) for row in visible]
+        body = frozenset(visible[index] for index in covered_nodes(nodes, words(page.body or "")))
         title = frozenset(labels.title)
-        near = min(title or body, default=0)
-        byline = {
-            min(rows, key=lambda row: abs(row - near))
-            for author in page.authors
-            if (
-                rows := [
-                    row for row, node in zip(shown, nodes, strict=True) if _names(node, author)
-                ]
-            )
-        }
+        title_row = min(title or body, default=0)
+        byline = set()
+        for author in page.authors:
+            rows = [row for row, node in zip(visible, nodes, strict=True) if _names(node, author)]
+            if rows:
+                byline.add(min(rows, key=lambda row: abs(row - title_row)))
         return cls(
             document,
             {
@@ -225,11 +205,11 @@ class _Gold:
         return frozenset().union(*self.parts.values())
 
     def size(self, rows: AbstractSet[int]) -> int:
-        """Return the words of *rows*."""
+        """Return the number of words in *rows*."""
         return sum(len(tokens(self.document.text[row])) for row in rows)
 
     def recalls(self, part: str, output: AbstractSet[int]) -> bool | None:
-        """Return whether *output* holds the part; None where no node does."""
+        """Return whether *output* holds the part, None if no text node of the page does."""
         rows = self.parts[part]
         return self.size(rows & output) >= RECALLED * self.size(rows) if rows else None
 
@@ -240,41 +220,38 @@ class _Gold:
 
 
 def _names(node: Sequence[str], author: str) -> bool:
-    """Return whether the words *node* are few and hold the name."""
+    """Return whether a short text node, given as words, contains the name *author*."""
     name = words(author)
-    if not name or len(node) > MOST_BYLINE_WORDS:
+    if not name or len(node) > MAX_BYLINE_WORDS:
         return False
-    return any(node[place : place + len(name)] == name for place in range(len(node)))
+    return any(node[start : start + len(name)] == name for start in range(len(node)))
 
 
 def summarise_coreex(outcomes: Sequence[PageOutcome[CoreExPage]]) -> dict[str, Any]:
     """Return the paper's figures over *outcomes* as plain JSON values."""
     names = list(outcomes[0].value.variants) if outcomes else []
-    by_variant = {name: [one.value.variants[name] for one in outcomes] for name in names}
     return {
         "pages": len(outcomes),
-        "sites": len({one.page.site for one in outcomes}),
-        "variants": {name: _summary(found) for name, found in by_variant.items()},
-    }
-
-
-def _summary(found: Sequence[VariantResult]) -> dict[str, Any]:
-    return {
-        "weighted": mean_score([one.weighted for one in found])._asdict(),
-        "node": mean_score([one.node for one in found])._asdict(),
-        "cost": median(one.cost for one in found),
-        "parts": {
-            part: _share(one.parts[part] for one in found if part in one.parts) for part in PARTS
+        "sites": len({outcome.page.site for outcome in outcomes}),
+        "variants": {
+            name: _summary([outcome.value.variants[name] for outcome in outcomes]) for name in names
         },
-        "title_recovered": _share(
-            one.title_recovered for one in found if one.title_recovered is not None
-        ),
-        "title_found": _share(one.title_found for one in found if one.title_found is not None),
     }
 
 
-def _share(recalled: Iterable[bool]) -> dict[str, float]:
-    values = list(recalled)
+def _summary(results: Sequence[VariantResult]) -> dict[str, Any]:
+    return {
+        "weighted": mean_score([result.weighted for result in results])._asdict(),
+        "node": mean_score([result.node for result in results])._asdict(),
+        "cost": median(result.cost for result in results),
+        "parts": {part: _share(result.parts.get(part) for result in results) for part in PARTS},
+        "title_recovered": _share(result.title_recovered for result in results),
+        "title_found": _share(result.title_found for result in results),
+    }
+
+
+def _share(recalled: Iterable[bool | None]) -> dict[str, float]:
+    values = [value for value in recalled if value is not None]
     return {"pages": len(values), "share": mean(values)}
 
 
@@ -285,7 +262,7 @@ def coreex_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
         ("", "configuration", "paper", *columns),
         [
             [name, CONFIGURATIONS[name], _cell(PUBLISHED.get(name)), *cells]
-            for name, cells in _by_variant(columns, lambda one: _cell(Score(**one["weighted"])))
+            for name, cells in _by_variant(columns, lambda row: _cell(Score(**row["weighted"])))
         ],
     )
     yield Table(
@@ -293,13 +270,13 @@ def coreex_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
         ("", "paper", *columns),
         [
             [name, _cell(PUBLISHED_NODES if name == "R5" else None), *cells]
-            for name, cells in _by_variant(columns, lambda one: _cell(Score(**one["node"])))
+            for name, cells in _by_variant(columns, lambda row: _cell(Score(**row["node"])))
         ],
     )
     yield Table(
         "Figure 8: CPU time of a page in parses of it by lxml, median",
         ("", *columns),
-        [[name, *cells] for name, cells in _by_variant(columns, lambda one: f"{one['cost']:.2f}")],
+        [[name, *cells] for name, cells in _by_variant(columns, lambda row: f"{row['cost']:.2f}")],
     )
     yield _parts_table(columns)
 
@@ -318,8 +295,8 @@ def _cell(score: Score | None) -> str:
 
 _PART_ROWS = (
     ("title", "80 %", "title"),
-    ("title_recovered", "92 %", "title, the header of section 6.1 added"),
-    ("title_found", "", "title, the header added that we would add"),
+    ("title_recovered", "92 %", "title, with the header of section 6.1"),
+    ("title_found", "", "title, with today's header"),
     ("date", "", "date"),
     ("byline", "", "byline"),
     ("body", "over 99 %", "body"),
@@ -327,20 +304,20 @@ _PART_ROWS = (
 
 
 def _parts_table(columns: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return the table of Figure 9, whose bars the text of the paper gives in part."""
+    """Return the table of Figure 9; the paper gives only some of its figures in the text."""
     rows = [
-        [name, shown, published if name == "R5" else "", *(_part(column, name, key) for column in columns.values())]
+        [name, label, published if name == "R5" else "", *(_part(column, name, key) for column in columns.values())]
         for name in ("R5", TODAY)
-        for key, published, shown in _PART_ROWS
+        for key, published, label in _PART_ROWS
     ]  # fmt: skip
     return Table(
-        "Figure 9: parts of the article recalled, of the pages whose nodes hold them",
+        "Figure 9: parts of the article recalled, on pages where text nodes hold them",
         ("", "part", "paper", *columns),
         rows,
     )
 
 
 def _part(column: Mapping[str, Any], name: str, key: str) -> str:
-    found = column["variants"][name]
-    part = found["parts"].get(key) or found[key]
+    variant = column["variants"][name]
+    part = variant["parts"].get(key) or variant[key]
     return f"{share(part['share'])} of {part['pages']}"

@@ -1,0 +1,1 @@
+"""The tables of the papers on NCE, CoreEx and ECON, measured on labelled pages."""
