@@ -21,7 +21,7 @@ from scrapy.utils.misc import build_from_crawler
 from newscrawl import clock
 from newscrawl.crawl.discovery.sitemaps import ROBOTS_SIZE
 from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.network.refused import RefusedError
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.robots_rules import own_groups
 from newscrawl.crawl.reporting.outcomes import failure_reason
 

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from newscrawl.crawl.output.atomic_write import OPEN
+from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.crawl.warc import archive_reader as archives
 from newscrawl.crawl.warc import archive_writer as warc
 from newscrawl.crawl.warc.archive_reader import ArchiveError, ArchiveRecord, Flaw, read_records
@@ -113,11 +113,11 @@ def test_name_only_once_whole(tmp_path: Path):
     writer = ArchiveWriter(tmp_path, "test", size=0)
     writer.write(exchange(1))
     (path,) = tmp_path.iterdir()
-    assert path.name.endswith(f".warc.gz{OPEN}")
+    assert path.name.endswith(f".warc.gz{PARTIAL_SUFFIX}")
     assert recover_elsewhere(tmp_path) == ""
     assert path.exists()
     writer.close()
-    assert [one.name + OPEN for one in tmp_path.iterdir()] == [path.name]
+    assert [one.name + PARTIAL_SUFFIX for one in tmp_path.iterdir()] == [path.name]
 
 
 def recover_elsewhere(folder: Path) -> str:
@@ -164,7 +164,7 @@ def test_killed(tmp_path: Path):
 @pytest.mark.parametrize("left", [b"", b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(40)])
 def test_left_with_nothing_whole(tmp_path: Path, left: bytes):
     """Then there is no archive."""
-    (tmp_path / f"test.warc.gz{OPEN}").write_bytes(left)
+    (tmp_path / f"test.warc.gz{PARTIAL_SUFFIX}").write_bytes(left)
     assert recover(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -267,7 +267,7 @@ def test_crawl_killed_and_started_again(tmp_path: Path):
         process.kill()
         process.wait()
         (left,) = (tmp_path / "warc").iterdir()
-        assert left.name.endswith(OPEN)
+        assert left.name.endswith(PARTIAL_SUFFIX)
         assert start().wait(timeout=200) == 0
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["newscrawl/warc/recovered_count"] == 1
@@ -275,7 +275,7 @@ def test_crawl_killed_and_started_again(tmp_path: Path):
     received = stats["response_received_count"] - stats["robotstxt/response_count"]
     assert stats["newscrawl/warc/response_count"] == received
     first, second = sorted((tmp_path / "warc").iterdir())
-    assert first.name + OPEN == left.name
+    assert first.name + PARTIAL_SUFFIX == left.name
     pages = [sum(one.kind == "response" for one in records(path)) for path in (first, second)]
     assert pages[0] > 3
     assert pages[1] == stats["newscrawl/warc/response_count"]

@@ -19,7 +19,7 @@ STORE, DAY = "0123abcd", "2026-11-22"
 CODE = {durable.__file__, segments.__file__}
 
 
-def items(first: int, last: int) -> list[segments.Item]:
+def items(first: int, last: int) -> list[segments.StoredItem]:
     """Return articles of a few KB, and every tenth an item of another class."""
     made = []
     for number in range(first, last + 1):
@@ -27,10 +27,10 @@ def items(first: int, last: int) -> list[segments.Item]:
         if number % 10:
             body = f"Straße {number} \u2028 \ud83d\udea2 " * 40
             article = {"url": url, "body": body, "authors": ["Ada"], "date": "2026-11-21"}
-            made.append(segments.Item(number, segments.ARTICLE, json.dumps(article)))
+            made.append(segments.StoredItem(number, segments.ARTICLE, json.dumps(article)))
         else:
             quote = json.dumps({"text": f"quote {number}", "number": number})
-            made.append(segments.Item(number, "project.items.Quote", quote))
+            made.append(segments.StoredItem(number, "project.items.Quote", quote))
     return made
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.network import secrets
-from newscrawl.crawl.network.secrets import SecretsFilter, without_secrets
+from newscrawl.crawl.network.secrets import SecretsFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
         ("a page, 3 = 3", "a page, 3 = 3"),
     ],
 )
-def test_without_secrets(text: str, clean: str):
+def test_mask_secrets(text: str, clean: str):
     """Users, passwords, tokens, keys and signatures; nothing else."""
-    assert without_secrets(text) == clean
-    assert without_secrets(clean) == clean
+    assert mask_secrets(text) == clean
+    assert mask_secrets(clean) == clean
 
 
 @given(st.text())
 def test_any_text(text: str):
     """A line without URL and parameter stays as it is."""
     if "=" not in text and "@" not in text:
-        assert without_secrets(text) == text
+        assert mask_secrets(text) == text
 
 
 @pytest.mark.parametrize("piece", ["token", "?a=token", "&", "://", "?auth", "-_.a", "?token", "a"])
@@ -56,7 +56,7 @@ def test_hostile_lines_take_linear_time(piece: str):
     """Twice the URL takes twice the steps, whatever it is made of."""
 
     def clean(size: int) -> None:
-        without_secrets(f"http://?{piece * (size // len(piece))}?@=")
+        mask_secrets(f"http://?{piece * (size // len(piece))}?@=")
 
     assert growth(clean, 2048, secrets) < 2.3
 

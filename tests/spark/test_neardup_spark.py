@@ -19,7 +19,7 @@ from pyarrow import Table, parquet
 
 from newscrawl import clock
 from newscrawl.corpora.map_pages import PageOutcome
-from newscrawl.crawl.output.segments import ARTICLE, Item, SegmentSpan, write_span
+from newscrawl.crawl.output.segments import ARTICLE, StoredItem, SegmentSpan, write_span
 from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
 from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
 from newscrawl.feeds.cluster_tables import ArrivalReader, at_once, clusters
@@ -114,9 +114,9 @@ def write_segments(folder: Path, rows: Rows) -> None:
     """Write rows as a crawl does: every second one as an article, the others with a field more."""
     plain = [json.loads(line) for line in lines_of(rows).splitlines()]
     items = [
-        Item(number, ARTICLE, json.dumps(row))
+        StoredItem(number, ARTICLE, json.dumps(row))
         if number % 2
-        else Item(number, "builtins.dict", json.dumps(row | {"number": number}))
+        else StoredItem(number, "builtins.dict", json.dumps(row | {"number": number}))
         for number, row in enumerate(plain)
     ]
     write_span(folder, SegmentSpan("state", "2026-01-02", 0, len(items) - 1, "parquet"), items)

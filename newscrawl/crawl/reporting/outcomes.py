@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from newscrawl.crawl.network.refused import RefusedError
-from newscrawl.crawl.network.secrets import without_secrets
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.crawl.workers.pool import WorkerError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class SiteStats:
         listed = self._stats.get_value(_NO_ARTICLES, [])
         of_site = sum(one.site == page.site for one in listed)
         if len(listed) < _MAX_LISTED and of_site < MAX_NO_ARTICLES:
-            shown = page._replace(url=without_secrets(page.url))
+            shown = page._replace(url=mask_secrets(page.url))
             self._stats.set_value(_NO_ARTICLES, [*listed, shown])
 
 

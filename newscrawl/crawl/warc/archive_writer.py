@@ -27,7 +27,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl import clock
-from newscrawl.crawl.output.atomic_write import OPEN, publish
+from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX, publish
 from newscrawl.crawl.warc.archive_reader import whole_length
 
 # Windows itself refuses to rename a file that is open.
@@ -135,7 +135,7 @@ class ArchiveWriter:
 
 def _open_path(path: Path) -> Path:
     """Return where the archive *path* is while it is being written."""
-    return path.with_name(path.name + OPEN)
+    return path.with_name(path.name + PARTIAL_SUFFIX)
 
 
 def _finish(file: io.FileIO, path: Path) -> None:
@@ -153,12 +153,12 @@ def recover(folder: Path) -> list[Path]:
 
     Those that a running crawl is writing stay as they are. Returns the paths of the finished ones.
     """
-    recovered = (_recover(path) for path in sorted(folder.glob(f"*{SUFFIX}{OPEN}")))
+    recovered = (_recover(path) for path in sorted(folder.glob(f"*{SUFFIX}{PARTIAL_SUFFIX}")))
     return [path for path in recovered if path]
 
 
 def _recover(left: Path) -> Path | None:
-    path = left.with_name(left.name.removesuffix(OPEN))
+    path = left.with_name(left.name.removesuffix(PARTIAL_SUFFIX))
     try:
         file = io.FileIO(left, "r+")
         if not _lock(file):
