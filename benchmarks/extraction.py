@@ -5,7 +5,7 @@ slows them alike; a step's time is its least process time of the three. Printed 
 the 95th percentile over pages of each step's ratio to plain parsing, and the ratio of the sums.
 Where the compiled pass over the tree is built, the steps are timed with it and without, and so
 with the other compiled loops. The garbage collector is set as in a worker of the
-crawl (:func:`newscrawl.crawl.workers.child.settle`), for plain parsing, too.
+crawl (:func:`newscrawl.crawl.workers.child.tune_garbage_collector`), for plain parsing, too.
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
 """
@@ -30,7 +30,7 @@ from newscrawl.body import classifier as choice
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document import document, encoding, guard
 from newscrawl.document import flatten as rows
 from newscrawl.document.document import COMPILED, parse_document
@@ -161,7 +161,7 @@ def main() -> None:
     pages = read_pages(options.corpus)[: options.limit]
     for html in pages[:1]:
         extract(html)  # reads the models
-    settle()
+    tune_garbage_collector()
     times = [least_times(html) for html in pages]
     summary = summarise(times)
     print_tables([table_of(summary, len(times))], sys.stdout)

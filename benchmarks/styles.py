@@ -10,7 +10,7 @@ all before it), and by dropping the rules that bear on nothing asked for? The st
 
 All steps run on a page in turn, three rounds, before the next page is read; a step's time is its
 least CPU time. The garbage collector is set as in an extraction worker
-(:func:`~newscrawl.crawl.workers.child.settle`). Chromium's is that of its process tree, for loading the page and asking the style of
+(:func:`~newscrawl.crawl.workers.child.tune_garbage_collector`). Chromium's is that of its process tree, for loading the page and asking the style of
 its text.
 
     python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
@@ -29,7 +29,7 @@ from benchmarks.bars import bar_chart
 from benchmarks.browser_cost import browser_costs
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
@@ -183,7 +183,7 @@ def main() -> None:
         options.browser_pages = 0
     groups = {name: subjects_of(pages) for name, pages in read_pages(options.limit).items()}
     strangers = next(iter(groups.values()))
-    settle()
+    tune_garbage_collector()
     found = {}
     for name, subjects in groups.items():
         measure(subjects, strangers, options.browser_pages)

@@ -3,7 +3,7 @@
 The steps run as :func:`newscrawl.extract` runs them, on a page parsed and with its relevant content
 found, which is not counted. Three rounds in turn, so that a busy machine slows them alike; a step's
 time is its least process time of the three. Garbage is collected as in a worker
-(:func:`newscrawl.crawl.workers.child.settle`). No style sheet is read.
+(:func:`newscrawl.crawl.workers.child.tune_garbage_collector`). No style sheet is read.
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -23,7 +23,7 @@ from newscrawl import clock
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document.document import parse_document
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.fields.dates.decide import decide
@@ -113,7 +113,7 @@ def main() -> None:
     options = parser.parse_args()
     pages = load_corpus(options.corpus).pages[: options.limit]
     load_title_model()
-    settle()
+    tune_garbage_collector()
     print_tables([table_of([least_times(page) for page in pages])], sys.stdout)
 
 

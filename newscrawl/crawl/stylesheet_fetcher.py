@@ -16,8 +16,8 @@ from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.project import data_path
 
 from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.network.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.css.sheet_links import sheet_url

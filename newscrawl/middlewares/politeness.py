@@ -11,9 +11,9 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.pace import Pace, retry_after
-from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.defaults import setting
 

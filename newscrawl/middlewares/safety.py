@@ -13,8 +13,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
 
-from newscrawl.crawl.network.addresses import AddressPolicy
 from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.addresses import AddressPolicy
 from newscrawl.crawl.network.resolver import CheckedResolver
 from newscrawl.defaults import setting
 

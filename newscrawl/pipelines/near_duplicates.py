@@ -60,7 +60,7 @@ class NearDuplicatePipeline:
         if not setting(crawler.settings, "NEWSCRAWL_NEARDUP_ENABLED"):
             raise NotConfigured  # without a message no warning: this project's own default
         if not is_asyncio_available():
-            raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
         return cls(crawler)
 
     async def open_spider(self) -> None:

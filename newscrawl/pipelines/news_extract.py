@@ -13,13 +13,8 @@ from scrapy.exceptions import DropItem
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.reporting.outcomes import NoArticle, SiteStats
-from newscrawl.crawl.workers.pool import (
-    WorkerDocumentError,
-    WorkerError,
-    WorkerPool,
-    WorkerTaskError,
-)
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import is_binary
@@ -173,7 +168,7 @@ class NewsExtractPipeline:
     async def _extract(self, page: _PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body."""
         if is_binary(page.html):  # not worth its way to a worker
-            raise WorkerDocumentError("not a page: binary data")
+            raise WorkerError("not a page: binary data", "document")
         plain = await self._workers.call(
             TASK,
             page.html,
@@ -225,8 +220,8 @@ class NewsExtractPipeline:
         self._record(page.site, f"dropped_count/{dropped.reason}" if dropped else "article_count")
         if isinstance(dropped, NotArticle):
             logger.info("Dropped: %s", dropped)
-            no_article = NoArticle(page.site, dropped.kind, dropped.confidence, page.url)
-            self._site_stats.add_no_article(no_article)
+            no_article = DroppedPage(page.site, dropped.kind, dropped.confidence, page.url)
+            self._site_stats.add_dropped_page(no_article)
         if self._options.output == "fill" and not isinstance(item, PageItem):
             return self._fill(item, article, dropped)
         if isinstance(item, PageItem):
@@ -250,7 +245,7 @@ class NewsExtractPipeline:
     def _record_failure(self, page: _PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
         # An exception in extraction is a bug of ours, with its place; the rest is the page's.
-        level = logging.ERROR if isinstance(error, WorkerTaskError) else logging.WARNING
+        level = logging.ERROR if error.reason == "error" else logging.WARNING
         notes = "\n".join(["", *getattr(error, "__notes__", ())]) if level == logging.ERROR else ""
         logger.log(
             level, "Extraction failed (%s) on %s: %s%s", error.reason, page.url, error, notes

@@ -21,7 +21,7 @@ from newscrawl.crawl.frontier.request_keys import PLANNED
 from newscrawl.crawl.history.conditional_requests import conditions
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import Sifted
-from newscrawl.crawl.reporting.outcomes import NoArticle, SiteStats, failure_reason
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
@@ -296,10 +296,10 @@ class SitelistSpider(Spider):
                 return self._take(frontier, target, response)
             self.counts.count(frontier.site.key, "fetched_count")
             self.counts.count(frontier.site.key, "dropped_count/not_article")
-            no_article = NoArticle(
+            no_article = DroppedPage(
                 frontier.site.key, page["kind"], page["confidence"], response.url
             )
-            self.counts.add_no_article(no_article)
+            self.counts.add_dropped_page(no_article)
             self.logger.info("Dropped: not an article (%s, %.2f): %s", *no_article[1:])
             response.meta[OUTCOME] = "dropped/not_article"
         # Of sections those that only look like an article are the imprint and the privacy policy.

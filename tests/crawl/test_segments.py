@@ -99,7 +99,10 @@ def test_killed_before_any_line_of_code(tmp_path: Path, kind: str):
     for line in range(1, int(ran.stdout) + 1):
         here = tmp_path / "killed" / str(line)
         for name, data in tree(here).items():
-            assert name.endswith(PARTIAL_SUFFIX) or data in (whole[name], before.get(name)), (line, name)
+            assert name.endswith(PARTIAL_SUFFIX) or data in (whole[name], before.get(name)), (
+                line,
+                name,
+            )
         assert len(list(read_segments(here))) in (25, 60), line
         write(here, 26, 60, kind)
         assert tree(here) == whole, line

@@ -18,7 +18,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.reporting.outcomes import no_articles
+from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
@@ -350,7 +350,7 @@ def test_dropped_pages_are_listed() -> None:
         for site in ("b.test", "a.test")
         for number in range(7)
     ]
-    listed = no_articles(process(*items).stats)
+    listed = dropped_pages(process(*items).stats)
     assert [page.site for page in listed] == ["a.test"] * 5 + ["b.test"] * 5
     assert all(page.kind == "index" and page.confidence > 0.8 for page in listed)
     assert "http://a.test/0" in {page.url for page in listed}

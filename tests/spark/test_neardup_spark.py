@@ -19,7 +19,7 @@ from pyarrow import Table, parquet
 
 from newscrawl import clock
 from newscrawl.corpora.map_pages import PageOutcome
-from newscrawl.crawl.output.segments import ARTICLE, StoredItem, SegmentSpan, write_span
+from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
 from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
 from newscrawl.feeds.cluster_tables import ArrivalReader, at_once, clusters
