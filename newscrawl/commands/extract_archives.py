@@ -13,7 +13,13 @@ from scrapy.exceptions import UsageError
 
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
-from newscrawl.crawl.warc.captures import NoPageError, is_message, moved_to, page_of, sheet_of
+from newscrawl.crawl.warc.captures import (
+    NoPageError,
+    is_server_message,
+    page_of,
+    redirect_target,
+    sheet_of,
+)
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
@@ -130,7 +136,7 @@ class Extractor:
     def _pages(self, paths: Iterable[Path]) -> Iterator[Capture]:
         for record in self._records(paths):
             self.counts["record"] += 1
-            if not is_message(record):
+            if not is_server_message(record):
                 continue
             try:
                 yield page_of(record)
@@ -200,13 +206,13 @@ class _Sheets:
         for path in paths if self._most else ():
             try:
                 for record in read_records(path):
-                    if not isinstance(record, Flaw) and is_message(record):
+                    if not isinstance(record, Flaw) and is_server_message(record):
                         await self._add(record)
             except (ArchiveError, OSError):
                 continue  # told when its pages are read
 
     async def _add(self, record: ArchiveRecord) -> None:
-        if place := moved_to(record):
+        if place := redirect_target(record):
             self._moved[record.url] = place
         elif sheet := sheet_of(record):
             try:

@@ -22,7 +22,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw, read_records
-from newscrawl.crawl.warc.captures import Capture, NoPageError, moved_to, page_of, sheet_of
+from newscrawl.crawl.warc.captures import Capture, NoPageError, page_of, redirect_target, sheet_of
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import MOST_BYTES
 from newscrawl.samples import SampleSites
@@ -213,7 +213,7 @@ def test_any_bytes(url: str, status: str, headers: list[str], body: bytes):
         page = page_of(record)
         assert sheet_urls(page.body, page.url) is not None
     sheet_of(record)
-    moved_to(record)
+    redirect_target(record)
 
 
 def test_sheets_and_redirects(tmp_path: Path):
@@ -231,7 +231,7 @@ def test_sheets_and_redirects(tmp_path: Path):
         False,
         False,
     ]
-    assert [moved_to(one) for one in (sheet, moved)] == [None, "http://a.test/a.css"]
+    assert [redirect_target(one) for one in (sheet, moved)] == [None, "http://a.test/a.css"]
 
 
 # --- The command ---

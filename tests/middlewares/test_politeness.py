@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.network.pace import FIRST, PATIENCE, REFUSALS, Pace, retry_after
+from newscrawl.crawl.network.pace import (
+    FAILURE_THRESHOLD,
+    MIN_BACKOFF,
+    REFUSAL_LIMIT,
+    Pace,
+    retry_after,
+)
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
@@ -59,50 +65,50 @@ def test_any_retry_after(header: bytes):
 
 def test_slows_down_and_recovers():
     """Refusals double the delay up to its bound; answers that go well undo that."""
-    pace = Pace(1.0, longest=60)
+    pace = Pace(1.0, max_delay=60)
     for expected in (2, 4, 8, 16, 32, 60, 60):
-        pace.refused(NOW, None)
+        pace.record_refusal(NOW, None)
         assert pace.delay == expected
     for _ in range(12):
-        pace.well()
+        pace.record_success()
     assert pace.delay == pace.base == 1.0
     assert pace.refusals == 0
 
 
 def test_a_fast_domain_is_slowed_down_to_something():
     """Without a delay there would be nothing to double."""
-    pace = Pace(0, longest=60)
-    pace.refused(NOW, None)
-    assert pace.delay == FIRST
+    pace = Pace(0, max_delay=60)
+    pace.record_refusal(NOW, None)
+    assert pace.delay == MIN_BACKOFF
 
 
 def test_one_broken_page_is_no_overload():
     """Only failures in a row slow a domain down."""
-    pace = Pace(1.0, longest=60)
-    for _ in range(PATIENCE - 1):
-        pace.failed()
-    pace.well()
-    for _ in range(PATIENCE - 1):
-        pace.failed()
+    pace = Pace(1.0, max_delay=60)
+    for _ in range(FAILURE_THRESHOLD - 1):
+        pace.record_failure()
+    pace.record_success()
+    for _ in range(FAILURE_THRESHOLD - 1):
+        pace.record_failure()
     assert pace.delay == 1.0
-    pace.failed()
+    pace.record_failure()
     assert pace.delay == 2.0
 
 
 def test_what_was_under_way_counts_once():
     """Ten pages refused at the same time are one refusal."""
-    pace = Pace(1.0, longest=60)
+    pace = Pace(1.0, max_delay=60)
     for _ in range(10):
-        pace.refused(NOW, 30.0)
+        pace.record_refusal(NOW, 30.0)
     assert pace.refusals == 1
-    for number in range(REFUSALS):
-        pace.refused(NOW + timedelta(minutes=number + 1), 30.0)
+    for number in range(REFUSAL_LIMIT):
+        pace.record_refusal(NOW + timedelta(minutes=number + 1), 30.0)
     assert pace.gives_up
 
 
 def test_closed_for_a_time():
     """A domain that is left alone is asked again when its time has come."""
-    pace = Pace(1.0, longest=60)
+    pace = Pace(1.0, max_delay=60)
     pace.close(NOW, 3600)
     assert pace.is_closed(NOW + timedelta(minutes=59))
     assert not pace.is_closed(NOW + timedelta(minutes=61))
@@ -220,7 +226,7 @@ def test_who_never_answers_is_given_up(tmp_path: Path, web: DirectWeb):
         web.put(page, busy("1"))
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
     asked = web.times()
-    assert sum(asked.values()) <= 2 * REFUSALS
+    assert sum(asked.values()) <= 2 * REFUSAL_LIMIT
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
 
 

@@ -172,4 +172,4 @@ def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
     assert set(web.times()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovery_failed_count/robots_unreachable"] == 3
-    assert f"robots.txt of {base} cannot be had (http_500)" in crawl.output
+    assert f"Could not fetch robots.txt for {base} (http_500)" in crawl.output

@@ -14,7 +14,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.network.addresses import written_address
-from newscrawl.crawl.stylesheet_fetcher import ASKING, SheetFetcher, SheetRefusedError
+from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher, SheetRefusedError
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_healthy, crawl_server
@@ -261,10 +261,12 @@ def test_names_that_lead_inside():
 
     async def run() -> None:
         fetcher = SheetFetcher(get_crawler())
-        inside = Request("http://localhost/a.css", meta={ASKING: "http://127.0.0.1:8000/1.html"})
+        inside = Request(
+            "http://localhost/a.css", meta={REFERRER_URL: "http://127.0.0.1:8000/1.html"}
+        )
         await fetcher.admit(inside)
         with pytest.raises(SheetRefusedError):
-            await fetcher.admit(inside.replace(meta={ASKING: "http://93.184.216.34/1.html"}))
+            await fetcher.admit(inside.replace(meta={REFERRER_URL: "http://93.184.216.34/1.html"}))
 
     asyncio.run(run())
 
