@@ -24,7 +24,7 @@ from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.items import Article
-from newscrawl.pipelines.news_extract import TASK, verdict
+from newscrawl.pipelines.news_extract import TASK, drop_reason
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Extractor:
         article = Article.from_dict(plain)
         if page.truncated:
             article.flags.append("truncated")
-        dropped = verdict(article, self._options)
+        dropped = drop_reason(article, self._options)
         self.counts[dropped.reason if dropped else "article"] += 1
         return None if dropped else article
 

@@ -1,4 +1,4 @@
-"""``NewsExtractPipeline``: pages in, articles out."""
+"""Item pipeline that extracts articles from pages."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ logger = logging.getLogger(__name__)
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
 
 
-class PageDropped(DropItem):  # named as Scrapy names DropItem
-    """A page gave no article; ``reason`` is what the stats count it under."""
+class PageDropped(DropItem):  # without the suffix Error, like DropItem
+    """The page has no article; ``reason`` is its name in the stats."""
 
     reason = "failed"
 
     def __init__(self, message: str) -> None:
-        # Counted and, where it is a failure, logged by the pipeline itself.
+        # The pipeline itself logs failures.
         super().__init__(message, log_level="DEBUG")
-        #: what the status field of an item that is filled tells
+        #: value for ``NEWSCRAWL_STATUS_FIELD``
         self.status = self.reason
 
 
 class NotArticle(PageDropped):
-    """The page is of a kind that ``NEWSCRAWL_KEEP`` does not name, or not surely enough."""
+    """``NEWSCRAWL_KEEP`` excludes the kind of the page or requires a higher confidence."""
 
     reason = "not_article"
 
@@ -66,7 +66,7 @@ class TooShort(PageDropped):
 
 
 class NotNew(PageDropped):
-    """The article was put out before: ``unchanged``, or ``known`` from another URL."""
+    """The article was emitted by a former crawl: ``unchanged``, or ``known`` from another URL."""
 
     def __init__(self, reason: str, article: Article) -> None:
         self.reason = reason
@@ -74,7 +74,7 @@ class NotNew(PageDropped):
 
 
 class ExtractionFailed(PageDropped):
-    """Extraction raised, crashed, timed out or ran out of memory."""
+    """The extraction failed: error, crash, timeout or memory limit."""
 
     def __init__(self, page: _PageItem, error: WorkerError) -> None:
         super().__init__(f"failed ({error.reason}): {page.url}")
@@ -83,7 +83,7 @@ class ExtractionFailed(PageDropped):
 
 @dataclass(frozen=True, slots=True)
 class _PageItem:
-    """What the pipeline reads from an item, whatever its class."""
+    """Input of the pipeline, read from an item of any class."""
 
     url: str
     html: bytes
@@ -91,18 +91,17 @@ class _PageItem:
     fetched_at: datetime
     encoding: str | None = None
     hints: dict[str, str] = field(default_factory=dict)
-    #: URLs of style sheets, where the spider knows them
+    #: URLs of style sheets, if the spider knows them
     stylesheets: list[str] | None = None
 
 
 class NewsExtractPipeline:
-    """Turns items that hold a page (``html`` and ``url``) into articles.
+    """Extracts articles from items that have a page (``html`` and ``url``), in worker processes.
 
-    Extraction runs in worker processes. What becomes of an item is set by
-    ``NEWSCRAWL_OUTPUT``; a :class:`~newscrawl.items.PageItem` is never filled.
-    An item without page passes through untouched. Each page ends as exactly one of: article,
-    or dropped as ``not_article``, ``too_short`` or ``failed`` (an item that is filled stays,
-    and its status field tells).
+    ``NEWSCRAWL_OUTPUT`` determines the result; a :class:`~newscrawl.items.PageItem` is never
+    filled. Items without a page pass unchanged. A page without an article is dropped as
+    ``not_article``, ``too_short`` or ``failed``. With the output ``fill`` the item is kept, and
+    ``NEWSCRAWL_STATUS_FIELD`` records the outcome.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -116,17 +115,17 @@ class NewsExtractPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the pipeline of *crawler*; a setting it cannot use raises ``ValueError``."""
+        """Return the pipeline of *crawler*; raise ``ValueError`` for an invalid setting."""
         return cls(crawler)
 
     def open_spider(self) -> None:
-        """Find the middleware that fetches style sheets; without it styles are not asked for."""
+        """Find the middleware that fetches style sheets; without it, pages have no styles."""
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         self._sheets = middleware.sheets if middleware else None
 
     async def process_item(self, item: Any) -> Any:
-        """Return the article of *item*'s page, or *item* with the article's fields."""
+        """Return the article of the page in *item*, or *item* filled with its fields."""
         page = self._read(item)
         if page is None:
             self._stats.inc_value("newscrawl/extract/passed_count")
@@ -138,12 +137,12 @@ class NewsExtractPipeline:
             if state := CrawlState.of(self._crawler):
                 state.pages.not_extracted(page.url, f"worker_{error.reason}")
             return self._finish(item, page, None, ExtractionFailed(page, error))
-        dropped = verdict(article, self._options) or await self._not_new(article, page, text)
+        dropped = drop_reason(article, self._options) or await self._not_new(article, page, text)
         return self._finish(item, page, article, dropped)
 
     def _read(self, item: Any) -> _PageItem | None:
         if not isinstance(item, PageItem):
-            return self._read_foreign(item)
+            return self._read_fields(item)
         return _PageItem(
             url=item.url,
             html=item.html,
@@ -154,7 +153,8 @@ class NewsExtractPipeline:
             stylesheets=item.stylesheets,
         )
 
-    def _read_foreign(self, item: Any) -> _PageItem | None:
+    def _read_fields(self, item: Any) -> _PageItem | None:
+        """Read the fields that the ``NEWSCRAWL_*_FIELD`` settings name."""
         adapter, options = ItemAdapter(item), self._options
         html, url = adapter.get(options.html_field), adapter.get(options.url_field)
         if not (isinstance(html, bytes | str) and isinstance(url, str) and url):
@@ -167,7 +167,7 @@ class NewsExtractPipeline:
 
     async def _extract(self, page: _PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body."""
-        if is_binary(page.html):  # not worth its way to a worker
+        if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
         plain = await self._workers.call(
             TASK,
@@ -185,12 +185,12 @@ class NewsExtractPipeline:
         text = bytes.fromhex(plain.pop("body_hash"))
         article = Article.from_dict(plain)
         if article.style_complete is not None:
-            what = "complete" if article.style_complete else "incomplete"
-            self._stats.inc_value(f"newscrawl/css/{what}_page_count")
+            name = "complete" if article.style_complete else "incomplete"
+            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
         return article, text
 
     async def _styles(self, page: _PageItem) -> dict[str, Any]:
-        """Return the arguments that tell the worker of the page's sheets, once these are there."""
+        """Wait for the style sheets of *page*; return the arguments of the task for them."""
         if self._sheets is None:
             return {}
         options = self._sheets.options
@@ -204,9 +204,9 @@ class NewsExtractPipeline:
         }
 
     async def _not_new(self, article: Article, page: _PageItem, text: bytes) -> PageDropped | None:
-        """Return why *article* is not put out again; an update of one that was put out is told.
+        """Return the reason if a former crawl emitted *article*; flag it if it was updated since.
 
-        *text*: the hash of its body.
+        *text* is the hash of its body.
         """
         state = CrawlState.of(self._crawler)
         found = await state.pages.judge(article, page.url, text) if state else None
@@ -220,12 +220,12 @@ class NewsExtractPipeline:
         self._record(page.site, f"dropped_count/{dropped.reason}" if dropped else "article_count")
         if isinstance(dropped, NotArticle):
             logger.info("Dropped: %s", dropped)
-            no_article = DroppedPage(page.site, dropped.kind, dropped.confidence, page.url)
-            self._site_stats.add_dropped_page(no_article)
+            dropped_page = DroppedPage(page.site, dropped.kind, dropped.confidence, page.url)
+            self._site_stats.add_dropped_page(dropped_page)
         if self._options.output == "fill" and not isinstance(item, PageItem):
             return self._fill(item, article, dropped)
         if isinstance(item, PageItem):
-            item.html = b""  # a dropped item is shown in Scrapy's log, with all it holds
+            item.html = b""  # Scrapy logs dropped items in full
         elif self._options.remove_html:
             self._filler.clear(item, self._options.html_field)
         if dropped:
@@ -233,7 +233,7 @@ class NewsExtractPipeline:
         return to_zyte(article) if article and self._options.output == "zyte" else article
 
     def _fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
-        """Return *item* with what is known; one without article keeps its page."""
+        """Fill *item* and set its status; an item without article keeps its page."""
         if article:
             self._filler.fill(item, article)
         status = dropped.status if dropped else "article"
@@ -244,11 +244,11 @@ class NewsExtractPipeline:
 
     def _record_failure(self, page: _PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
-        # An exception in extraction is a bug of ours, with its place; the rest is the page's.
+        # An exception is a bug of newscrawl, so its traceback is logged.
         level = logging.ERROR if error.reason == "error" else logging.WARNING
         notes = "\n".join(["", *getattr(error, "__notes__", ())]) if level == logging.ERROR else ""
         logger.log(
-            level, "Extraction failed (%s) on %s: %s%s", error.reason, page.url, error, notes
+            level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
         )
 
     def _record(self, site: str, count: str) -> None:
@@ -256,8 +256,8 @@ class NewsExtractPipeline:
         self._site_stats.count(site, count)
 
 
-def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
-    """Return the reason why *article* is none."""
+def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | None:
+    """Return the reason to drop *article*, None to keep it."""
     if not options.keeps(article.kind, article.evidence["kind"].confidence):
         return NotArticle(article)
     length = weighted_length(article.body)
@@ -269,12 +269,12 @@ def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
 def _site(url: str) -> str:
     try:
         return site_key(url)
-    except ValueError:  # somebody's own idea of a URL
+    except ValueError:
         return "invalid"
 
 
 def _instant(fetched_at: Any) -> datetime:
-    """Return *fetched_at* as an aware instant; what is none stands for now."""
+    """Return *fetched_at* as an aware datetime, the current time if it is invalid."""
     if isinstance(fetched_at, str):
         try:
             fetched_at = datetime.fromisoformat(fetched_at)

@@ -216,7 +216,7 @@ def test_item_that_cannot_be_filled(caplog: pytest.LogCaptureFixture) -> None:
     results = process(*items, NEWSCRAWL_OUTPUT="fill")
     assert results.items == items
     assert [record.getMessage() for record in caplog.records if "title" in record.getMessage()] == [
-        "FrozenItem.title cannot be filled: cannot assign to field 'title'"
+        "Could not set FrozenItem.title: cannot assign to field 'title'"
     ]
 
 
@@ -413,8 +413,8 @@ def test_failures_among_neighbours(
             "NEWSCRAWL_OUTPUT: 'items' is not one of article, fill, zyte",
         ),
         ("NEWSCRAWL_KEEP", ["news"], "NEWSCRAWL_KEEP: 'news' is not one of article, gallery"),
-        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: '2' is no confidence of article"),
-        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: 'x' is no confidence of live"),
+        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: confidence '2' of article is not"),
+        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: confidence 'x' of live is not"),
         ("NEWSCRAWL_FIELDS", {"headline": "title"}, "NEWSCRAWL_FIELDS: 'headline' is not one of"),
         ("NEWSCRAWL_FIELDS", "{title", "NEWSCRAWL_FIELDS: "),
         ("NEWSCRAWL_MIN_BODY", "long", "NEWSCRAWL_MIN_BODY: invalid literal"),
