@@ -19,10 +19,10 @@ import pyarrow as pa
 from newscrawl.feeds.cluster_tables import (
     ARTICLE_COLUMNS,
     CLUSTER_COLUMNS,
-    ArrivalReader,
     FeedArticle,
+    FeedArticleReader,
     article_row,
-    clusters,
+    cluster_rows,
 )
 from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
@@ -88,8 +88,8 @@ CLUSTERS: Final = pa.schema([("place", pa.int64()), *arrow_schema(CLUSTER_COLUMN
 def read(
     batches: Batches, feed: int, names: Mapping[str, str | None], now: datetime, options: Options
 ) -> Batches:
-    """Give :data:`ARRIVALS` of a part of feed number *feed*; see :class:`ArrivalReader`."""
-    reader = ArrivalReader(names, now)
+    """Give :data:`ARRIVALS` of a part of feed number *feed*; see :class:`FeedArticleReader`."""
+    reader = FeedArticleReader(names, now)
 
     def arrivals() -> Iterator[Row]:
         for number, row in enumerate(_rows(batches)):
@@ -216,7 +216,7 @@ def gathered(batches: Batches) -> Batches:
         for _, group in groupby(_rows(batches), key=itemgetter("component")):
             articles = list(group)
             place = {row["url"]: row["place"] for row in articles}
-            yield from ({"place": place[one["first"]], **one} for one in clusters(articles))
+            yield from ({"place": place[one["first"]], **one} for one in cluster_rows(articles))
 
     return _batches(rows(), CLUSTERS)
 

@@ -22,7 +22,7 @@ from newscrawl.corpora.map_pages import PageOutcome
 from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
 from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
-from newscrawl.feeds.cluster_tables import ArrivalReader, at_once, clusters
+from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, cluster_two_pass
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.neardup import Options, Story
 from newscrawl.neardup.pairs import lineages
@@ -95,11 +95,11 @@ def lines_of(rows: Rows) -> str:
 
 def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
     """Return the articles and the clusters that one machine finds."""
-    reader = ArrivalReader({}, clock.now())
+    reader = FeedArticleReader({}, clock.now())
     read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
-    found = at_once([one for one in read if one is not None], options, lambda _: None)
+    found = cluster_two_pass([one for one in read if one is not None], options, lambda _: None)
     articles = [row | {"differs": None} for row in found]
-    return articles, list(clusters(articles))
+    return articles, list(cluster_rows(articles))
 
 
 def read(folder: Path) -> Rows:
@@ -133,14 +133,14 @@ def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
     write_segments(tmp_path / "four", rows[180:])
     feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet", "four")
     status, printed = run(
-        tmp_path, *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]",
+        tmp_path, *feeds, "out.parquet", "--clusters", "cluster_rows", "--master", "local[1]",
         TZ="Asia/Tokyo",
     )  # fmt: skip
     assert status == 0, printed
     articles, several = expected(map(tmp_path.joinpath, feeds), Options())
     assert len(articles) == len({row["url"] for row in rows})
     assert read(tmp_path / "out.parquet") == articles
-    assert read(tmp_path / "clusters") == several
+    assert read(tmp_path / "cluster_rows") == several
     assert "one.jsonl: 3 rows without text or URL" in printed
     assert f"{len(articles)} articles, {len(several)} clusters" in printed
     assert not (tmp_path / "out.parquet.work").exists()
@@ -164,7 +164,7 @@ def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
     outcomes = [PageOutcome(member.page, Texts("", "")) for member in members]
     feed = tmp_path / "feed.jsonl"
     feed.write_text(lines_of(rows_of(stories_of_members(members, outcomes, "gold"))), "utf-8")
-    args = ["feed.jsonl", "out", "--clusters", "clusters", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"]
+    args = ["feed.jsonl", "out", "--clusters", "cluster_rows", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"]
     args += ["--master", "local-cluster[2,1,1024]", *CONFIGURED, "--conf", "spark.log.level=WARN"]
     killed: set[int] = set()
     with start(tmp_path, *args) as job:
@@ -179,7 +179,7 @@ def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
     assert job.returncode == 0, printed
     assert len(killed) == 2
     assert "Lost task" in printed
-    found = read(tmp_path / "out"), read(tmp_path / "clusters")
+    found = read(tmp_path / "out"), read(tmp_path / "cluster_rows")
     assert found == expected([feed], Options(window=None))
     assert len(found[1]) < len(members)
 
