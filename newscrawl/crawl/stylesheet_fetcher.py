@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
@@ -58,52 +57,6 @@ class SheetError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-class SheetRefusedError(SheetError):
-    """The sheet was not requested."""
-
-
-@dataclass(frozen=True, slots=True)
-class SheetOptions:
-    """Limits for style sheets, from the ``NEWSCRAWL_CSS_*`` settings."""
-
-    #: seconds that a page waits for its sheets, and download timeout of a sheet
-    timeout: float
-    #: sheets of a page, imports included
-    sheets: int
-    #: bytes of a sheet, uncompressed
-    sheet_size: int
-    #: bytes of all sheets of a page
-    page_size: int
-    #: consecutive failures after which a host is skipped; 0: never
-    host_failures: int
-    #: concurrent requests to a host
-    host_requests: int
-    #: concurrent requests
-    requests: int
-    #: path of the store of parsed sheets
-    store: str
-    #: MB
-    store_size: int
-
-    @classmethod
-    def read(cls, settings: BaseSettings) -> Self:
-        """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
-        # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
-        # left for pages. Below 4 there is no limit, since sheets that time out in turn take longer.
-        requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
-        return cls(
-            timeout=setting(settings, "NEWSCRAWL_CSS_TIMEOUT"),
-            sheets=setting(settings, "NEWSCRAWL_CSS_SHEETS"),
-            sheet_size=setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE"),
-            page_size=setting(settings, "NEWSCRAWL_CSS_PAGE_SIZE"),
-            host_failures=setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES"),
-            host_requests=max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")),
-            requests=requests,
-            store=str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
-            store_size=setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +110,31 @@ class SheetFetcher:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.options = SheetOptions.read(crawler.settings)
+        settings = crawler.settings
+        #: maximum number of sheets of a page, imports included
+        self.max_sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS")
+        #: arguments of worker tasks that use the store of parsed sheets
+        self.store = {
+            "store": str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
+            "store_size": setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
+        }
+        self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
+        self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
+        self._max_page_size = setting(settings, "NEWSCRAWL_CSS_PAGE_SIZE")
+        self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
+        self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
+        # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
+        # left for pages. Below 4 there is no limit, since sheets that time out in turn take longer.
+        requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
+        self._slots = asyncio.Semaphore(requests)
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
         self._stats = crawler.stats
         self._tasks: OrderedDict[str, SheetTask] = OrderedDict()
         self._running: set[SheetTask] = set()
-        self._slots = asyncio.Semaphore(self.options.requests)
         self._hosts: dict[str, _Host] = {}
         self._global: dict[str, bool] = {}
-        self._referers = crawler.settings.getbool("REFERER_ENABLED")
+        self._referers = settings.getbool("REFERER_ENABLED")
         crawler.signals.connect(self.close, signals.spider_closed)
 
     def start(self, urls: Iterable[str], request: Request, page: str) -> None:
@@ -181,7 +149,7 @@ class SheetFetcher:
         Waits for the timeout at most; sheets that failed or are not complete then are left out.
         Imports are resolved against the URL of their sheet as linked, before redirects.
         """
-        deadline = asyncio.get_running_loop().time() + self.options.timeout
+        deadline = asyncio.get_running_loop().time() + self._timeout
         linked = {url: task for url in urls if (task := self._tasks.get(url))}
         arrived = await self._arrived(linked, deadline)
         found = self._affordable({}, arrived)
@@ -191,7 +159,7 @@ class SheetFetcher:
         return {url: sheet.hash for url, sheet in found.items()}
 
     async def admit(self, request: Request) -> None:
-        """Raise :class:`SheetRefusedError` if a public page refers to a sheet at a private address.
+        """Raise :class:`RefusedError` if a public page refers to a sheet at a private address.
 
         Browsers do the same (Private Network Access). Redirects are checked, too.
         """
@@ -202,7 +170,7 @@ class SheetFetcher:
         if not await self._is_global(host, proxied=proxied) and await self._is_global(
             page or "", proxied=proxied
         ):
-            raise SheetRefusedError("address")
+            raise RefusedError("address")
 
     async def _is_global(self, host: str, *, proxied: bool) -> bool:
         """Return whether *host* has no private address; with a proxy names are not resolved."""
@@ -243,7 +211,7 @@ class SheetFetcher:
         size = sum(sheet.size for sheet in found.values())
         kept = {}
         for url, sheet in arrived.items():
-            if size + sheet.size > self.options.page_size:
+            if size + sheet.size > self._max_page_size:
                 self._count("refused_count/page_size")
                 continue
             size += sheet.size
@@ -260,7 +228,7 @@ class SheetFetcher:
                 name, source = sheet_url(href, url), sheet_url(href, sheet.referrer.url)
                 if not name or not source or name in found or name in tasks:
                     continue
-                if len(found) + len(tasks) >= self.options.sheets:
+                if len(found) + len(tasks) >= self.max_sheets:
                     self._count("refused_count/page_sheets")
                 else:
                     tasks[name] = self._task(source, sheet.referrer)
@@ -285,7 +253,7 @@ class SheetFetcher:
             return await self._read(await self._download(url, referrer))
         except Exception as error:  # noqa: BLE001  # any middleware's: a page is kept without its sheet
             reason = _reason(error)
-            refused = isinstance(error, SheetRefusedError | RefusedError)
+            refused = isinstance(error, RefusedError)
             self._count(f"{'refused' if refused else 'failed'}_count/{reason}")
             logger.info("Could not fetch style sheet (%s): %s", reason, url)
             return None
@@ -293,8 +261,8 @@ class SheetFetcher:
     async def _download(self, url: str, referrer: Referrer) -> Response:
         host = self._host(url)
         async with host.slots, self._slots:
-            if self.options.host_failures and host.failures >= self.options.host_failures:
-                raise SheetRefusedError("host_failures")
+            if 0 < self._max_host_failures <= host.failures:
+                raise RefusedError("host_failures")
             self._count("requested_count")
             try:
                 response = await self._crawler.engine.download_async(self._request(url, referrer))
@@ -306,18 +274,18 @@ class SheetFetcher:
             return response
 
     def _host(self, url: str) -> _Host:
-        """Return the host of *url*; raise :class:`SheetRefusedError` for an invalid URL."""
+        """Return the host of *url*; raise :class:`RefusedError` for an invalid URL."""
         if urlsplit(url).scheme not in {"http", "https"}:
-            raise SheetRefusedError("scheme")
+            raise RefusedError("scheme")
         try:
             key = site_key(url)
             key.encode("idna")
         except ValueError:  # invalid port or host name
             key = ""
         if not key:
-            raise SheetRefusedError("url")
+            raise RefusedError("url")
         if key not in self._hosts:
-            self._hosts[key] = _Host(asyncio.Semaphore(self.options.host_requests))
+            self._hosts[key] = _Host(asyncio.Semaphore(self._host_requests))
         return self._hosts[key]
 
     def _request(self, url: str, referrer: Referrer) -> Request:
@@ -338,8 +306,8 @@ class SheetFetcher:
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,
                 "dont_retry": True,
-                "download_maxsize": self.options.sheet_size,
-                "download_timeout": self.options.timeout,
+                "download_maxsize": self._max_sheet_size,
+                "download_timeout": self._timeout,
                 "download_warnsize": 0,
                 "redirect_ttl": _MAX_REDIRECTS,
                 **referrer.meta,
@@ -351,8 +319,7 @@ class SheetFetcher:
             TASK,
             response.body,
             encoding=header_charset(response.headers.get("Content-Type")),
-            store=self.options.store,
-            store_size=self.options.store_size,
+            **self.store,
         )
         self._count("fetched_count")
         self._count("fetched_bytes", len(response.body))

@@ -79,7 +79,8 @@ def cluster_one_pass(
     Calls *advance* with numbers of processed articles. The index is a temporary file, so that the
     texts are not held in memory.
     """
-    articles, rows = iter(articles), []
+    articles = iter(articles)
+    rows: list[Row] = []
     with TemporaryDirectory() as folder, Index(Path(folder, "index.sqlite"), options) as index:
         while batch := list(islice(articles, BATCH_SIZE)):
             verdicts = index.add_many([article.story for article in batch])

@@ -40,14 +40,14 @@ class StylesheetMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Raise ``SheetRefusedError`` if a public page refers to a sheet at a private address."""
+        """Raise ``RefusedError`` if a public page refers to a sheet at a private address."""
         if request.meta.get(META) == SHEET:
             await self.sheets.admit(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Start to fetch the sheets of *response*; return it unchanged."""
         if _may_have_sheets(request, response):
-            urls = sheet_urls(response.body, response.url, limit=self.sheets.options.sheets)
+            urls = sheet_urls(response.body, response.url, limit=self.sheets.max_sheets)
             if not urls or has_paragraphs(response.body, _MIN_PARAGRAPHS):
                 request.meta[META] = urls
                 self.sheets.start(urls, request, response.url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -76,23 +75,9 @@ class NotNew(PageDropped):
 class ExtractionFailed(PageDropped):
     """The extraction failed: error, crash, timeout or memory limit."""
 
-    def __init__(self, page: _PageItem, error: WorkerError) -> None:
+    def __init__(self, page: PageItem, error: WorkerError) -> None:
         super().__init__(f"failed ({error.reason}): {page.url}")
         self.status = f"failed/{error.reason}"
-
-
-@dataclass(frozen=True, slots=True)
-class _PageItem:
-    """Input of the pipeline, read from an item of any class."""
-
-    url: str
-    html: bytes
-    site: str
-    fetched_at: datetime
-    encoding: str | None = None
-    hints: dict[str, str] = field(default_factory=dict)
-    #: URLs of style sheets, if the spider knows them
-    stylesheets: list[str] | None = None
 
 
 class NewsExtractPipeline:
@@ -140,21 +125,10 @@ class NewsExtractPipeline:
         dropped = drop_reason(article, self._options) or await self._not_new(article, page, text)
         return self._finish(item, page, article, dropped)
 
-    def _read(self, item: Any) -> _PageItem | None:
-        if not isinstance(item, PageItem):
-            return self._read_fields(item)
-        return _PageItem(
-            url=item.url,
-            html=item.html,
-            site=item.site or _site(item.url),
-            fetched_at=item.fetched_at or clock.now(),
-            encoding=item.encoding,
-            hints=item.hints,
-            stylesheets=item.stylesheets,
-        )
-
-    def _read_fields(self, item: Any) -> _PageItem | None:
-        """Read the fields that the ``NEWSCRAWL_*_FIELD`` settings name."""
+    def _read(self, item: Any) -> PageItem | None:
+        """Return the page in *item*, from the fields that the settings name; None without a page."""
+        if isinstance(item, PageItem):
+            return item
         adapter, options = ItemAdapter(item), self._options
         html, url = adapter.get(options.html_field), adapter.get(options.url_field)
         if not (isinstance(html, bytes | str) and isinstance(url, str) and url):
@@ -162,10 +136,9 @@ class NewsExtractPipeline:
         encoding = adapter.get(options.encoding_field)
         if isinstance(html, str):
             html, encoding = html.encode(errors="replace"), "utf-8"
-        fetched_at = _instant(adapter.get(options.fetched_at_field))
-        return _PageItem(url, html, _site(url), fetched_at, encoding)
+        return PageItem(url, html, encoding, _instant(adapter.get(options.fetched_at_field)))
 
-    async def _extract(self, page: _PageItem) -> tuple[Article, bytes]:
+    async def _extract(self, page: PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
@@ -174,7 +147,7 @@ class NewsExtractPipeline:
             page.html,
             url=page.url,
             encoding=page.encoding,
-            fetched_at=page.fetched_at.isoformat(),
+            fetched_at=(page.fetched_at or clock.now()).isoformat(),
             method=self._options.method,
             parts=self._options.body_parts,
             article_threshold=self._options.article_threshold,
@@ -189,21 +162,16 @@ class NewsExtractPipeline:
             self._stats.inc_value(f"newscrawl/css/{name}_page_count")
         return article, text
 
-    async def _styles(self, page: _PageItem) -> dict[str, Any]:
+    async def _styles(self, page: PageItem) -> dict[str, Any]:
         """Wait for the style sheets of *page*; return the arguments of the task for them."""
         if self._sheets is None:
             return {}
-        options = self._sheets.options
         urls = page.stylesheets
         if urls is None:
-            urls = sheet_urls(page.html, page.url, limit=options.sheets)
-        return {
-            "stylesheets": await self._sheets.collect(urls),
-            "store": options.store,
-            "store_size": options.store_size,
-        }
+            urls = sheet_urls(page.html, page.url, limit=self._sheets.max_sheets)
+        return {"stylesheets": await self._sheets.collect(urls), **self._sheets.store}
 
-    async def _not_new(self, article: Article, page: _PageItem, text: bytes) -> PageDropped | None:
+    async def _not_new(self, article: Article, page: PageItem, text: bytes) -> PageDropped | None:
         """Return the reason if a former crawl emitted *article*; flag it if it was updated since.
 
         *text* is the hash of its body.
@@ -215,12 +183,15 @@ class NewsExtractPipeline:
         return NotNew(found, article) if found in ("unchanged", "known") else None
 
     def _finish(
-        self, item: Any, page: _PageItem, article: Article | None, dropped: PageDropped | None
+        self, item: Any, page: PageItem, article: Article | None, dropped: PageDropped | None
     ) -> Any:
-        self._record(page.site, f"dropped_count/{dropped.reason}" if dropped else "article_count")
+        site = page.site or _site(page.url)
+        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
+        self._stats.inc_value(f"newscrawl/extract/{count}")
+        self._site_stats.count(site, count)
         if isinstance(dropped, NotArticle):
             logger.info("Dropped: %s", dropped)
-            dropped_page = DroppedPage(page.site, dropped.kind, dropped.confidence, page.url)
+            dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)
             self._site_stats.add_dropped_page(dropped_page)
         if self._options.output == "fill" and not isinstance(item, PageItem):
             return self._fill(item, article, dropped)
@@ -242,7 +213,7 @@ class NewsExtractPipeline:
             self._filler.clear(item, self._options.html_field)
         return item
 
-    def _record_failure(self, page: _PageItem, error: WorkerError) -> None:
+    def _record_failure(self, page: PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
         # An exception is a bug of newscrawl, so its traceback is logged.
         level = logging.ERROR if error.reason == "error" else logging.WARNING
@@ -250,10 +221,6 @@ class NewsExtractPipeline:
         logger.log(
             level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
         )
-
-    def _record(self, site: str, count: str) -> None:
-        self._stats.inc_value(f"newscrawl/extract/{count}")
-        self._site_stats.count(site, count)
 
 
 def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | None:
@@ -273,13 +240,13 @@ def _site(url: str) -> str:
         return "invalid"
 
 
-def _instant(fetched_at: Any) -> datetime:
-    """Return *fetched_at* as an aware datetime, the current time if it is invalid."""
+def _instant(fetched_at: Any) -> datetime | None:
+    """Return *fetched_at* as an aware datetime, None if it is invalid."""
     if isinstance(fetched_at, str):
         try:
             fetched_at = datetime.fromisoformat(fetched_at)
         except ValueError:
-            return clock.now()
+            return None
     if not isinstance(fetched_at, datetime):
-        return clock.now()
+        return None
     return fetched_at if fetched_at.tzinfo else fetched_at.replace(tzinfo=UTC)

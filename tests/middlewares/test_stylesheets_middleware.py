@@ -13,8 +13,9 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import written_address
-from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher, SheetRefusedError
+from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_healthy, crawl_server
@@ -265,7 +266,7 @@ def test_names_that_lead_inside():
             "http://localhost/a.css", meta={REFERRER_URL: "http://127.0.0.1:8000/1.html"}
         )
         await fetcher.admit(inside)
-        with pytest.raises(SheetRefusedError):
+        with pytest.raises(RefusedError):
             await fetcher.admit(inside.replace(meta={REFERRER_URL: "http://93.184.216.34/1.html"}))
 
     asyncio.run(run())

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from newscrawl.crawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 #: Modules imported before the first task, so that its deadline does not include the imports.
 PRELOAD = ("newscrawl.extraction.extract",)
@@ -46,7 +46,7 @@ class _Job:
 
 
 class _Watchdog:
-    """Thread that calls a function after a deadline, for one deadline at a time.
+    """Thread that kills a process after a deadline, one at a time.
 
     ``threading.Timer`` would start a thread per task, a tenth of the crawler's CPU time per page.
     This thread is not woken for a new deadline: it polls every *interval* seconds, which must not
@@ -56,19 +56,23 @@ class _Watchdog:
     def __init__(self, interval: float) -> None:
         self._interval = interval
         self._lock = Lock()
-        #: monotonic time of the deadline, and the function to call
-        self._due: tuple[float, Callable[[], None]] | None = None
+        #: monotonic time of the deadline, the process to kill, the event to set
+        self._due: tuple[float, subprocess.Popen[bytes], Event] | None = None
         self._closed = Event()
         self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
         self._thread.start()
 
     @contextlib.contextmanager
-    def limit(self, seconds: float, expire: Callable[[], None]) -> Iterator[None]:
-        """Call *expire* unless the ``with`` block ends within *seconds*; 0: no limit."""
+    def limit(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[Event]:
+        """Kill *process* unless the ``with`` block ends within *seconds* (0: no limit).
+
+        The yielded event is set if that happened.
+        """
+        expired = Event()
         with self._lock:
-            self._due = (monotonic() + seconds, expire) if seconds else None
+            self._due = (monotonic() + seconds, process, expired) if seconds else None
         try:
-            yield
+            yield expired
         finally:
             with self._lock:
                 self._due = None
@@ -83,16 +87,17 @@ class _Watchdog:
             pass
 
     def _check(self) -> float:
-        """Call the function if its deadline has passed; return the seconds until the next check."""
+        """Kill the process if its deadline has passed; return the seconds until the next check."""
         with self._lock:
             if self._due is None:
                 return self._interval
-            due, expire = self._due
+            due, process, expired = self._due
             remaining = due - monotonic()
             if remaining > 0:
                 return min(remaining, self._interval)
             self._due = None
-            expire()
+            expired.set()
+            process.kill()
             return self._interval
 
 
@@ -171,34 +176,21 @@ class WorkerProcess:
         weakref.finalize(self, self._process.kill)
         if self._closed:  # in the meantime
             self._process.kill()
-        with self._deadline(START_DEADLINE):
+        with self._watchdog.limit(self._process, START_DEADLINE):
             ready = _read(self._process)
         return None if ready else self._failure("crash", "the worker could not be started")
 
     def _send(self, job: _Job) -> Answer:
         process = cast("subprocess.Popen[bytes]", self._process)
         task = json.dumps(job.task).encode()
-        with self._deadline(self._limits.deadline) as expired:
+        with self._watchdog.limit(process, self._limits.deadline) as expired:
             _write(process, task, job.data)
             answer = _read(process)
         if answer is not None:
             return answer
-        if expired:
+        if expired.is_set():
             return self._failure("timeout", f"no answer in {self._limits.deadline:g} s")
         return self._failure("crash", "the worker died")
-
-    @contextlib.contextmanager
-    def _deadline(self, seconds: float) -> Iterator[list[bool]]:
-        """Kill the process after *seconds*; the yielded list is then no longer empty."""
-        expired: list[bool] = []
-        process = cast("subprocess.Popen[bytes]", self._process)
-
-        def expire() -> None:
-            expired.append(True)
-            process.kill()
-
-        with self._watchdog.limit(seconds, expire):
-            yield expired
 
     def _failure(self, reason: str, message: str) -> Answer:
         code = self._discard()
