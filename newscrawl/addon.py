@@ -94,11 +94,11 @@ def _fill(settings: BaseSettings, name: str, ours: dict[str, str]) -> None:
     settings.set(name, ours | settings.getdict(name), settings.getpriority(name) or 0)
 
 
-def _replace(settings: BaseSettings, theirs: type, ours: type) -> None:
-    """Replace Scrapy's middleware *theirs* by *ours*, unless the project lists *theirs* itself."""
-    if theirs in map(load_object, settings.getdict(_MIDDLEWARES)):
+def _replace(settings: BaseSettings, original: type, replacement: type) -> None:
+    """Replace a middleware of Scrapy, unless the project lists it itself."""
+    if original in map(load_object, settings.getdict(_MIDDLEWARES)):
         return
     base = settings.getdict(f"{_MIDDLEWARES}_BASE")
-    (priority,) = (number for path, number in base.items() if load_object(path) is theirs)
-    settings.set_in_component_priority_dict(_MIDDLEWARES, theirs, None)
-    _add(settings, _MIDDLEWARES, ours, priority)
+    (priority,) = (number for path, number in base.items() if load_object(path) is original)
+    settings.set_in_component_priority_dict(_MIDDLEWARES, original, None)
+    _add(settings, _MIDDLEWARES, replacement, priority)

@@ -126,7 +126,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     # --- Site list: scrapy crawl sitelist ---
     # Maximum number of links from the listed page to a page whose links are followed: 2 reaches
-    # its sections and theirs. Deeper pages are mostly archives.
+    # its sections and their subsections. Deeper pages are mostly archives.
     "NEWSCRAWL_LINK_DEPTH": 2,
     # Maximum age in days of a sitemap entry: sitemaps go back decades. 0 accepts any age.
     "NEWSCRAWL_MAX_AGE": 30.0,

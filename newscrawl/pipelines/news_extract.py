@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
@@ -17,6 +16,7 @@ from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import is_binary
+from newscrawl.feeds.story_reader import instant
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines.item_filler import ItemFiller
@@ -136,7 +136,7 @@ class NewsExtractPipeline:
         encoding = adapter.get(options.encoding_field)
         if isinstance(html, str):
             html, encoding = html.encode(errors="replace"), "utf-8"
-        return PageItem(url, html, encoding, _instant(adapter.get(options.fetched_at_field)))
+        return PageItem(url, html, encoding, instant(adapter.get(options.fetched_at_field)))
 
     async def _extract(self, page: PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body."""
@@ -238,15 +238,3 @@ def _site(url: str) -> str:
         return site_key(url)
     except ValueError:
         return "invalid"
-
-
-def _instant(fetched_at: Any) -> datetime | None:
-    """Return *fetched_at* as an aware datetime, None if it is invalid."""
-    if isinstance(fetched_at, str):
-        try:
-            fetched_at = datetime.fromisoformat(fetched_at)
-        except ValueError:
-            return None
-    if not isinstance(fetched_at, datetime):
-        return None
-    return fetched_at if fetched_at.tzinfo else fetched_at.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309, against real servers."""
+"""robots.txt according to RFC 9309."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ _LINES = st.lists(
 
 
 @given(_LINES)
-def test_own_groups_say_the_same(lines: list[str]):
-    """What is cut down allows, and delays, as the whole does."""
+def test_own_groups_keep_the_rules(lines: list[str]):
     whole = "\n".join(lines)
     full, cut = Protego.parse(whole), Protego.parse(own_groups(whole, AGENT))
     for path in ("/", "/a", "/a/b", "/x"):
@@ -44,8 +43,7 @@ def test_own_groups_say_the_same(lines: list[str]):
     assert full.crawl_delay(AGENT) == cut.crawl_delay(AGENT)
 
 
-def test_many_names_over_many_rules():
-    """A parser, which keeps each rule once for each name, gets each of them once."""
+def test_own_groups_remove_other_user_agents():
     names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
     rules = "".join(f"Disallow: /a{n}\n" for n in range(8000))
     cut = own_groups(f"{names}User-agent: *\n{rules}", AGENT)
@@ -74,14 +72,13 @@ def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -
 
 
 def fetched(web: DirectWeb) -> set[str]:
-    """Return what was fetched beside robots.txt."""
+    """Return the fetched URLs except robots.txt."""
     return {url for url in web.times() if not url.endswith("/robots.txt")}
 
 
 @pytest.mark.slow
-def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
-    """Rules are obeyed; no rules allow; rules that cannot be had forbid, for a while."""
-    away = "nowhere.example"  # has no address
+def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
+    unknown = "nowhere.example"  # has no address
     huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 2_700_000  # 10.8 MB
     late = DENY.replace("private", "first") + "# x\n" * 131_072 + DENY
     web.put("rules.example/robots.txt", text(DENY))
@@ -104,26 +101,25 @@ def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
     names = ["rules", "none", "gone", "login", "broken", "flaky", "drops", "hangs", "html"]
     names += ["binary", "huge", "late", "hops", "loops"]
     pages = [f"{name}.example/{path}" for name in names for path in ("open", "private")]
-    crawl = crawl_paths(tmp_path, web, *pages, f"{away}/x", NEWSCRAWL_BACKOFF_DELAY=1)
+    crawl = crawl_paths(tmp_path, web, *pages, f"{unknown}/x", NEWSCRAWL_BACKOFF_DELAY=1)
     allowed = {f"{name}.example/open" for name in names} - {
         f"{name}.example/open" for name in ("broken", "drops", "hangs")
     }
     allowed |= {
         f"{name}.example/private" for name in ("none", "gone", "login", "html", "binary", "loops")
     }
-    allowed.add("late.example/private")  # what stands behind 512 KB is not read
+    allowed.add("late.example/private")  # rules after 512 KB are ignored
     assert {url for url in fetched(web) if url.endswith(("/open", "/private"))} == allowed
     assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
     assert crawl.stats["robotstxt/forbidden"] == 4
-    # Nobody is asked twice for what was answered, and 10 MB are not waited for.
+    # Each robots.txt is fetched once, and only its first 512 KB.
     assert web.times()["rules.example/robots.txt"] == 1
     assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
     assert crawl.stats["reactor/read"] <= MAX_READ
 
 
 @pytest.mark.slow
-def test_hostile_rules(tmp_path: Path, web: DirectWeb):
-    """Half a megabyte of names and rules holds nobody up."""
+def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
     names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
     rules = "".join(f"Disallow: /a{n}\n" for n in range(30_000))
     stars = "".join(f"Disallow: /*{n}*x$\n" for n in range(20_000))
@@ -136,16 +132,14 @@ def test_hostile_rules(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_not_obeyed(tmp_path: Path, web: DirectWeb):
-    """ROBOTSTXT_OBEY is the switch, as it is Scrapy's."""
+def test_disabled_by_robotstxt_obey(tmp_path: Path, web: DirectWeb):
     web.put("rules.example/robots.txt", text(DENY))
     crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
     assert web.times() == {"rules.example/private": 1}
 
 
 @pytest.mark.slow
-def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
-    """What the rules are read from is what sitemaps are read from."""
+def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     base = f"http://127.0.0.1:{web.port}"
     web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
     web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
@@ -160,8 +154,7 @@ def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
-    """Nothing at all is asked for there, and the log says why."""
+def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
     web.put("127.0.0.1/robots.txt", text("", 500))
     web.put("127.0.0.1/", html("front"))
     base = f"http://127.0.0.1:{web.port}"
