@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
@@ -65,32 +66,26 @@ class CheckedResolver:
 
 
 @implementer(IResolutionReceiver)
+@dataclass(eq=False)
 class _Receiver:
-    def __init__(
-        self,
-        receiver: Any,
-        host: str,
-        policy: AddressPolicy,
-        refused: dict[str, None],
-    ) -> None:
-        self._receiver = receiver
-        self._host = host
-        self._policy = policy
-        self._refused = refused
-        self._found: list[bool] = []
+    receiver: Any
+    host: str
+    policy: AddressPolicy
+    refused: dict[str, None]
+    permitted: list[bool] = field(default_factory=list)
 
     def resolutionBegan(self, resolution: IHostResolution) -> None:  # noqa: N802
-        self._receiver.resolutionBegan(resolution)
+        self.receiver.resolutionBegan(resolution)
 
     def addressResolved(self, address: Any) -> None:  # noqa: N802
-        permitted = self._policy.permits(self._host, address.host)
-        self._found.append(permitted)
+        permitted = self.policy.permits(self.host, address.host)
+        self.permitted.append(permitted)
         if permitted:
-            self._receiver.addressResolved(address)
+            self.receiver.addressResolved(address)
 
     def resolutionComplete(self) -> None:  # noqa: N802
-        if self._found and not any(self._found):
-            self._refused[self._host.lower()] = None
-            if len(self._refused) > _MAX_REFUSED:
-                del self._refused[next(iter(self._refused))]
-        self._receiver.resolutionComplete()
+        if self.permitted and not any(self.permitted):
+            self.refused[self.host.lower()] = None
+            if len(self.refused) > _MAX_REFUSED:
+                del self.refused[next(iter(self.refused))]
+        self.receiver.resolutionComplete()
