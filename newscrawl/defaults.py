@@ -75,7 +75,7 @@ DEFAULTS: dict[str, Any] = {
     # --- Raw pages: WarcMiddleware ---
     # Folder for WARC archives; "" writes none.
     "NEWSCRAWL_WARC": "",
-    # MB, compressed, after which a new archive is started: the size of Common Crawl's archives.
+    # MB, compressed, after which a new archive is started, as in Common Crawl. 0 sets no limit.
     "NEWSCRAWL_WARC_SIZE": 1024,
     # --- Segments: SegmentWriter ---
     # Folder for crash-safe output files; "" writes none. Requires the LeaseScheduler.

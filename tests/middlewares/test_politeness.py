@@ -204,7 +204,7 @@ def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
     assert web.times() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.refused.RefusedError"] == 4
+    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.RefusedError"] == 4
 
 
 @pytest.mark.slow
