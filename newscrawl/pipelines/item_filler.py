@@ -26,8 +26,9 @@ class ItemFiller:
         self._rejected: set[tuple[type, str]] = set()
 
     def fill(self, item: Any, article: Article) -> None:
-        """Copy the fields of *article* that have a value to *item*."""
-        for field, value in article_values(article).items():
+        """Copy the fields of *article* that have a value to *item*, dates as objects."""
+        dates = {name: getattr(article, name) for name in ("date", "date_modified", "fetched_at")}
+        for field, value in (article.to_dict() | dates).items():
             name = self._names.get(field, field)
             if name and value not in _EMPTY:
                 self.set(item, name, value, keep=True)
@@ -61,9 +62,3 @@ class ItemFiller:
         if (item_class, name) not in self._rejected:
             self._rejected.add((item_class, name))
             logger.warning("Could not set %s.%s: %s", item_class.__name__, name, error)
-
-
-def article_values(article: Article) -> dict[str, Any]:
-    """Return the fields of *article* as JSON values, except for dates, which stay objects."""
-    dates = {name: getattr(article, name) for name in ("date", "date_modified", "fetched_at")}
-    return article.to_dict() | dates

@@ -14,7 +14,6 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.fields.kind.page_kind import THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
-from newscrawl.pipelines.zyte import require_zyte
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +53,8 @@ class PipelineOptions:
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
-        if values["output"] == "zyte":
-            require_zyte()
+        if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
+            raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         _check_feeds(settings)
         return cls(**values | {"keep": _kept_kinds(settings)})
 

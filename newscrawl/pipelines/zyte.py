@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from newscrawl.items import Article
-
-
-def require_zyte() -> None:
-    """Raise ``ValueError`` if zyte-common-items is not installed."""
-    if find_spec("zyte_common_items") is None:
-        raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
 
 
 def to_zyte(article: Article) -> Any:
