@@ -99,7 +99,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_CSV_FORMULAS": False,
     # False logs URLs with their users, passwords, tokens and signatures.
     "NEWSCRAWL_LOG_SECRETS_HIDDEN": True,
-    # Apply delay, concurrency, Retry-After and back-off to registered domains instead of hosts.
+    # Apply delay, concurrency, Retry-After and back-off to registered domains. False uses Scrapy's
+    # slots per host, without Retry-After, Crawl-delay and NEWSCRAWL_SITE_REQUESTS.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
     # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
     # time, because its pending requests would take up memory.
