@@ -379,7 +379,9 @@ def test_hostile_pages_do_not_affect_others(
         "bad.test/dropped_count/failed": 5,
     }
     for reason in reasons:
-        (record,) = [r for r in caplog.records if f"({reason}) for {URL}?{reason}" in r.getMessage()]
+        (record,) = [
+            r for r in caplog.records if f"({reason}) for {URL}?{reason}" in r.getMessage()
+        ]
         assert record.levelname == ("ERROR" if reason == "error" else "WARNING")
 
 

@@ -157,14 +157,14 @@ def recover(folder: Path) -> list[Path]:
     return [path for path in recovered if path]
 
 
-def _recover(partial: Path) -> Path | None:
-    path = partial.with_name(partial.name.removesuffix(PARTIAL_SUFFIX))
+def _recover(unfinished: Path) -> Path | None:
+    path = unfinished.with_name(unfinished.name.removesuffix(PARTIAL_SUFFIX))
     try:
-        file = io.FileIO(partial, "r+")
+        file = io.FileIO(unfinished, "r+")
         if not _lock(file):
             file.close()
             return None
-        length = complete_length(partial)
+        length = complete_length(unfinished)
     except FileNotFoundError:  # recovered by another crawl
         return None
     file.truncate(length)
