@@ -1,7 +1,7 @@
 """Defaults of all ``NEWSCRAWL_*`` settings, each with its unit and the reason for its value.
 
 Components read settings with :func:`setting`, so they also work in a project that sets none of
-them. The settings reference in the manual describes each setting in full.
+them. ``docs/reference/settings.md`` describes each setting in full.
 """
 
 from __future__ import annotations

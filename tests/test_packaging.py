@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 _UNREACHABLE = re.compile(r"ConnectionError|NewConnectionError|ConnectTimeout|NameResolution")
-#: names that must never appear beside the package in site-packages
-_DOORS = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
+#: names that must never appear next to the package in site-packages
+_TOP_LEVEL_NAMES = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
 
 
 def run(*command: object, cwd: Path, **environment: str) -> str:
@@ -79,7 +79,7 @@ def package_files(checkout: Path) -> set[str]:
     }
 
 
-def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
+def test_wheel_has_the_whole_package(checkout: Path, wheel: Path):
     """Every module, the marker of typing, the samples' pages and the licence; nothing else.
 
     The compiled modules in place of their sources, where there is a compiler.
@@ -98,7 +98,7 @@ def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
     assert f"{info}/licenses/LICENSE" in names
 
 
-def test_sdist_holds_what_a_packager_needs(checkout: Path, distributions: Path):
+def test_sdist_has_what_packagers_need(checkout: Path, distributions: Path):
     """Tests, documentation, the project's Scrapy file and the package itself."""
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
@@ -125,7 +125,7 @@ def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
     )
     installed, groups = json.loads(run(python, "-c", code, cwd=tmp_path))
     assert {re.sub(r"-[\d.]+\.dist-info$", "", name) for name in installed} == {"newscrawl"}
-    assert not _DOORS & set(installed)
+    assert not _TOP_LEVEL_NAMES & set(installed)
     assert groups["scrapy"] == {"settings": "newscrawl.settings.base"}
     assert {"extract", "evaluate"} <= set(groups["scrapy.commands"])
     commands = {target.partition(":")[0] for target in groups["scrapy.commands"].values()}

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.peers import score
-from benchmarks.peers.tables import groups
+from benchmarks.peers.tables import family_groups, news_groups
 from benchmarks.peers.tools import OURS
 
 if TYPE_CHECKING:
@@ -30,27 +30,27 @@ def quality(group: Group, field: Field) -> dict[str, float]:
     measures: dict[Field, Callable[[Sequence[Result]], float]] = {
         "title": lambda found: score.titles(found, score.in_nodes).f1,
         "date": lambda found: score.days(found, doubtful=False).right,
-        "body": lambda found: score.bodies(found, suspects=False).score.f1,
+        "body": lambda found: score.bodies(found).score.f1,
     }
     return {name: measures[field](found) for name, found in group.of(field).items()}
 
 
 _AXES: dict[Field, str] = {
-    "title": "title: F1 of words",
-    "date": "date: share of right days",
-    "body": "body: mean F1 of words",
+    "title": "title, news: F1 of words",
+    "date": "date, news: share of right days",
+    "body": "body, all families: mean F1 of words",
 }
 
 
 def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
-    """Write quality against cost, all corpora together, to *path* (its suffix is the format)."""
-    group = groups(results)[-1]
-    costs = {name: score.cost(found).median for name, found in group.results.items()}
+    """Write quality against the cost on news to *path* (its suffix is the format)."""
+    news, whole = news_groups(results)[-1], family_groups(results)[-1]
+    costs = {name: score.cost(found).median for name, found in news.results.items()}
     figure = Figure(figsize=(5 * len(fields) + 2, 5), layout="constrained")
     panels = figure.subplots(1, len(fields), squeeze=False)[0]
     for panel, field in zip(panels, fields, strict=True):
-        values = quality(group, field)
-        for number, name in enumerate(group.results):
+        values = quality(whole if field == "body" else news, field)
+        for number, name in enumerate(results):
             # Those that do not give the field are drawn nowhere, so that all are in one legend.
             point = (costs[name], values.get(name, float("nan")))
             panel.plot(*point, label=name, linestyle="", **_look(name, number))
@@ -59,7 +59,6 @@ def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
         panel.minorticks_off()
         panel.grid(alpha=0.3)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center")
-    figure.suptitle(group.name)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 

@@ -1,4 +1,4 @@
-"""Run tools over pages in worker processes, and keep what they said."""
+"""Run tools over pages in worker processes, and keep their answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import lxml.html
 
-from benchmarks.peers.tools import TOOLS, Given, Output
+from benchmarks.peers.tools import OURS, TOOLS, Given, Output
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.labels import align
 from newscrawl.corpora.map_pages import PageOutcome, map_pages
@@ -18,6 +18,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.evaluation.out_of_fold import map_folds
 from newscrawl.evaluation.result_cache import ResultCache, page_key
 from newscrawl.text import squeeze
+from newscrawl.training.bundle import fit_bundle, fit_default
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ _warm: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool said of a page, and what it cost."""
+    """Output of a tool on a page, and its cost."""
 
     output: Output = field(default_factory=Output)
     #: CPU time as a multiple of ``lxml.html`` parsing of the same bytes; None: the page failed
@@ -120,12 +121,18 @@ def gold_titles(pages: Sequence[LabelledPage], *, workers: int) -> list[str]:
 
 
 def answers(
-    name: str, pages: Sequence[LabelledPage], *, workers: int, cache_dir: Path | None = None
+    name: str,
+    pages: Sequence[LabelledPage],
+    *,
+    learn_from: Sequence[LabelledPage] | None = None,
+    workers: int,
+    cache_dir: Path | None = None,
 ) -> list[Answer]:
-    """Return what the tool *name* says of each of *pages*, in order.
+    """Return the answers of the tool *name* on *pages*, in order.
 
-    Methods with models are fitted to the folds that a page is not in. With *cache_dir*, pages that
-    this version of the tool has read before are taken from there; ours are always run.
+    Methods with models are fitted to pages of *learn_from* (*pages* if not given) that are of other
+    folds than the page. With *cache_dir*, answers of this version of the tool are read from there;
+    ours are always run.
     """
     tool = TOOLS[name]
     if tool.learned:
@@ -134,6 +141,8 @@ def answers(
                 pages,
                 "extra-site",
                 lambda members, models: _run(name, members, workers, models=str(models)),
+                learn_from=learn_from,
+                fit=fit_default if name == OURS else fit_bundle,
                 workers=workers,
             )
         )
@@ -142,9 +151,10 @@ def answers(
     kept = ResultCache(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
     keys = [page_key(page) for page in pages]
     missing = {key: page for key, page in zip(keys, pages, strict=True) if key not in kept}
-    found = _merge(_run(name, list(missing.values()), workers))
-    kept.add((key, answer.to_plain()) for key, answer in zip(missing, found, strict=True))
-    return [Answer.from_plain(kept[key]) for key in keys]
+    found = dict(zip(missing, _merge(_run(name, list(missing.values()), workers)), strict=True))
+    # A page that failed is tried again by the next run: the machine may have been too busy.
+    kept.add((key, answer.to_plain()) for key, answer in found.items() if answer.error is None)
+    return [found[key] if key in found else Answer.from_plain(kept[key]) for key in keys]
 
 
 def _run(

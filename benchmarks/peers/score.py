@@ -1,4 +1,4 @@
-"""From what a tool says of pages to figures."""
+"""Figures of the answers of a tool."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from newscrawl import clock
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
 from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.families import FAILED
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.text import words
 
@@ -21,16 +22,10 @@ if TYPE_CHECKING:
     from benchmarks.peers.run import Answer
     from newscrawl.corpora.corpus import LabelledPage
 
-LOW = 0.5
-"""An F1 under which a body is another text, or hardly any."""
-
-HIGH = 0.95
-"""An F1 from which a body is right but for trifles."""
-
 
 @dataclass
 class Result:
-    """What one tool said of one page, beside what is right."""
+    """Answer of a tool on a page, and the labels."""
 
     page: LabelledPage
     #: text of the title nodes; empty where the label is in no node
@@ -69,7 +64,7 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose title is the label: see :data:`newscrawl.corpora.title_match.EXACT`
+    #: share of pages whose title is the label: see :data:`newscrawl.evaluation.title_scores.EXACT`
     exact: float
     #: share of pages with a title
     given: float
@@ -88,12 +83,13 @@ class Days(NamedTuple):
 
 
 class Bodies(NamedTuple):
-    """How well bodies were found: bag of words, mean over pages."""
+    """Scores of bodies: bag of words, mean over pages."""
 
     pages: int
     score: Score
-    low: float
-    high: float
+    #: share of pages with an F1 under :data:`~newscrawl.evaluation.families.FAILED`
+    below: float
+    #: share of pages with a body
     given: float
 
 
@@ -148,25 +144,15 @@ def dated_pages(results: Sequence[Result], *, doubtful: bool) -> list[Result]:
     ]
 
 
-def bodies(results: Sequence[Result], *, suspects: bool) -> Bodies:
-    """Return the figures of the bodies, with or without pages whose label is suspect."""
-    found = body_pages(results, suspects=suspects)
+def bodies(results: Sequence[Result]) -> Bodies:
+    """Return the figures of the bodies."""
+    found = [one for one in results if one.page.body is not None]
     return Bodies(
         len(found),
         mean_score([one.body for one in found]),
-        mean([one.body.f1 < LOW for one in found]),
-        mean([one.body.f1 >= HIGH for one in found]),
+        mean([one.body.f1 < FAILED for one in found]),
         mean([bool(one.answer.output.body) for one in found]),
     )
-
-
-def body_pages(results: Sequence[Result], *, suspects: bool) -> list[Result]:
-    """Return those whose body is labelled."""
-    return [
-        one
-        for one in results
-        if one.page.body is not None and (suspects or not one.page.body_suspect)
-    ]
 
 
 def cost(results: Sequence[Result]) -> Cost:

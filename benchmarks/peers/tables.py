@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.tables import Table, figure
+from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.evaluation import families
 from newscrawl.evaluation.bootstrap import compare
+from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.peers.score import Result
     from benchmarks.peers.tools import Field
+    from newscrawl.corpora.corpus import LabelledPage
 
     #: results by tool, the pages in the same order
     Results = Mapping[str, Sequence[Result]]
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The results on some corpora together."""
+    """Results on some of the pages."""
 
     name: str
     results: Results
@@ -32,34 +35,63 @@ class Group:
         return {name: found for name, found in self.results.items() if field in TOOLS[name].fields}
 
 
-def groups(results: Results) -> list[Group]:
-    """Return a group of each corpus, and of all together if there are several."""
-    corpora = list(dict.fromkeys(one.page.corpus for found in results.values() for one in found))
-    parts = [
-        Group(
-            corpus,
-            {
-                name: [one for one in found if one.page.corpus == corpus]
-                for name, found in results.items()
-            },
-        )
-        for corpus in corpora
-    ]
-    return parts if len(parts) == 1 else [*parts, Group(" + ".join(corpora), results)]
+def family_groups(results: Results) -> list[Group]:
+    """Return a group of each family of corpora, of their parts, and of all pages."""
+    pages = [one.page for one in next(iter(results.values()))]
+    return [_group(name, results, members) for name, members in families.groups(pages)]
+
+
+def news_groups(results: Results) -> list[Group]:
+    """Return a group of each corpus of news, and of all of them if there are several."""
+    pages = [one.page for one in next(iter(results.values()))]
+    members = {
+        name: own
+        for name in FAMILIES[0].corpora
+        if (own := [page for page in pages if page.corpus == name])
+    }
+    if len(members) > 1:
+        members[" + ".join(members)] = [page for own in members.values() for page in own]
+    return [_group(name, results, own) for name, own in members.items()]
+
+
+def _group(name: str, results: Results, pages: Sequence[LabelledPage]) -> Group:
+    keys = {(page.corpus, page.id) for page in pages}
+    return Group(
+        name,
+        {
+            tool: [one for one in found if (one.page.corpus, one.page.id) in keys]
+            for tool, found in results.items()
+        },
+    )
 
 
 def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
-    """Yield the tables of *fields*, each corpus by itself and all together, and that of costs."""
-    makers: dict[Field, Callable[[Group], Table]] = {
-        "title": title_table,
-        "date": date_table,
-        "body": body_table,
+    """Yield the tables: bodies and costs of each family, titles and days of the news."""
+    whole = family_groups(results)
+    news = news_groups(results)
+    if "body" in fields:
+        yield overview_table(whole)
+        names = {ALL, *(family.name for family in FAMILIES)}
+        yield from (body_table(group) for group in whole if group.name in names)
+    if "title" in fields:
+        yield from map(title_table, news)
+    if "date" in fields:
+        yield from map(date_table, news)
+    yield from map(cost_table, (news[-1], whole[-1]))
+
+
+def overview_table(groups: Sequence[Group]) -> Table:
+    """Return the F1 of the body, a column each group."""
+    found = {group.name: group.of("body") for group in groups}
+    f1 = {
+        group: {name: score.bodies(one).score.f1 for name, one in tools.items()}
+        for group, tools in found.items()
     }
-    parts = groups(results)
-    for field in fields:
-        for group in parts:
-            yield makers[field](group)
-    yield cost_table(parts[-1])
+    rows = [
+        [name, *(figure(tools[name]) for tools in f1.values())]
+        for name in _ranked(found[ALL], lambda name: f1[ALL][name])
+    ]
+    return Table("Body F1 by family of corpora", ("tool", *f1), rows)
 
 
 def title_table(group: Group) -> Table:
@@ -130,37 +162,22 @@ def date_table(group: Group) -> Table:
 
 
 def body_table(group: Group) -> Table:
-    """Return the figures of bodies, with and without suspect labels."""
+    """Return the figures of bodies."""
     found = group.of("body")
-    every = {name: score.bodies(one, suspects=True) for name, one in found.items()}
-    sound = {name: score.bodies(one, suspects=False) for name, one in found.items()}
+    figures = {name: score.bodies(one) for name, one in found.items()}
+    ranked = sorted(figures.items(), key=lambda item: -item[1].score.f1)
     rows = [
         [
             name,
-            *map(figure, every[name].score),
-            *map(figure, (every[name].low, every[name].high)),
-            *map(figure, (sound[name].score.f1, sound[name].low, every[name].given)),
+            *map(figure, (of.score.f1, of.score.precision, of.score.recall)),
+            *map(share, (of.below, of.given)),
             _against(found, name, _with_body, score.body_f1),
-            _against(found, name, _with_sound_body, score.body_f1),
         ]
-        for name in _ranked(found, lambda name: every[name].score.f1)
+        for name, of in ranked
     ]
     return Table(
-        f"Body, {group.name}: {_pages(one.pages for one in every.values())} pages, "
-        f"{_pages(one.pages for one in sound.values())} without suspect labels",
-        (
-            "tool",
-            "P",
-            "R",
-            "F1",
-            f"F1 < {score.LOW}",
-            f"F1 >= {score.HIGH}",
-            "F1, no suspects",
-            f"F1 < {score.LOW}, no suspects",
-            "given",
-            "ours - it",
-            "ours - it, no suspects",
-        ),
+        f"Body, {group.name}: {_pages(one.pages for one in figures.values())} pages",
+        ("tool", "F1", "P", "R", f"F1 < {FAILED}", "given", "ours - it"),
         rows,
     )
 
@@ -214,10 +231,6 @@ def _with_sound_day(result: Result) -> bool:
 
 def _with_body(result: Result) -> bool:
     return result.page.body is not None
-
-
-def _with_sound_body(result: Result) -> bool:
-    return _with_body(result) and not result.page.body_suspect
 
 
 def _ranked(found: Results, value: Callable[[str], float]) -> list[str]:

@@ -31,7 +31,8 @@ class Given(NamedTuple):
     data: bytes
     #: *data* decoded
     html: str
-    url: str
+    #: address, where known
+    url: str | None
     #: the language that the page declares, such as ``de-AT``
     language: str | None = None
     #: when it was fetched, if that is known
@@ -283,7 +284,7 @@ def _boilerpy3() -> Callable[[Given], Output]:
 
 def _markup() -> Callable[[Given], Output]:
     def run(page: Given) -> Output:
-        root = lxml.html.document_fromstring(page.data)
+        root = lxml.html.document_fromstring(page.data, lxml.html.HTMLParser(encoding="utf-8"))
         return Output(
             _text(root, "//h1") or _text(root, "//title"),
             _content(root, "article:published_time") or _first_time(root),

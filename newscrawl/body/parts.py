@@ -18,7 +18,7 @@ Part = Literal["captions", "code", "definitions", "embeds", "lists", "quotes", "
 PARTS: tuple[Part, ...] = get_args(Part)
 
 DEFAULT_PARTS: frozenset[Part] = frozenset({"code", "definitions", "embeds", "lists", "quotes"})
-"""Parts of an article's text; ``docs/body.md`` has the figures for each."""
+"""Parts of an article's text; ``docs/results/body-parts.md`` has the figures for each."""
 
 CAPTION_TAGS = frozenset({"figcaption", "figure"})
 _TAGS: dict[Part, tuple[str, ...]] = {

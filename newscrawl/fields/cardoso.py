@@ -1,7 +1,7 @@
 """Title and date as published: two classifiers over text nodes (DocEng 2011 and thesis, 3.4).
 
 A title is classified first, then the date by its distance to it. What the papers leave open stands
-with the function that it concerns; the figures are those of ``scrapy train`` in ``docs/models.md``.
+with the function that it concerns; the figures are those of ``scrapy train`` in ``docs/results/models.md``.
 """
 
 from __future__ import annotations

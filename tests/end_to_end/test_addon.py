@@ -59,7 +59,7 @@ class Storage:
     """A pipeline of the project's own."""
 
 
-def test_switches_everything_on() -> None:
+def test_addon_enables_every_component() -> None:
     """The pipeline, the middleware and the feed format are there."""
     settings = settings_with_addon()
     assert pipelines(settings) == [NewsExtractPipeline]
@@ -72,13 +72,13 @@ def test_switches_everything_on() -> None:
 
 
 @pytest.mark.parametrize("value", [True, "True", 1])
-def test_near_duplicates_where_asked_for(value: Any) -> None:
-    """They are told behind the extraction, where the project says so."""
+def test_near_duplicates_are_opt_in(value: Any) -> None:
+    """Near-duplicate clustering runs after extraction where the project enables it."""
     settings = settings_with_addon(NEWSCRAWL_NEARDUP_ENABLED=value)
     assert pipelines(settings) == [NewsExtractPipeline, NearDuplicatePipeline]
 
 
-def test_project_goes_before() -> None:
+def test_project_settings_take_precedence() -> None:
     """Priorities, other pipelines and exporters of the project stay."""
     settings = settings_with_addon(
         ITEM_PIPELINES={PATH: 10, Storage: 5},
@@ -90,17 +90,17 @@ def test_project_goes_before() -> None:
     assert exporters == {"parquet": "mine.Exporter", "csv": "mine.Csv"}
 
 
-def test_pipeline_switched_off_by_the_project() -> None:
+def test_project_can_disable_the_pipeline() -> None:
     """None switches the pipeline off, as anywhere in Scrapy."""
     assert pipelines(settings_with_addon(ITEM_PIPELINES={PATH: None})) == []
 
 
-def test_public_name() -> None:
+def test_addon_has_a_public_import_path() -> None:
     """The name in the documentation is the class."""
     assert load_object("newscrawl.Addon") is newscrawl.Addon
 
 
-def test_safety() -> None:
+def test_addon_enables_safety() -> None:
     """Schemes and addresses, robots.txt, politeness, logs and feeds: all on, Scrapy's parts replaced."""
     settings = settings_with_addon()
     middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
@@ -117,7 +117,7 @@ def test_safety() -> None:
         assert not settings.getbool(port)
 
 
-def test_projects_own_safety() -> None:
+def test_keeps_the_projects_own_safety_settings() -> None:
     """What the project set or listed itself is not touched."""
     own = {
         "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: 120},
@@ -136,7 +136,7 @@ def test_projects_own_safety() -> None:
     assert settings.getbool("TELNETCONSOLE_ENABLED")
 
 
-def test_addon_and_base_agree() -> None:
+def test_addon_agrees_with_the_base_settings() -> None:
     """The add-on and this project's settings switch on the same downloader parts, at one place."""
     listed = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
     settings = settings_with_addon()

@@ -64,24 +64,24 @@ def recorded(corpus_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Reco
     return Recorded(crawls[0], server, Counter(page for page in found if page), crawls[1], logs[1])
 
 
-def test_ends_well(recorded: Recorded):
+def test_crawl_finishes(recorded: Recorded):
     """The crawl finishes by itself, and nothing in its log is an error."""
     assert recorded.crawl.returncode == 0, recorded.crawl.output[-5000:]
     assert recorded.crawl.stats["finish_reason"] == "finished"
     assert recorded.crawl.troubles() == []
 
 
-def test_reactor_is_never_held(recorded: Recorded):
+def test_never_blocks_the_event_loop(recorded: Recorded):
     """No page holds the event loop."""
     assert recorded.crawl.stats["reactor/read"] <= MAX_READ
 
 
-def test_no_page_is_fetched_twice(recorded: Recorded):
-    """Each page is asked for once, whatever names it and how."""
+def test_fetches_no_page_twice(recorded: Recorded):
+    """Each page is requested once, however many lists and links name it."""
     assert [page.url for page, times in recorded.served.items() if times > 1] == []
 
 
-def test_every_listed_page_is_fetched(recorded: Recorded):
+def test_fetches_every_listed_page(recorded: Recorded):
     """What a sitemap, news sitemap or feed names is fetched."""
     listed = [page for site in recorded.listed for page in site.pages]
     assert len(listed) > 500
@@ -104,14 +104,14 @@ def test_second_crawl_fetches_no_article(recorded: Recorded):
     assert "Nothing new. From former crawls: articles known: " in again.output
 
 
-def test_most_linked_pages_are_fetched(recorded: Recorded):
+def test_fetches_most_linked_pages(recorded: Recorded):
     """The gate lets most links to articles on front and section pages through."""
     sites = [s for s in recorded.server.sites.values() if s.discovery == "section"]
     linked = [page for site in sites for page in site.pages]
     assert mean(page in recorded.served for page in linked) > 0.9
 
 
-def test_every_request_is_answered(recorded: Recorded):
+def test_answers_every_request(recorded: Recorded):
     """What the downloader counted is what the server answered, with a page or a 404."""
     assert {line.status for line in recorded.server.log} == {200, 404}
     assert recorded.crawl.stats["downloader/request_count"] == len(recorded.server.log)
@@ -144,13 +144,13 @@ def test_totals_agree_with_sites(recorded: Recorded):
         assert extracted <= counts[f"dropped_count/{reason}"]
 
 
-def test_every_site_stands_in_the_table(recorded: Recorded):
+def test_table_lists_every_site(recorded: Recorded):
     """The closing table has a row for each site."""
     table = recorded.crawl.output
     assert [host for host in recorded.server.sites if f" {host} " not in table] == []
 
 
-def test_articles_are_the_labelled_ones(recorded: Recorded):
+def test_emits_the_labelled_articles(recorded: Recorded):
     """Nearly all pages become articles, with the labelled body and title."""
     bodies, titles = [], []
     for item in recorded.crawl.items:
@@ -165,7 +165,7 @@ def test_articles_are_the_labelled_ones(recorded: Recorded):
     assert mean(titles) > 0.9
 
 
-def test_articles_carry_their_provenance(recorded: Recorded):
+def test_articles_carry_provenance(recorded: Recorded):
     """Each article says when it was fetched and where its body came from."""
     assert all(item["fetched_at"] for item in recorded.crawl.items)
     sources = Counter(item["evidence"]["body"]["source"] for item in recorded.crawl.items)

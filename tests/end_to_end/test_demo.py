@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
 
 
-def test_demo_finds_every_article(tmp_path: Path):
+def test_demo_extracts_every_article(tmp_path: Path):
     """the command of make demo: all articles, right in title, date and body, and nothing else"""
     done = subprocess.run(
         [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
@@ -54,7 +54,7 @@ def test_demo_finds_every_article(tmp_path: Path):
 
 
 def test_crawl_respects_robots(tmp_path: Path):
-    """pages that robots.txt keeps robots from are never asked for"""
+    """Pages that robots.txt disallows are never requested."""
     with SampleSites() as sites:
         outcome = crawl(sites, tmp_path / "articles.jsonl")
         requested = [request.target for request in sites.requests]
@@ -64,7 +64,7 @@ def test_crawl_respects_robots(tmp_path: Path):
     assert len(set(once)) == len(once)
 
 
-def test_failing_crawl_is_an_error(tmp_path: Path):
+def test_demo_fails_if_the_crawl_fails(tmp_path: Path):
     """a crawl that cannot run is no empty success"""
     with SampleSites() as sites:
         pass
@@ -72,7 +72,7 @@ def test_failing_crawl_is_an_error(tmp_path: Path):
         crawl(sites, tmp_path / "articles.jsonl")
 
 
-def test_samples_are_the_default(tmp_path: Path):
+def test_serves_the_sample_sites_by_default(tmp_path: Path):
     """the demo profile crawls the samples when no sites are given, and serves them itself"""
     try:
         with SampleSites(DEFAULT_PORT):

@@ -84,8 +84,8 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 @needs_flock
 @pytest.mark.slow
-def test_two_at_once(project: Project):
-    """The second ends at once, with a code of its own, and the first comes through."""
+def test_second_run_exits_while_locked(project: Project):
+    """The second run exits at once with its own code; the first finishes."""
     first = project.start()
     project.wait(first)
     second = project.start()
@@ -108,7 +108,7 @@ def test_two_at_once(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_killed(project: Project):
+def test_killed_run_releases_the_lock(project: Project):
     """The lock goes with the crawl, though its workers may outlive it; the next one resumes."""
     first = project.start()
     project.wait(first)
@@ -126,8 +126,8 @@ def test_killed(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_full_disk(project: Project):
-    """A crawl that cannot write its state is a failure to whoever started it; the next goes on."""
+def test_full_disk_fails_the_run(project: Project):
+    """A crawl that cannot write its state exits with an error; the next resumes."""
     first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
     resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
     _, log = first.communicate(timeout=200)
@@ -143,8 +143,8 @@ def test_full_disk(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_shards_have_locks_of_their_own(project: Project):
-    """Another shard of the list is no second crawl."""
+def test_each_shard_has_its_own_lock(project: Project):
+    """Another shard of the list can run at the same time."""
     first = project.start("1/2")
     second = project.start("2/2")
     for run in (first, second):
@@ -155,8 +155,8 @@ def test_shards_have_locks_of_their_own(project: Project):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
-def test_usage():
-    """Without list it says what it wants."""
+def test_prints_usage_without_a_list():
+    """Without a site list the script prints its usage."""
     done = subprocess.run(
         [DEPLOY / "newscrawl-crawl", "/"], capture_output=True, check=False, text=True
     )
@@ -182,8 +182,8 @@ def commands() -> list[list[str]]:
     return [service.split(), command.split(">>")[0].split()]
 
 
-def test_recipes_call_the_script():
-    """Both by its arguments, and cron without what its line would take for a new line."""
+def test_recipes_call_the_deploy_script():
+    """Both pass its arguments; the cron line has no unescaped percent sign."""
     for command in commands():
         assert command[0] == f"{HOME}/deploy/newscrawl-crawl"
         assert command[1:3] == [HOME, f"{HOME}/sites.csv"]
@@ -197,8 +197,8 @@ def test_recipes_call_the_script():
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
-def test_units_are_valid(tmp_path: Path):
-    """systemd itself has nothing to say about them, for the whole list and for a shard."""
+def test_systemd_units_are_valid(tmp_path: Path):
+    """systemd-analyze has no complaints, for the whole list and for a shard."""
     (tmp_path / "deploy").mkdir()
     shutil.copy(DEPLOY / "newscrawl-crawl", tmp_path / "deploy")
     for name in ("newscrawl@.service", "newscrawl@.timer"):

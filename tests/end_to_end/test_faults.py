@@ -23,18 +23,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return crawl_cases(tmp_path_factory.mktemp("faults"), CASES)
 
 
-def test_crawl_ends_well(run: Run):
+def test_fault_crawl_finishes(run: Run):
     """Exit 0, nothing large read on the event loop's thread, memory within bounds, nothing inside, one outcome for each request."""
     assert troubles_of_run(run) == [], run.crawl.output[-5000:]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_site_ends_as_it_must(run: Run, name: str):
+def test_faulty_site_gets_the_expected_outcome(run: Run, name: str):
     """One outcome of the right kind, healthy articles whole, waits and budget kept."""
     assert judge(name, CASES[name], run).problems == []
 
 
-def test_other_sites_come_through(run: Run):
+def test_healthy_sites_are_complete(run: Run):
     """Every article of the sites that are well is in the feed."""
     for name in HEALTHY:
         assert run.extracted(run.web.sites[name]) == 2

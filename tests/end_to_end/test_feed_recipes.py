@@ -1,4 +1,4 @@
-"""The recipes of docs/feeds.rst, as a project uses them."""
+"""The recipes of docs/guide/feeds.md, as a project uses them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import re
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,14 +17,14 @@ from tests.servers import pages
 if TYPE_CHECKING:
     from pathlib import Path
 
-NETWORK = ("s3://", "gs://", "myproject")
+NETWORK = ("s3://", "gs://", "myproject", "import ", "NEWSCRAWL_SEGMENTS")
 
 
 def recipes(repository: Path) -> list[str]:
     """Return the settings that the page shows, but those that need a network or a project."""
-    text = (repository / "docs" / "feeds.rst").read_text(encoding="utf-8")
-    blocks = re.findall(r"::\n\n((?:    .*\n|\n)+)", text)
-    return [textwrap.dedent(block) for block in blocks if not any(n in block for n in NETWORK)]
+    text = (repository / "docs" / "guide" / "feeds.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return [block for block in blocks if not any(n in block for n in NETWORK)]
 
 
 @pytest.mark.slow

@@ -150,22 +150,22 @@ def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
     assert crawl.repeated() <= crawl.allowed()
 
 
-def test_killed_three_times(crawl: TreeCrawl):
-    """kill -9 at any moment: no page is missing, no item is there twice, little is fetched again."""
+def test_resumes_after_three_kills(crawl: TreeCrawl):
+    """After kill -9 at any moment no page is missing, no item is duplicated, few are refetched."""
     kill_and_resume(crawl, [1, 90, 200])
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.skipif("CI" in os.environ, reason="takes minutes; its short form is above")
-def test_killed_twenty_times(tmp_path: Path):
+def test_resumes_after_twenty_kills(tmp_path: Path):
     """The same at twenty random points of 2,000 pages."""
     points = sorted(random.Random().sample(range(1, 1990), 20))
     with TreeSite(2000) as site:
         kill_and_resume(TreeCrawl(tmp_path, site), points)
 
 
-def test_sigterm(crawl: TreeCrawl):
-    """A crawl that is told to stop finishes what it has begun; the next fetches only the rest."""
+def test_sigterm_keeps_pending_requests(crawl: TreeCrawl):
+    """A crawl stopped by SIGTERM finishes requests in flight; the next fetches only the rest."""
     assert crawl.end_at(100, lambda process: process.send_signal(signal.SIGTERM))
     assert crawl.stats["finish_reason"] == "shutdown"
     assert crawl.rows("SELECT count(*) FROM request WHERE request IS NOT NULL") > [(0,)]
@@ -175,8 +175,8 @@ def test_sigterm(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_memory_limit(crawl: TreeCrawl):
-    """So does one that Scrapy ends because its memory is used up."""
+def test_memory_limit_keeps_pending_requests(crawl: TreeCrawl):
+    """A crawl that exceeds its memory limit is resumed in the same way."""
     crawl.options = {"MEMUSAGE_LIMIT_MB": 1, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
     assert crawl.finish()["finish_reason"] == "memusage_exceeded"
     crawl.options = {}
@@ -185,8 +185,8 @@ def test_memory_limit(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_close_spider(crawl: TreeCrawl):
-    """A spider that closes itself is not asked about the same page again."""
+def test_close_spider_keeps_pending_requests(crawl: TreeCrawl):
+    """A spider that closes itself does not get the same page again."""
     crawl.arguments = {"stop": "100"}
     assert crawl.finish()["finish_reason"] == "enough"
     assert crawl.finish()["finish_reason"] == "finished"
@@ -194,8 +194,8 @@ def test_close_spider(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_begun_anew(crawl: TreeCrawl):
-    """Without NEWSCRAWL_RESUME, and after a crawl that has finished, all is fetched."""
+def test_new_state_starts_from_the_beginning(crawl: TreeCrawl):
+    """Without NEWSCRAWL_RESUME, and after a finished crawl, everything is fetched."""
     crawl.kill_at(100)
     crawl.options = {"NEWSCRAWL_RESUME": False}
     crawl.site.served.clear()
@@ -208,14 +208,14 @@ def test_begun_anew(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_little_memory(crawl: TreeCrawl):
-    """The requests that memory does not hold wait in the file, whatever happens to the crawl."""
+def test_queue_spills_to_disk(crawl: TreeCrawl):
+    """Requests beyond the memory limit are stored in the file and survive a kill."""
     crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
     kill_and_resume(crawl, [150])
 
 
-def test_in_memory(crawl: TreeCrawl):
-    """Without a file the crawl is like any other."""
+def test_crawls_without_a_state_file(crawl: TreeCrawl):
+    """Without a state file the crawl works in memory."""
     crawl.options = {"NEWSCRAWL_STATE": ""}
     stats = crawl.finish()
     assert {n for _, n in crawl.site.served} == crawl.site.healthy
@@ -223,8 +223,8 @@ def test_in_memory(crawl: TreeCrawl):
     assert not (crawl.folder / ".scrapy").exists()
 
 
-def test_second_process_is_refused(crawl: TreeCrawl):
-    """Two crawls cannot have one state: the second ends with an error that names the file."""
+def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
+    """Two crawls cannot share a state: the second ends with an error that names the file."""
     crawl.options = {"DOWNLOAD_DELAY": 1}
     first = crawl.start()
     while not crawl.site.served:
@@ -241,7 +241,7 @@ def test_second_process_is_refused(crawl: TreeCrawl):
 
 
 def test_full_disk(crawl: TreeCrawl):
-    """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
+    """A crawl that cannot write its state reports it and ends; with more space it resumes."""
     process, limit = crawl.start(), 150_000
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
     assert process.wait(timeout=60) == 1

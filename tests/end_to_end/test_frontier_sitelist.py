@@ -1,7 +1,7 @@
 """The site list, killed and resumed: the articles of the sample sites, each of them once.
 
 How much may be fetched again is no number here: of a crawl this small, all that is not extracted
-yet is in flight, however many pages that is on a busy machine. What may not is told page by page:
+yet is in flight, however many pages that is on a busy machine. What must not be refetched is checked page by page:
 what the file had as ended, and what the log had as scraped a checkpoint before the kill.
 ``test_frontier_crawl`` counts.
 """
@@ -111,7 +111,7 @@ def log_of(folder: Path) -> str:
 
 
 def pages_asked(sites: SampleSites) -> Counter[str]:
-    """Return how often each page was asked for, by URL."""
+    """Return the number of requests for each page, by URL."""
     return Counter(
         urljoin(sites.urls[request.site], request.target)
         for request in sites.requests
@@ -123,7 +123,7 @@ def pages_asked(sites: SampleSites) -> Counter[str]:
 def test_killed(tmp_path: Path, seed: int):
     """After kills at random points the articles are those of a crawl that was left alone."""
     points, kills = random.Random(seed), 0
-    #: how often a page that may not be asked for again had been
+    #: requests for a page that must not be requested again
     final: dict[str, int] = {}
     with SampleSites() as sites:
         while kill_at(points.randrange(1, 35) if kills < MOST else 10_000, tmp_path, sites):

@@ -1,4 +1,4 @@
-"""Near-duplicates in whole crawls: of this project, and of somebody else's."""
+"""Near-duplicates in whole crawls, of this project and of a new Scrapy project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def crawl_samples(folder: Path, sites: SampleSites, **settings: object) -> Crawl
     return done
 
 
-def test_clusters_in_the_feed(tmp_path: Path) -> None:
+def test_feed_carries_clusters(tmp_path: Path) -> None:
     """each article has its cluster; a second crawl gives the same ones"""
     with SampleSites() as sites:
         first = crawl_samples(tmp_path, sites)
@@ -58,7 +58,7 @@ def test_clusters_in_the_feed(tmp_path: Path) -> None:
     assert counts == {"article_count": TOTAL, "cluster_count": TOTAL - 2, "duplicate_count": 2}
 
 
-def test_duplicates_dropped(tmp_path: Path) -> None:
+def test_drops_duplicates_on_request(tmp_path: Path) -> None:
     """of the wire story one article is left, and no page is an error"""
     with SampleSites() as sites:
         done = crawl_samples(tmp_path, sites, NEWSCRAWL_NEARDUP_DROP=True)
@@ -67,8 +67,8 @@ def test_duplicates_dropped(tmp_path: Path) -> None:
     assert done.stats["item_dropped_reasons_count/NearDuplicate"] == 2
 
 
-def test_index_in_use_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
-    """a second crawl with the same index is refused, and asks for no page"""
+def test_refuses_to_start_with_an_index_in_use(tmp_path: Path) -> None:
+    """A second crawl with the same index is refused and makes no request."""
     with SampleSites() as sites, Index(tmp_path / "index.sqlite"):
         done = crawl_sites(
             tmp_path,
@@ -82,7 +82,7 @@ def test_index_in_use_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
     assert done.items == []
 
 
-def test_add_on_in_a_new_project(tmp_path: Path) -> None:
+def test_addon_clusters_in_a_new_project(tmp_path: Path) -> None:
     """two lines of settings give a foreign project's own items their clusters"""
     feed = tmp_path / "articles.jsonl"
     lines = 'ADDONS = {"newscrawl.Addon": 500}\nNEWSCRAWL_NEARDUP_ENABLED = True'
@@ -94,7 +94,7 @@ def test_add_on_in_a_new_project(tmp_path: Path) -> None:
     assert (tmp_path / "daily" / "newscrawl-neardup.sqlite").exists()
 
 
-def test_event_loop_is_not_held(tmp_path: Path) -> None:
+def test_index_work_leaves_the_event_loop_free(tmp_path: Path) -> None:
     """articles of 1 MB in a whole crawl are sketched outside of the event loop's thread"""
     settings = {"NEWSCRAWL_NEARDUP_INDEX": tmp_path / "index.sqlite"}
     done = run_scrapy(

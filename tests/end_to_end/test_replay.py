@@ -89,12 +89,12 @@ def server(corpora: Path) -> Iterator[ReplayServer]:
         yield running
 
 
-def test_every_way_of_discovery_has_its_sites(server: ReplayServer):
+def test_recorded_sites_cover_every_discovery_method(server: ReplayServer):
     """All five kinds occur among twenty hosts, the same ones in each run."""
     assert {site.discovery for site in server.sites.values()} == set(DISCOVERIES)
 
 
-def test_pages_come_as_fetched(server: ReplayServer):
+def test_serves_pages_byte_for_byte(server: ReplayServer):
     """The bytes of each page arrive unchanged under its host name, by every framing."""
     for site in server.sites.values():
         for page in site.pages:
@@ -103,14 +103,14 @@ def test_pages_come_as_fetched(server: ReplayServer):
             assert headers.get_content_type() == "text/html"
 
 
-def test_https_is_folded(server: ReplayServer):
+def test_serves_https_pages_over_http(server: ReplayServer):
     """A page's URL with https answers the same, through a tunnel."""
     for page in next(iter(server.sites.values())).pages:
         assert fetch(server, page.url.replace("http:", "https:"))[2] == page.html()
         assert server.log[-1] == Served(page.host, page.target, 200)
 
 
-def test_some_hosts_compress(server: ReplayServer):
+def test_some_hosts_compress_responses(server: ReplayServer):
     """A client that takes gzip gets it from some hosts and can undo it."""
     encodings = set()
     for site in server.sites.values():
@@ -120,7 +120,7 @@ def test_some_hosts_compress(server: ReplayServer):
     assert encodings == {None, "gzip"}
 
 
-def test_some_hosts_name_the_charset(server: ReplayServer):
+def test_some_hosts_send_a_charset(server: ReplayServer):
     """The charset of the Content-Type is the meta tag's or missing."""
     charsets = {
         fetch(server, site.pages[0].url)[1].get_content_charset() for site in server.sites.values()
@@ -128,15 +128,15 @@ def test_some_hosts_name_the_charset(server: ReplayServer):
     assert charsets == {None, "utf-8"}
 
 
-def test_sitemaps_and_feeds_name_every_page(server: ReplayServer):
+def test_sitemaps_and_feeds_list_every_page(server: ReplayServer):
     """Other projects' parsers read all pages' URLs from what the server makes."""
     for site in server.sites.values():
         if site.discovery != "section":
             assert found_urls(server, site) == {page.url for page in site.pages}
 
 
-def test_news_sitemaps_carry_their_own_fields(server: ReplayServer):
-    """Publication date, title and language stand in a news sitemap."""
+def test_news_sitemaps_have_news_fields(server: ReplayServer):
+    """A news sitemap has publication date, title and language."""
     site = next(s for s in server.sites.values() if s.discovery == "news")
     body = fetch(server, f"{site.url}news-sitemap.xml")[2].decode()
     assert "<news:language>de</news:language>" in body
@@ -154,8 +154,8 @@ def test_section_sites_link_every_page(server: ReplayServer):
         assert page.target.replace("&", "&amp;") in front + section
 
 
-def test_everything_is_logged(server: ReplayServer):
-    """Pages, misses and unknown hosts stand in the log with their status."""
+def test_records_every_request(server: ReplayServer):
+    """The log has pages, misses and unknown hosts with their status."""
     site = next(iter(server.sites.values()))
     page = site.pages[0]
     for url in (page.url, f"{site.url}tag/weather", "http://unknown.example/"):
@@ -169,7 +169,7 @@ def test_everything_is_logged(server: ReplayServer):
     assert server.page_of(site.host, "/tag/weather") is None
 
 
-def test_sites_are_picked_evenly(corpora: Path):
+def test_picks_sites_evenly(corpora: Path):
     """A count of sites takes whole sites from all over the corpus."""
     pages = load_pages(corpora, "tiny")
     assert len(make_sites(pages)) == 20
@@ -179,7 +179,7 @@ def test_sites_are_picked_evenly(corpora: Path):
 
 
 @pytest.mark.corpus
-def test_corpora_load(corpus_dir: Path):
+def test_loads_the_corpora(corpus_dir: Path):
     """The real pages and the documents made for their hosts arrive and parse."""
     pages = load_pages(corpus_dir, "news212", "fundus")
     assert len(pages) > 670

@@ -37,7 +37,7 @@ def sites() -> Iterator[SampleSites]:
 
 
 def fetch(url: str, target: str, method: str = "GET") -> tuple[int, str, bytes]:
-    """Return status, content type and content; *target* is sent as it stands."""
+    """Return status, content type and content; *target* is sent unchanged."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
     try:
         connection.request(method, target)
@@ -52,7 +52,7 @@ def label(page: ExpectedPage) -> str:
 
 
 @pytest.mark.parametrize("page", expected_pages(), ids=label)
-def test_expected_page_is_served(sites: SampleSites, page: ExpectedPage):
+def test_serves_each_expected_page(sites: SampleSites, page: ExpectedPage):
     """each page of expected.jsonl exists, and says its own charset"""
     status, content_type, content = fetch(sites.urls[page.site], page.path)
     assert status == 200
@@ -101,20 +101,20 @@ def test_absolute_urls_carry_the_port(sites: SampleSites):
         "/index.html/../../expected.jsonl",
     ],
 )
-def test_nothing_else_is_served(sites: SampleSites, target: str):
+def test_serves_nothing_else(sites: SampleSites, target: str):
     """paths outside of www do not exist"""
     assert fetch(sites.urls["harbour-gazette"], target)[0] == 404
 
 
-def test_head_and_query(sites: SampleSites):
+def test_answers_head_requests_and_queries(sites: SampleSites):
     """HEAD has no content; a query does not change the page"""
     status, _, content = fetch(sites.urls["minato"], "/", "HEAD")
     assert (status, content) == (200, b"")
     assert fetch(sites.urls["tageblick"], "/assets/theme.css?v=4")[1] == "text/css; charset=utf-8"
 
 
-def test_requests_are_recorded(sites: SampleSites):
-    """tests can see what was asked for"""
+def test_records_requests(sites: SampleSites):
+    """The server records the requests that it gets."""
     fetch(sites.urls["minato"], "/members/login.html?x=1")
     last = sites.requests[-1]
     assert (last.site, last.target, last.status) == ("minato", "/members/login.html?x=1", 200)
@@ -131,7 +131,7 @@ def test_idle_connections_do_not_block(sites: SampleSites):
             connection.close()
 
 
-def test_ports_follow_the_first_and_are_freed():
+def test_uses_consecutive_ports_and_frees_them():
     """ports are consecutive, a taken one is an error, and closing frees them all"""
     for base in range(28700, 29700, 10):
         with suppress(OSError), SampleSites(base) as served:
@@ -144,7 +144,7 @@ def test_ports_follow_the_first_and_are_freed():
         assert fetch(again.urls["minato"], "/")[0] == 200
 
 
-def test_taken_port_is_told(sites: SampleSites, capsys: pytest.CaptureFixture[str]):
+def test_reports_a_taken_port(sites: SampleSites, capsys: pytest.CaptureFixture[str]):
     """the command names the trouble instead of a traceback"""
     port = urlsplit(sites.urls["minato"]).port
     assert main(["--port", str(port)]) == 1
@@ -157,15 +157,15 @@ def test_sites_file_is_a_site_list(sites: SampleSites, tmp_path: Path):
     assert [site.url for site in load_sites(tmp_path / "sites.txt")] == list(sites.urls.values())
 
 
-def test_wire_story_is_on_all_sites():
+def test_all_sites_carry_the_wire_story():
     """the same story, each time a little different"""
     stories = [page for page in ARTICLES if "shore" in page.body.lower() and "Vossen" in page.body]
     assert {page.site for page in stories} == set(SITE_NAMES)
     assert len({page.title for page in stories}) == len({page.body for page in stories}) == 3
 
 
-def test_outcome_names_what_is_wrong():
-    """missing, wrong and surplus articles are each told"""
+def test_comparison_names_each_difference():
+    """Missing, wrong and surplus articles are each reported."""
     urls = dict.fromkeys(SITE_NAMES, "http://x/") | {"minato": "http://m/"}
     page = next(page for page in ARTICLES if page.site == "minato")
     right = Article(url=f"http://m{page.path}", title=page.title, date=page.date, body=page.body)

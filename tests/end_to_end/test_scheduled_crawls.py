@@ -1,4 +1,4 @@
-"""Crawls in a row: what was put out once is not fetched again, and what has changed once more."""
+"""Consecutive crawls: an emitted article is not refetched unless it has changed."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Day:
                 yield self.server.rooms[host], story
 
     def versions(self, room: Newsroom, story: Story) -> list[tuple[int, bool]]:
-        """Return which versions of *story* were put out, and whether as updates."""
+        """Return the emitted versions of *story*, and whether each is an update."""
         return [
             (item["body"].count("Nachtrag"), "updated" in item["flags"])
             for _, item in self.put_out[room.url[:-1] + story.path]
@@ -108,14 +108,14 @@ def day(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Day(server, crawls, log, hours)
 
 
-def test_each_crawl_ends_well(day: Day):
+def test_every_crawl_finishes(day: Day):
     """By itself, and without an error."""
     assert {crawl.stats["finish_reason"] for crawl in day.crawls} == {"finished"}
     assert "ERROR" not in day.log, day.log
     assert "Traceback" not in day.log
 
 
-def test_every_article_once_and_each_update_once_more(day: Day):
+def test_emits_each_article_and_each_update_once(day: Day):
     """Of every story exactly one item, and one more, flagged, where its text has changed."""
     expected = {
         (room.host, story.number): [(0, False), *([(1, True)] if story.updates else [])]
@@ -128,7 +128,7 @@ def test_every_article_once_and_each_update_once_more(day: Day):
     assert found == expected
 
 
-def test_articles_are_put_out_when_they_are_listed(day: Day):
+def test_emits_articles_in_the_hour_they_are_listed(day: Day):
     """In the crawl of the hour of their publication: busy sites are asked in each."""
     late = [
         (room.host, story.published, number)
@@ -140,7 +140,7 @@ def test_articles_are_put_out_when_they_are_listed(day: Day):
 
 
 @pytest.mark.parametrize("host", BUSY[:2])
-def test_validators_save_pages(day: Day, host: str):
+def test_sends_conditional_requests(day: Day, host: str):
     """With an ETag or a date, a page is sent once for each version, and 304 answers the rest."""
     for room, story in day.stories(host):
         statuses = Counter(status for _, status in day.fetches(room.host, story.path))
@@ -148,21 +148,21 @@ def test_validators_save_pages(day: Day, host: str):
         assert statuses[304] >= 1 or story.published > day.hours - 3
 
 
-def test_untrustworthy_dates_cost_one_fetch_a_page(day: Day):
+def test_fetches_pages_with_wrong_dates_once(day: Day):
     """A sitemap that calls everything new is believed once, then articles go by their schedule."""
     for room, story in day.stories("flunker.example"):
         # 0, 1, 3, 7 and 15 hours after publication; 0, 1, 3, 4, 6, 10 and 18 with the update.
         assert len(day.fetches(room.host, story.path)) <= (7 if story.updates else 5)
 
 
-def test_updates_beyond_the_window_are_not_looked_for(day: Day):
-    """Nobody asks for a page again a day after."""
+def test_ignores_updates_after_the_revisit_window(day: Day):
+    """A page is not requested again a day later."""
     for room, story in day.stories(*BUSY):
         hours = [hour for hour, _ in day.fetches(room.host, story.path)]
         assert max(hours) - story.published <= 24
 
 
-def test_silent_feeds_are_polled_less(day: Day):
+def test_polls_silent_feeds_less_often(day: Day):
     """A feed that brings news is asked each hour, one that does not at growing intervals."""
     busy = [hour for hour, _ in day.fetches("kurier.example", "/feed.xml")]
     quiet = [hour for hour, _ in day.fetches(QUIET, "/feed.xml")]
@@ -176,14 +176,14 @@ def test_silent_feeds_are_polled_less(day: Day):
         assert sum(hour >= 12 for hour in busy) < 12, "it falls silent in the evening, too"
 
 
-def test_a_page_that_failed_is_tried_in_the_next_crawl(day: Day):
+def test_retries_a_failed_page_in_the_next_crawl(day: Day):
     """503 in hour 0, an article in hour 1."""
     room, story = next((r, s) for r, s in day.stories(TROUBLED) if s.number == LATE)
     assert day.fetches(room.host, story.path)[:2] == [(0, 503), (1, 200)]
     assert [number for number, _ in day.put_out[room.url[:-1] + story.path]] == [1]
 
 
-def test_a_page_that_keeps_failing_is_given_up(day: Day):
+def test_gives_up_on_a_page_that_keeps_failing(day: Day):
     """At growing intervals, five times in all."""
     room, story = next((r, s) for r, s in day.stories(TROUBLED) if s.number == BROKEN)
     asked = [hour for hour, _ in day.fetches(room.host, story.path)]
@@ -191,8 +191,8 @@ def test_a_page_that_keeps_failing_is_given_up(day: Day):
     assert len(asked) == (5 if day.hours == 24 else 4)
 
 
-def test_a_page_that_is_gone_is_left_alone(day: Day):
-    """Whether it was put out before, or never was there."""
+def test_does_not_retry_a_page_that_is_gone(day: Day):
+    """Both for pages that were emitted before and pages that never existed."""
     stories = {story.number: (room, story) for room, story in day.stories(TROUBLED)}
     room, story = stories[GONE]
     assert day.versions(room, story) == [(0, False)]
@@ -201,7 +201,7 @@ def test_a_page_that_is_gone_is_left_alone(day: Day):
     assert day.fetches(room.host, story.path) == [(0, 410)]
 
 
-def test_the_same_hour_again_fetches_no_article(day: Day):
+def test_repeated_crawl_fetches_no_article(day: Day):
     """The last crawl repeats the one before."""
     again = day.crawls[-1]
     assert again.items == []
@@ -209,7 +209,7 @@ def test_the_same_hour_again_fetches_no_article(day: Day):
     assert sum(again.counts(host)["fetched"] for host in day.server.rooms) == 0
 
 
-def test_reasons_add_up(day: Day):
+def test_skip_reasons_add_up(day: Day):
     """On each site and in each crawl, every candidate ended in one way."""
     for crawl in day.crawls:
         for host in day.server.rooms:
@@ -227,8 +227,8 @@ def totals(crawl: Crawl) -> Counter[str]:
     return sum(site_counts(crawl.stats).values(), Counter[str]())
 
 
-def test_samples_twice(tmp_path: Path):
-    """The second crawl asks for no page, and its last line says why."""
+def test_second_crawl_of_the_samples_emits_nothing(tmp_path: Path):
+    """The second crawl requests no page, and its last line gives the reason."""
     with SampleSites() as sites:
         first = crawl_sites(tmp_path, sites.urls.values(), {}, NEWSCRAWL_MAX_AGE=0)
         asked = len(sites.requests)
@@ -243,7 +243,7 @@ def test_samples_twice(tmp_path: Path):
     assert "next source due" in second.output
 
 
-def test_samples_twice_without_rest(tmp_path: Path):
+def test_second_crawl_polls_sources_that_are_due(tmp_path: Path):
     """Where listings are read at once again, they name known articles alone."""
     options = {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0}
     with SampleSites() as sites:
@@ -255,7 +255,7 @@ def test_samples_twice_without_rest(tmp_path: Path):
     assert "articles known" in second.output
 
 
-def test_all_again(tmp_path: Path):
+def test_all_again_refetches_every_article(tmp_path: Path):
     """NEWSCRAWL_ONLY_NEW=False is the first crawl each time."""
     with SampleSites() as sites:
         crawls = [

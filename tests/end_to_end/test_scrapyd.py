@@ -37,7 +37,7 @@ items_dir = items
 poll_interval = 0.2
 max_proc = 2
 """
-#: tells where the package was loaded from
+#: yields the path that the package was loaded from
 PROBE = """
 import scrapy
 import newscrawl
@@ -155,8 +155,8 @@ def deployed(server: Server, repository: Path, tmp_path_factory: pytest.TempPath
     return server
 
 
-def test_deployed(deployed: Server):
-    """All spiders are there, and jobs run the code that was sent, from its egg."""
+def test_deploys_to_scrapyd(deployed: Server):
+    """All spiders are listed, and jobs run the deployed egg."""
     spiders = deployed.ask("listspiders", project="newscrawl")["spiders"]
     assert spiders == ["probe", "sitelist"]
     job = deployed.schedule("probe", {})
@@ -165,8 +165,8 @@ def test_deployed(deployed: Server):
     assert f"{deployed.folder}/eggs/newscrawl/1.egg/" in item["file"]
 
 
-def test_shards_scheduled(deployed: Server):
-    """Both run at once; their articles come as items and as segments; a second time, nothing new."""
+def test_schedules_shards(deployed: Server):
+    """Two shards run at once, with feeds and segments; a second run emits nothing new."""
     with SampleSites() as sites:
         urls = list(sites.urls.values())
         (deployed.folder / "sites.txt").write_text("\n".join(urls))
@@ -202,8 +202,8 @@ def test_shards_scheduled(deployed: Server):
     }
 
 
-def test_one_state_has_one_job(deployed: Server):
-    """A job that is scheduled while its like runs is refused, and says so in its log."""
+def test_refuses_a_second_job_on_one_state(deployed: Server):
+    """A job scheduled while another uses its state is refused, with a line in its log."""
     with SampleSites() as sites:
         settings = {
             "DOWNLOAD_DELAY": 2,

@@ -168,7 +168,7 @@ def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
 
 
 def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
-    """Nothing is asked for twice but what failed in a way that may heal, and redirects' targets."""
+    """Only transient failures and redirect targets are requested twice."""
     _, web = faults
     asked = Counter(web.requested(FAULTS))
     assert asked["/error"] == 2
@@ -179,27 +179,27 @@ def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
     }  # fmt: skip
 
 
-def test_stat_of_the_compiled_pass(faults: tuple[Crawl, Web]):
-    """The stats say how pages were walked."""
+def test_stats_name_the_compiled_tree_walk(faults: tuple[Crawl, Web]):
+    """The stats record whether the compiled tree walk was used."""
     crawl, _ = faults
     assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
 
 
-def test_log_holds_no_exception(faults: tuple[Crawl, Web]):
+def test_log_has_no_exception(faults: tuple[Crawl, Web]):
     """The one error logged is the one that Scrapy logs for a page too large."""
     crawl, _ = faults
     assert [line for line in crawl.troubles() if "larger than" not in line] == [], crawl.output
 
 
 def test_closing_table(faults: tuple[Crawl, Web]):
-    """A row for the site, with the reasons."""
+    """The table has a row for the site, with the reasons of failure."""
     crawl, _ = faults
     (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
     assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
     assert "1 not_article" in row
 
 
-def test_newest_first_and_no_more_than_asked(tmp_path: Path):
+def test_fetches_newest_first_up_to_the_limit(tmp_path: Path):
     """Of two sitemaps only the one that can hold newer pages is read; pages come newest first."""
     site = "days.example"
     answers = {
@@ -227,7 +227,7 @@ def test_newest_first_and_no_more_than_asked(tmp_path: Path):
     assert_balanced(counts)
 
 
-def test_old_entries_are_passed_over(tmp_path: Path):
+def test_skips_old_entries(tmp_path: Path):
     """NEWSCRAWL_MAX_AGE cuts sitemaps and their entries."""
     site = "old.example"
     answers = {
@@ -245,7 +245,7 @@ def test_old_entries_are_passed_over(tmp_path: Path):
     assert outcomes(crawl, site)["article"] == 1
 
 
-def test_feeds_sections_and_links(tmp_path: Path):
+def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
     """A feed of the home page, sections behind it, and their pages' own lists, to a depth."""
     site = "links.example"
     feed_link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
@@ -271,7 +271,7 @@ def test_feeds_sections_and_links(tmp_path: Path):
     assert_balanced(outcomes(crawl, site))
 
 
-def test_hints_fill_what_the_page_leaves_open(tmp_path: Path):
+def test_hints_fill_missing_fields(tmp_path: Path):
     """Date and language of a news sitemap, for a page that names none; the site's for the rest."""
     site = "hints.example"
     news = (
@@ -297,8 +297,8 @@ def test_hints_fill_what_the_page_leaves_open(tmp_path: Path):
     assert (item["date"][:19], item["language"]) == ("2026-03-02T10:00:00", "de")
 
 
-def test_home_page_that_moved(tmp_path: Path):
-    """A listed page may redirect to another domain, which then is the site's own, too."""
+def test_follows_a_home_page_that_moved(tmp_path: Path):
+    """A listed page may redirect to another domain, which then belongs to the site."""
     answers = {
         "moved.example/": moved("http://www.new-home.example/"),
         "www.new-home.example/": front(f"{story(1)} Eine Geschichte aus der neuen Heimat"),
@@ -314,7 +314,7 @@ def feed(host: str, *paths: str) -> Answer:
     return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
 
 
-def test_lists_of_a_site_that_moved(tmp_path: Path):
+def test_reads_the_lists_of_a_site_that_moved(tmp_path: Path):
     """Its feed and its sitemaps name the new domain, whichever answers first, and crawl by crawl."""
     old, new = "moved.example", "www.new-home.example"
     listed = tmp_path / "sites.jsonl"
@@ -342,15 +342,15 @@ def test_lists_of_a_site_that_moved(tmp_path: Path):
     assert outcomes(crawl, old)["not_modified/section"] == 1
 
 
-@pytest.mark.parametrize("told_by", ["feed", "page", "nobody"])
-def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
-    """They are articles where a feed says so, or their own data; the others may be imprints."""
+@pytest.mark.parametrize("named_by", ["feed", "page", "nobody"])
+def test_finds_articles_with_section_like_urls(tmp_path: Path, named_by: str):
+    """They are articles if a feed or their own structured data says so."""
     site, page = "short.example", "/against-the-storm/"
     link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
     data = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
-    html = pages.article_page(1).replace("<head>", f"<head>{data * (told_by == 'page')}")
+    html = pages.article_page(1).replace("<head>", f"<head>{data * (named_by == 'page')}")
     answers = {
-        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (told_by == "feed")),
+        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (named_by == "feed")),
         f"{site}/news/": front(f"{page} Storm"),
         f"{site}/feed.xml": feed(site, page),
         f"{site}{page}": ok(html),
@@ -361,10 +361,10 @@ def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
                 tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0,
                 NEWSCRAWL_POLL_MIN=0, NEWSCRAWL_POLL_MAX=0,
             )  # fmt: skip
-            assert len(crawl.items) == (first and told_by != "nobody"), crawl.output
+            assert len(crawl.items) == (first and named_by != "nobody"), crawl.output
             assert_balanced(outcomes(crawl, site))
             assert crawl.troubles() == []
-    assert web.requested(site).count(page) == (2 if told_by == "nobody" else 1)
+    assert web.requested(site).count(page) == (2 if named_by == "nobody" else 1)
 
 
 def many_stories(site: str) -> dict[str, Answer]:
@@ -377,8 +377,8 @@ def many_stories(site: str) -> dict[str, Answer]:
     return {f"{site}{path}": answer for path, answer in answers.items()}
 
 
-def test_swallowed_requests_are_counted(tmp_path: Path):
-    """A request that a middleware drops without a word is lost, and the site goes on."""
+def test_counts_requests_that_a_middleware_swallows(tmp_path: Path):
+    """A request that a middleware drops silently is counted as lost; the site goes on."""
     site = "swallowed.example"
     long_url = f"http://{site}{story(1)}"
     answers = many_stories(site) | {f"{site}/map.xml": sitemap(site, story(1), "/short", "/brief")}
@@ -396,8 +396,8 @@ def test_swallowed_requests_are_counted(tmp_path: Path):
     )
 
 
-def test_stopped_crawl(tmp_path: Path):
-    """A crawl that is stopped says what it has left."""
+def test_stopped_crawl_accounts_for_every_request(tmp_path: Path):
+    """A stopped crawl reports its pending requests."""
     site = "stopped.example"
     with Web(many_stories(site)) as web:
         crawl = crawl_sites(
@@ -413,8 +413,8 @@ def test_stopped_crawl(tmp_path: Path):
     assert_balanced(counts)
 
 
-def test_dead_site(tmp_path: Path):
-    """A site that refuses every request ends, with its reasons, and costs the others nothing."""
+def test_dead_site_does_not_hold_up_the_others(tmp_path: Path):
+    """A site that refuses every request ends with its reasons and does not delay others."""
     answers = {
         "alive.example/": front(f"{story(1)} Eine Geschichte, die es zu lesen gibt"),
         f"alive.example{story(1)}": article(1),
@@ -428,8 +428,8 @@ def test_dead_site(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_terminal_and_feed_on_standard_output():
-    """The live line and the table are the terminal's; standard output is the feed alone."""
+def test_progress_keeps_standard_output_clean():
+    """Progress and table go to the terminal; standard output has the feed only."""
     site = "terminal.example"
     with Web(many_stories(site)) as web:
         ours, theirs = os.openpty()
@@ -475,8 +475,8 @@ def read_terminal(descriptor: int) -> str:
         (["-a", "site=a.example", "-a", "sites=b.txt"], "not both"),
     ],
 )
-def test_arguments(arguments: list[str], message: str):
-    """Arguments that cannot be used end the command with an error that says why."""
+def test_rejects_wrong_spider_arguments(arguments: list[str], message: str):
+    """Invalid arguments end the command with an error that gives the reason."""
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", "sitelist", *arguments],
         cwd=REPOSITORY,

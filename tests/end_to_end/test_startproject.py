@@ -85,7 +85,7 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 
 def crawl(folder: Path, line: str, *options: str) -> str:
-    """Crawl the paper from a new project whose settings end with *line*; return the log."""
+    """Crawl the paper from a new project with *line* added to its settings; return the log."""
     with served() as base:
         return crawl_server(base, folder, line, *options)
 
@@ -115,7 +115,7 @@ def titles(rows: list[dict[str, Any]]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_one_line_of_item_pipelines(tmp_path: Path) -> None:
+def test_one_line_in_item_pipelines_is_enough(tmp_path: Path) -> None:
     """ITEM_PIPELINES alone turns the project's own items into articles."""
     feed = tmp_path / "articles.jsonl"
     line = 'ITEM_PIPELINES = {"newscrawl.pipelines.NewsExtractPipeline": 300}'
@@ -127,7 +127,7 @@ def test_one_line_of_item_pipelines(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_line_of_addons(tmp_path: Path) -> None:
+def test_one_line_in_addons_is_enough(tmp_path: Path) -> None:
     """ADDONS alone does the same, and knows Parquet; here the items are filled."""
     feed = tmp_path / "articles.parquet"
     lines = 'ADDONS = {"newscrawl.Addon": 500}\n'

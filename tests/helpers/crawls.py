@@ -1,4 +1,4 @@
-"""Whole crawls in a process of their own, as a user starts them."""
+"""Whole crawls in a separate process, started as a user would."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ READERS = (
     "parsel.selector:create_root_node",
     "protego:Protego.parse",
 )
-"""Functions whose time depends on downloaded bytes: pages, sheets, feeds, rules."""
+"""Functions that parse downloaded bytes: pages, style sheets, feeds, robots.txt."""
 
 MAX_READ = 16 * 1024
 """Bytes that one of them may read on the event loop's thread: rules of a usual size."""
@@ -127,7 +127,7 @@ class ReactorMeter:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What a crawl left behind."""
+    """Results of a crawl."""
 
     returncode: int
     #: standard error and standard output
@@ -136,7 +136,7 @@ class Crawl:
     stats: dict[str, Any]
 
     def troubles(self) -> list[str]:
-        """Return the lines of the log that a healthy crawl does not have."""
+        """Return the log lines that a healthy crawl does not have."""
         bad = re.compile(r"Traceback|\b(ERROR|CRITICAL)\b|Unhandled|never (awaited|retrieved)")
         return [line for line in self.output.splitlines() if bad.search(line)]
 
@@ -166,7 +166,7 @@ def crawl_sites(
 def crawl_pages(
     folder: Path, urls: Iterable[str], environment: Mapping[str, str], **settings: object
 ) -> Crawl:
-    """Have a spider that knows nothing of us fetch *urls*, with its files in *folder*."""
+    """Fetch *urls* with a spider that does not use newscrawl, with its files in *folder*."""
     command = ["runspider", "tests/spiders/page_spider.py", "-a", f"urls={','.join(urls)}"]
     return run_scrapy(folder, command, environment, settings)
 

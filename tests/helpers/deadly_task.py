@@ -1,4 +1,4 @@
-"""A task that kills its worker; in a module of its own, which a worker imports in no time."""
+"""A task that kills its worker, in a module that is quick to import."""
 
 from __future__ import annotations
 

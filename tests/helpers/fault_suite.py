@@ -1,4 +1,4 @@
-"""The fault suite: crawls of faulty sites beside healthy ones, and what is wrong with them.
+"""The fault suite: crawls of faulty sites next to healthy ones, and their problems.
 
 :mod:`tests.end_to_end.test_faults` crawls many faulty sites at once; ``make faults`` each in a crawl of its
 own (:mod:`benchmarks.faults`).
@@ -38,7 +38,7 @@ MB = 2**20
 MEMORY = 400
 #: requests to one site
 BUDGET = 40
-#: sites that are well
+#: healthy sites
 HEALTHY = ("well", "good")
 #: Times that are short enough for a suite, and no politeness to a server of our own.
 SETTINGS: dict[str, object] = {
@@ -56,8 +56,7 @@ SETTINGS: dict[str, object] = {
 class FaultMeter(ReactorMeter):
     """Records the longest stall, in which function it was, and the size of the workers, too.
 
-    A stall is CPU time of the event loop's thread, since on a busy machine the clock on the wall
-    measures the others.
+    A stall is CPU time of the event loop's thread, since wall time on a busy machine includes other processes.
     """
 
     _WATCH = 0.03
@@ -135,7 +134,7 @@ class Run:
     ended: list[Ended]
     #: requests that no outcome was recorded of
     pending: int
-    #: connections to what nobody may ask
+    #: connections to forbidden addresses
     forbidden: int
     seconds: float
 
@@ -164,7 +163,7 @@ def crawl_cases(
 ) -> Run:
     """Crawl the sites of *cases* and two healthy ones, at *address*, in one crawl.
 
-    *inside*: URL of what nobody may ask; a server that counts who does, by default.
+    *inside*: URL of a forbidden server; by default one that counts its connections.
     """
     start = time.monotonic()
     listed = folder / "sites.txt"

@@ -1,4 +1,4 @@
-"""Worker functions that behave as the worst pages do."""
+"""Worker functions that behave like the worst pages."""
 
 from __future__ import annotations
 

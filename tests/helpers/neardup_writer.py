@@ -1,4 +1,4 @@
-"""Puts made-up stories into an index and says so, until it is killed; see test_neardup_index."""
+"""Adds generated stories to an index and reports each batch, until killed; see test_neardup_index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from newscrawl.neardup import Index, Options, Story
 
 WORDS = [f"word{number}" for number in range(3000)]
-#: those of the writer and of who checks it
+#: shared by the writer and the test
 OPTIONS = Options()
 
 

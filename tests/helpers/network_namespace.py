@@ -1,4 +1,4 @@
-"""A crawl of sites that lead inside, where every packet is seen and none can leave.
+"""A crawl of sites that lead to internal addresses, in an isolated network with a sniffer.
 
 Run as ``unshare --net --map-root-user python -m tests.helpers.network_namespace FOLDER [safe|open]``: the network
 namespace has nothing but loopback, where all addresses of the internet lead. The crawl has no
@@ -80,7 +80,7 @@ class Sniffer:
 
 
 def destination(kind: int, packet: bytes) -> str | None:
-    """Return whom *packet* would connect to, or is a datagram to; None for any other packet."""
+    """Return the address that *packet* connects or sends a datagram to; None for other packets."""
     if kind == _IPV4:
         protocol, address = packet[9], socket.inet_ntop(socket.AF_INET, packet[16:20])
         rest = packet[4 * (packet[0] & 15) :]

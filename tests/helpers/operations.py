@@ -1,4 +1,4 @@
-"""Operations counted instead of seconds: the same on every machine, whatever else it does.
+"""Operation counts instead of seconds: the same on every machine, under any load.
 
 :func:`count_operations` counts the calls of a module's functions and methods and the steps of its
 regular expressions, by wrappers. Compiled code counts as one call.
@@ -35,7 +35,7 @@ class Operations:
         self._max_steps = max_steps
 
     def step(self) -> None:
-        """Count a step; too many are an error, so that a test of what never ends does."""
+        """Count a step; fail above the maximum, so that an endless loop ends."""
         self.steps += 1
         assert self.steps <= self._max_steps
 

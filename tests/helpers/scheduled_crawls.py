@@ -1,6 +1,6 @@
 """Crawls one after the other, an hour of a simulated clock apart, in a process of their own.
 
-``python -m tests.helpers.scheduled_crawls JOB`` runs what the JSON file JOB asks for; :func:`crawl_hours` does it
+``python -m tests.helpers.scheduled_crawls JOB`` runs the crawls described in the JSON file JOB; :func:`crawl_hours` does it
 from a test.
 """
 

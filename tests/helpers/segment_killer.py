@@ -1,4 +1,4 @@
-"""Writes a segment, and dies by kill -9 before the line of code that is asked for; see test_segments."""
+"""Writes a segment and kills itself with SIGKILL before a given line; see test_segments."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class LoopbackServer(ABC):
     """An origin server and forward proxy in one, on a thread and a port of its own.
 
     As a proxy it is the whole web: it answers for every host name by itself and
-    connects to nobody, so that a crawl behind it cannot leave the machine. HTTPS
+    makes no outgoing connection, so that a crawl behind it cannot leave the machine. HTTPS
     ends here, too: a tunnel's requests are answered as those of plain HTTP.
     """
 
@@ -77,7 +77,7 @@ class LoopbackServer(ABC):
         """Record and write the answer; return whether the connection stays open."""
 
     def record(self, request: Request, status: int) -> None:
-        """Log an answer: before it is written, so that who has it finds it in the log."""
+        """Log an answer: before it is written, so that a client that got it finds it in the log."""
         self.log.append(Served(request.host, request.target, status))
 
     @property

@@ -34,7 +34,7 @@ def text(body: str, status: int = 200) -> Answer:
 
 
 class DirectWeb(StyledWeb):
-    """A server at *address* that counts who connects, whatever they ask then."""
+    """A server at *address* that counts connections."""
 
     def __init__(self, answers: Mapping[str, Answer] | None = None, address: str = ALLOWED) -> None:
         super().__init__(answers or {})
@@ -77,7 +77,7 @@ class DirectWeb(StyledWeb):
         return await super().answer(request, writer)
 
     def times_of(self, url: str) -> list[float]:
-        """Return when *url* was asked for, in seconds."""
+        """Return the times of requests for *url*, in seconds."""
         return [at for asked, at in self.at if asked == url]
 
 

@@ -38,7 +38,7 @@ class Visit:
     target: str
     #: requests for the target, this one included
     turn: int
-    #: URL of a server that nobody may ask
+    #: URL of a forbidden server
     inside: str
 
     @property
@@ -132,7 +132,7 @@ def good_article(head: str = "") -> Answer:
 
 
 @dataclass(slots=True)
-class Told:
+class RetryAfter:
     """A Retry-After that was sent."""
 
     host: str
@@ -141,7 +141,7 @@ class Told:
 
 
 class FaultWeb(DirectWeb):
-    """Serves faulty sites, and healthy ones beside them, all at one port of *address*."""
+    """Serves faulty sites, and healthy ones next to them, all at one port of *address*."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class FaultWeb(DirectWeb):
         self._inside = inside
         self._names = [*cases, *healthy]
         self._turns_of: Counter[str] = Counter()
-        self.told: list[Told] = []
+        self.retry_after: list[RetryAfter] = []
         self.sites: dict[str, FaultSite] = {}
 
     async def _start(self) -> None:
@@ -185,7 +185,7 @@ class FaultWeb(DirectWeb):
             reply = self._document(site, front, robots, request.target)
         if isinstance(reply, Answer):
             if after := reply.headers.get("Retry-After"):
-                self.told.append(Told(request.host, now, float(after)))
+                self.retry_after.append(RetryAfter(request.host, now, float(after)))
             return await self._send(request, writer, reply)
         self.record(request, 0)
         await reply(writer)
@@ -216,10 +216,10 @@ def ledger(web: FaultWeb, name: str) -> Ledger:
     """Return the requests to the site *name*, and which of them a Retry-After forbade."""
     host = f"{name}.example"
     asked = [(url, at) for url, at in web.at if url.startswith(f"{host}/")]
-    told = [one for one in web.told if one.host == host]
+    delays = [one for one in web.retry_after if one.host == host]
     early = [
         f"{url} after {at - one.at:.1f} of {one.seconds:g} s"
-        for one in told
+        for one in delays
         for url, at in asked
         if one.at < at < one.at + one.seconds - 0.05
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 XML = {"Content-Type": "application/xml"}
 CSS = {"Content-Type": "text/css"}
-#: how a page, a list or a sheet may write an address that nobody may ask
+#: how a page, a list or a sheet may write a forbidden address
 INSIDE = (
     "127.0.0.2", "2130706434", "0x7f.2", "0177.0.0.2", "127.2", "[::ffff:127.0.0.2]", "[::1]",
     "0.0.0.0", "10.1.2.3", "169.254.169.254", "[fe80::1]", "localhost", "inner.example",
@@ -25,7 +25,7 @@ INSIDE = (
 
 
 def inside(visit: Visit, path: str) -> list[str]:
-    """Return URLs of what nobody may ask."""
+    """Return URLs of forbidden addresses."""
     port = visit.inside.rsplit(":", 1)[-1]
     urls = [f"http://{host}:{port}{path}" for host in INSIDE]
     return [*urls, f"ftp://127.0.0.2:{port}{path}", f"file:///etc{path}", "data:text/html,<p>x"]
@@ -209,7 +209,7 @@ def links_page(urls: list[str]) -> Answer:
 
 
 def _hops_inside(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer | None]:
-    """Return pages each of which leads to another address that nobody may ask."""
+    """Return pages each of which leads to another forbidden address."""
     start = "/2026/03/14/was-noch-geschah-"
 
     def hop(visit: Visit) -> Answer | None:

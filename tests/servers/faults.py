@@ -77,7 +77,7 @@ def _binary() -> bytes:
 
 
 def _mixed_charset() -> bytes:
-    """A page in UTF-8 whose reader comment came from elsewhere, in cp1252."""
+    """A page in UTF-8 with a reader comment from elsewhere, in cp1252."""
     comment = "<div class=comments><p>Müßte längst gelöst sein – „schön“ wär’s!</p></div>"
     return _FAULTY_HTML.encode().replace(b"</main>", b"</main>" + comment.encode("cp1252"))
 

@@ -72,7 +72,7 @@ def _headers(lines: list[str], reply: Callable[[], bytes] = lambda: _ARTICLE) ->
 def article_case(
     group: str, what: str, reply: Callable[[Visit], Answer | Send], *ends: str, well: bool = True
 ) -> Case:
-    """Return the case of an article whose URL is answered by *reply*; *well*: the site goes on."""
+    """Return the case of an article URL that is answered by *reply*; *well*: the site goes on."""
 
     def at_article(visit: Visit) -> Answer | Send | None:
         return reply(visit) if visit.at_article else None
@@ -200,7 +200,7 @@ def _robots_case(
     def at_robots(visit: Visit) -> Answer | Send | None:
         return reply(visit) if visit.target.startswith("/robots") else None
 
-    # Without its robots.txt a site has what it is asked for by name.
+    # Without robots.txt only URLs requested by name are served.
     front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 
     def with_feed(visit: Visit) -> Answer | Send | None:

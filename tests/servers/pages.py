@@ -11,7 +11,7 @@ PUBLISHED = datetime(2026, 3, 14, 8, 30, tzinfo=UTC)
 _PLACES = ("Köln-Mülheim", "Görlitz", "Würzburg", "Lüneburg", "Tübingen", "Fürth", "Döbeln")
 _SUBJECTS = ("Brücke", "Mühle", "Straßenbahn", "Bücherei", "Fähre", "Schäferei", "Gärtnerei")
 
-#: one paragraph a line, with umlauts in each, and the quotes and dashes that tell cp1252 from latin-1
+#: one paragraph a line, with umlauts in each, and the quotes and dashes that distinguish cp1252 from latin-1
 _PARAGRAPHS = """\
 Die {subject} in {place} öffnet nach fünf Jahren wieder für alle. \
 Der Stadtrat stimmte am späten Donnerstagabend mit großer Mehrheit für den Plan, \

@@ -58,7 +58,7 @@ def link(href: str, attributes: str = "") -> str:
 
 
 class StyledWeb(LoopbackServer):
-    """Answers by URL without scheme (``cdn.example/theme.css``) to a client whose proxy it is."""
+    """Answers by URL without scheme (``cdn.example/theme.css``) to a client that uses it as its proxy."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         super().__init__()
@@ -79,5 +79,5 @@ class StyledWeb(LoopbackServer):
         return True
 
     def times(self) -> Counter[str]:
-        """Return how often each URL was asked for."""
+        """Return the number of requests for each URL."""
         return Counter(f"{line.host}{line.target}" for line in self.log)

@@ -1,4 +1,4 @@
-"""A certificate that nobody signed, for clients that do not ask."""
+"""A self-signed certificate, for clients that do not verify."""
 
 from __future__ import annotations
 

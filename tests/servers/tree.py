@@ -22,7 +22,7 @@ class TreeSite(LoopbackServer):
 
     Page n links to the pages 5n+1 to 5n+5, and back to two others. Some numbers are special:
     ``moved`` redirect once, ``loops`` redirect to themselves, ``gone`` are 404, and ``shaky`` fail
-    the first time they are asked for.
+    at the first request.
     """
 
     def __init__(self, pages: int, delay: float = 0.01) -> None:
