@@ -1,7 +1,7 @@
 """Packaging of newscrawl; the metadata is in pyproject.toml.
 
-The entry points stand here because ``scrapyd-deploy`` builds its egg by
-running this file: the ``scrapy`` group tells scrapyd where the settings are.
+The entry points are here because ``scrapyd-deploy`` builds its egg from this file: scrapyd reads
+the settings module from the ``scrapy`` group.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from setuptools import Extension, find_packages, setup
 
 
 def extensions() -> list[Extension]:
-    """Return the compiled modules, each the double of one in Python, which serves without it.
+    """Return the compiled modules. Each has an equivalent in Python, used if it is missing.
 
-    None in eggs, which go to servers of other platforms, and none where Cython is missing.
+    Empty without Cython, and for eggs, which may be deployed to other platforms.
     """
     if "bdist_egg" in sys.argv:
         return []
@@ -32,7 +32,7 @@ def extensions() -> list[Extension]:
     ]
     built: list[Extension] = cythonize(modules, build_dir="build")
     for extension in built:
-        extension.optional = True  # cythonize forgets it
+        extension.optional = True  # cythonize() resets it
     return built
 
 

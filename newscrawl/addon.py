@@ -1,4 +1,4 @@
-"""The add-on: everything switched on by one line of a project's settings."""
+"""Scrapy add-on: enables newscrawl with one line of a project's settings."""
 
 from __future__ import annotations
 
@@ -24,28 +24,26 @@ from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-#: Early among item pipelines: validation and storage want to see articles, not pages.
+#: Before the project's pipelines, so that validation and storage receive articles instead of pages.
 PIPELINE_PRIORITY = 300
-#: Behind that, before what stores articles.
 NEARDUP_PRIORITY = 350
-#: Among downloader middlewares: pages come unpacked (590), redirected (600) and retried (550).
+#: Responses arrive decompressed (590), retried (550) and redirected (600).
 STYLESHEETS_PRIORITY = 545
-#: First of all: no request passes it by.
+#: Before all other downloader middlewares, so that every request is checked.
 SAFETY_PRIORITY = 20
-#: Before the retries (550), which would ask again at once.
+#: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
-#: Behind all others: as the site sent it.
+#: Next to the downloader: responses are archived as received.
 WARC_PRIORITY = 990
-#: Next to the engine: it sees what all others leave.
+#: Next to the engine, so that it sees the requests and items that all others let through.
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
 CSV_EXPORTER = "newscrawl.exporters.SafeCsvItemExporter"
 HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
-DOWNLOADER = "newscrawl.crawl.network.downloader.Downloader"
-#: Scrapy's defaults that a crawl of the open web had better not have.
+#: Replacements of Scrapy's defaults for crawls of the open web.
 SAFE_SETTINGS = {
-    "DOWNLOADER": DOWNLOADER,
+    "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": True,
     "TELNETCONSOLE_ENABLED": False,
@@ -53,15 +51,15 @@ SAFE_SETTINGS = {
 
 
 class Addon:
-    """Switches on article extraction, style sheets, safety and politeness, Parquet feeds.
+    """Enables article extraction, style sheets, safety, politeness, and Parquet and CSV feeds.
 
-    ``ADDONS = {"newscrawl.Addon": 500}``. Near-duplicates too, where the project sets
-    ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file; with ``NEWSCRAWL_FRONTIER_ENABLED`` a
-    scheduler that loses nothing. Parquet needs pyarrow. What the project's settings say goes before; ``docs/guide/safety.md`` has what each part does and its switch.
+    ``ADDONS = {"newscrawl.Addon": 500}``. ``NEWSCRAWL_NEARDUP_ENABLED = True`` adds near-duplicate
+    detection, ``NEWSCRAWL_FRONTIER_ENABLED = True`` the crash-safe scheduler. Project settings
+    take precedence.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add pipelines, middlewares and feed exporters to *settings*, unless they are there."""
+        """Add the components that the project has not configured itself to *settings*."""
         _add(settings, "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY)
         if settings.getbool("NEWSCRAWL_NEARDUP_ENABLED"):
             _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
@@ -74,7 +72,7 @@ class Addon:
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
         _add(settings, "EXTENSIONS", HideSecrets, 0)
-        # Both stand aside unless a setting names their folder.
+        # Both are disabled unless their folder setting is set.
         _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
         for name, value in SAFE_SETTINGS.items():
@@ -92,15 +90,15 @@ def _add(settings: BaseSettings, name: str, component: type, priority: int) -> N
 
 
 def _fill(settings: BaseSettings, name: str, ours: dict[str, str]) -> None:
-    """Add *ours* to the dictionary *name*; what the project has there stays."""
+    """Add the entries *ours* to the dictionary setting *name*; the project's entries win."""
     settings.set(name, ours | settings.getdict(name), settings.getpriority(name) or 0)
 
 
-def _replace(settings: BaseSettings, theirs: type, ours: type) -> None:
-    """Put *ours* in the place of Scrapy's *theirs*, unless the project lists that itself."""
-    if theirs in map(load_object, settings.getdict(_MIDDLEWARES)):
+def _replace(settings: BaseSettings, original: type, replacement: type) -> None:
+    """Replace a middleware of Scrapy, unless the project lists it itself."""
+    if original in map(load_object, settings.getdict(_MIDDLEWARES)):
         return
     base = settings.getdict(f"{_MIDDLEWARES}_BASE")
-    (priority,) = (number for path, number in base.items() if load_object(path) is theirs)
-    settings.set_in_component_priority_dict(_MIDDLEWARES, theirs, None)
-    _add(settings, _MIDDLEWARES, ours, priority)
+    (priority,) = (number for path, number in base.items() if load_object(path) is original)
+    settings.set_in_component_priority_dict(_MIDDLEWARES, original, None)
+    _add(settings, _MIDDLEWARES, replacement, priority)

@@ -1,7 +1,7 @@
-"""The library's defaults: every ``NEWSCRAWL_*`` setting, with the reason for its value.
+"""Defaults of all ``NEWSCRAWL_*`` settings, each with its unit and the reason for its value.
 
-Components read settings through :func:`setting`, so that they work in a project that has
-never heard of them. ``docs/reference/settings.md`` is the reference.
+Components read settings with :func:`setting`, so they also work in a project that sets none of
+them. ``docs/reference/settings.md`` describes each setting in full.
 """
 
 from __future__ import annotations
@@ -11,161 +11,176 @@ from typing import Any
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-#: Sections by subject, names in alphabetical order within each.
+#: Sections by subject; names in alphabetical order within each section.
 DEFAULTS: dict[str, Any] = {
     # --- Extraction: NewsExtractPipeline ---
-    # Beside paragraphs and headings; captions tell of their pictures, tables stand beside the text.
+    # Parts of the body besides paragraphs and headings. Also available: captions and tables.
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
-    # Where the pipeline finds the charset of the HTTP header, if the item holds it.
+    # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
-    # Where it finds when the page was fetched.
+    # Item field with the time at which the page was fetched.
     "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
-    # Our field name -> theirs, for items that are filled; a name not listed stays the same.
+    # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field. Fields that
+    # are not listed keep their names.
     "NEWSCRAWL_FIELDS": {},
-    # Where it finds the page, bytes or text.
+    # Item field with the page, as bytes (recommended) or str.
     "NEWSCRAWL_HTML_FIELD": "html",
-    # Kinds of page that are articles; an index page is not.
+    # Kinds of pages to keep; "index" and "other" are dropped. "live:0.8" also requires a minimum
+    # confidence.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
-    # The best of all fields; "nce" needs no trained model, "cardoso" is the published pipeline.
+    # "newscrawl" scores best on all fields; "nce" needs no trained model; "coreex", "econ" and
+    # "cardoso" are the published methods.
     "NEWSCRAWL_METHOD": "newscrawl",
-    # Below this many characters (weighted: a CJK character is 2.5) there is no story to read:
-    # cookie walls, teasers, error pages. 0 keeps everything.
+    # Minimum length of a body, in characters (a CJK character counts 2.5). Shorter pages are mostly
+    # cookie walls, teasers and error pages. 0 keeps all pages.
     "NEWSCRAWL_MIN_BODY": 100,
-    # "article" yields newscrawl.Article, "fill" fills the item that came, "zyte" yields
-    # zyte_common_items.Article.
+    # "article" returns newscrawl.Article, "fill" fills the fields of the spider's item, "zyte"
+    # returns zyte_common_items.Article.
     "NEWSCRAWL_OUTPUT": "article",
-    # The page is some hundred times the article: it does not belong in a feed.
+    # Remove the page from the item: it is about a hundred times as large as the article.
     "NEWSCRAWL_REMOVE_HTML": True,
-    # Where a filled item is told how it went, if it can hold the field.
+    # Item field for the outcome ("article", "too_short", "failed/timeout", ...), set if the item
+    # has it and NEWSCRAWL_OUTPUT is "fill".
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
-    # Where the pipeline finds the page's URL.
+    # Item field with the URL of the page.
     "NEWSCRAWL_URL_FIELD": "url",
     # --- Crawl state: LeaseScheduler ---
-    # Seconds. A crash makes a crawl do again what it did in this time; each commit waits for the
-    # disk, in a thread.
+    # Seconds between two commits. A crawl that is killed repeats the requests of this time.
     "NEWSCRAWL_CHECKPOINT": 0.5,
-    # The add-on leaves the project's scheduler in place unless this is True.
+    # The add-on replaces the project's scheduler only if this is True.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
-    # Requests in memory, some 1 KB each; the others wait in the file.
+    # Requests in memory, about 1 KB each; the others stay in the state file.
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
-    # False begins anew where the last crawl did not finish.
+    # False discards the requests of an unfinished crawl instead of resuming it.
     "NEWSCRAWL_RESUME": True,
-    # File of the crawl's state, from the project's data directory; "%(name)s" is the spider.
-    # "" keeps it in memory: who keeps files says so.
+    # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
+    # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
-    # Share of the shorter story's shingles in the longer one; 0 takes what the sketch is tuned to.
+    # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
+    # threshold that the sketch was tuned for.
     "NEWSCRAWL_NEARDUP_CONTAINMENT": 0.0,
-    # True drops all but the first article of a cluster; what a copy adds is then lost.
+    # True drops all but the first article of a cluster, with any details that a copy adds.
     "NEWSCRAWL_NEARDUP_DROP": False,
-    # Who lists the pipeline wants it. The add-on lists it where the project sets this to True.
+    # False disables the pipeline. The add-on adds the pipeline only if a project sets True.
     "NEWSCRAWL_NEARDUP_ENABLED": True,
-    # Clusters go on from crawl to crawl in this file; "" keeps them in memory.
+    # Path of the index file, which later crawls extend. "" keeps the index in memory.
     "NEWSCRAWL_NEARDUP_INDEX": "newscrawl-neardup.sqlite",
-    # Tuned on clusters of copied, cut and edited news; "spotsigs" is the published one.
+    # "fracminhash" is tuned for copied, shortened and edited news; "spotsigs" is the published
+    # method of that name.
     "NEWSCRAWL_NEARDUP_SKETCH": "fracminhash",
-    # Hours. The furthest copies of 949 of Reuters' stories were 30 apart; 0 compares all.
+    # Hours between the publication of two articles that are compared. Copies of agency stories
+    # appear within 30 hours. 0 compares all articles.
     "NEWSCRAWL_NEARDUP_WINDOW": 72.0,
     # --- Raw pages: WarcMiddleware ---
-    # Folder of WARC archives; "" keeps no pages.
+    # Folder for WARC archives; "" writes none.
     "NEWSCRAWL_WARC": "",
-    # MB, packed, after which a new archive is begun: what Common Crawl's news archives have.
+    # MB, compressed, after which a new archive is started, as in Common Crawl. 0 sets no limit.
     "NEWSCRAWL_WARC_SIZE": 1024,
     # --- Segments: SegmentWriter ---
-    # Folder of feeds that survive a crash; "" writes none. Needs the crawl's state.
+    # Folder for crash-safe output files; "" writes none. Requires the LeaseScheduler.
     "NEWSCRAWL_SEGMENTS": "",
-    # "jsonlines" needs nothing, "parquet" pyarrow.
+    # "jsonlines", or "parquet" (requires pyarrow).
     "NEWSCRAWL_SEGMENT_FORMAT": "jsonlines",
-    # Some MB of articles: worth a file, and few enough to be in memory.
+    # Items in a segment: a few MB, small enough to be held in memory.
     "NEWSCRAWL_SEGMENT_ITEMS": 1000,
-    # Seconds that an item waits at most before a smaller segment is written.
+    # Seconds after which a smaller segment is written. 0 writes it only when the crawl ends.
     "NEWSCRAWL_SEGMENT_SECONDS": 300.0,
     # --- Safety and politeness ---
-    # Host names, addresses and networks that may be asked though they are not of the public
-    # internet. Nobody's are: a page of the open web could lead there.
+    # Host names, IP addresses and networks that are allowed besides the public internet. Empty,
+    # because any public page may link or redirect to a private address.
     "NEWSCRAWL_ALLOWED_ADDRESSES": [],
-    # Seconds between two requests that overload may bring a domain to; more is a site that is down.
+    # Maximum delay in seconds between two requests to an overloaded domain.
     "NEWSCRAWL_BACKOFF_DELAY": 60.0,
-    # Seconds. A longer Crawl-delay is cut to this: at a minute a request a day has 1,440.
+    # Maximum Crawl-delay in seconds; longer ones are shortened to it. At one request a minute a
+    # day has 1,440 requests.
     "NEWSCRAWL_CRAWL_DELAY": 60.0,
-    # True leaves cells of CSV feeds that a spreadsheet would take for formulas as they are.
+    # True leaves cells of CSV feeds unescaped that a spreadsheet would run as formulas.
     "NEWSCRAWL_CSV_FORMULAS": False,
-    # False shows users, passwords, tokens and signatures in the log's URLs.
+    # False logs URLs with their users, passwords, tokens and signatures.
     "NEWSCRAWL_LOG_SECRETS_HIDDEN": True,
-    # Delay, concurrency, Retry-After and back-off of a registered domain instead of a host.
+    # Apply delay, concurrency, Retry-After and back-off to registered domains. False uses Scrapy's
+    # slots per host, without Retry-After, Crawl-delay and NEWSCRAWL_SITE_REQUESTS.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
-    # Seconds. Who asks to wait longer (Retry-After) is left alone for that time: no crawl's
-    # requests are worth keeping in memory for a day.
+    # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
+    # time, because its pending requests would take up memory.
     "NEWSCRAWL_RETRY_AFTER": 300.0,
-    # Who lists the middleware wants it; False leaves schemes and addresses unchecked.
+    # False disables the checks of URL schemes, addresses and header counts.
     "NEWSCRAWL_SAFETY_ENABLED": True,
-    # False follows URLs that look generated without end, too; the budgets bound them.
+    # False also follows URLs that look generated without end (calendars, session ids).
     "NEWSCRAWL_TRAPS_ENABLED": True,
-    # --- Scheduled crawls: what the spider sitelist remembers of the crawls before ---
-    # Articles are put out once, updates once more. False crawls as if for the first time.
+    # --- Scheduled crawls: history of the sitelist spider ---
+    # Emit each article once, and again when it was updated. False ignores former crawls.
     "NEWSCRAWL_ONLY_NEW": True,
-    # Crawls in which a page may fail: the next one, then 1, 2 and 4 hours later at least.
+    # Crawls in which a page may fail before it is given up. It is retried in the next crawl, then
+    # after at least 1, 2 and 4 hours.
     "NEWSCRAWL_PAGE_TRIES": 5,
-    # Hours, at most, between two polls of a feed, sitemap or section page, however quiet: what
-    # comes must not have left a feed of ten entries again.
+    # Maximum hours between two polls of a feed, sitemap or section page. New entries must be seen
+    # before they drop out of a feed of ten entries.
     "NEWSCRAWL_POLL_MAX": 12.0,
-    # Hours, at least, between two polls, however busy.
+    # Minimum hours between two polls of a feed, sitemap or section page.
     "NEWSCRAWL_POLL_MIN": 0.25,
-    # Days after which a page is forgotten that nobody lists any more. 0 forgets nothing.
+    # Days after which a page that is no longer listed is removed from the history. 0 keeps all.
     "NEWSCRAWL_STATE_DAYS": 180.0,
-    # Hours after publication in which an article is looked at again, at growing intervals: news
-    # are rewritten on their first day. 0 looks once.
+    # Hours after publication in which an article is fetched again, at increasing intervals: news
+    # are edited mostly on the first day. 0 fetches each article once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     # --- Site list: scrapy crawl sitelist ---
-    # Links between the listed page and a page whose links are used: its section pages and
-    # theirs. Deeper pages are archives.
+    # Maximum number of links from the listed page to a page whose links are followed: 2 reaches
+    # its sections and their subsections. Deeper pages are mostly archives.
     "NEWSCRAWL_LINK_DEPTH": 2,
-    # Days. Sitemap entries known to be older are passed over: archives go back decades, and the
-    # news are in the last weeks. 0 takes entries of any age.
+    # Maximum age in days of a sitemap entry: sitemaps go back decades. 0 accepts any age.
     "NEWSCRAWL_MAX_AGE": 30.0,
-    # Links of a page that are looked at: home pages have up to a thousand, traps any number.
+    # Maximum number of links read from a page. Home pages have up to a thousand.
     "NEWSCRAWL_PAGE_LINKS": 1000,
-    # Seconds between two progress lines in a log.
+    # Seconds between two progress lines in the log.
     "NEWSCRAWL_PROGRESS_INTERVAL": 30.0,
-    # Feeds read on one site: a home page names its main feed and some sections'.
+    # Maximum number of feeds per site: the main feed and those of some sections.
     "NEWSCRAWL_SITE_FEEDS": 10,
-    # Article pages taken from one site, newest first: a day of a large newsroom.
+    # Maximum number of article pages per site, newest first: a day of a large newsroom.
     "NEWSCRAWL_SITE_LIMIT": 100,
-    # Requests of any kind to one site, retries and redirects included: bounds what failures, wrong
-    # guesses and traps cost.
+    # Maximum number of requests per site, retries and redirects included. Bounds the cost of
+    # failures, wrong link classifications and crawler traps.
     "NEWSCRAWL_SITE_REQUESTS": 500,
-    # Section pages found and read on one site, where sitemaps and feeds name too few articles.
+    # Maximum number of section pages per site, read if feeds and sitemaps list too few articles.
     "NEWSCRAWL_SITE_SECTIONS": 20,
-    # Sitemaps read on one site, newest first: archives are split into hundreds.
+    # Maximum number of sitemaps per site, newest first: archives have hundreds.
     "NEWSCRAWL_SITE_SITEMAPS": 20,
-    # File of the site list, or a list of URLs, where no argument names one.
+    # Path of the site list, or a list of URLs, used if no spider argument names the sites.
     "NEWSCRAWL_SITES": "",
     # --- Style sheets: StylesheetMiddleware ---
-    # Who lists the middleware wants it; False keeps it in the list and switches it off.
+    # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
-    # Timeouts, resets and server errors, none in between that went well: the host is in trouble.
+    # Consecutive failures (timeouts, resets, server errors) after which a host is skipped.
+    # 0 never skips a host.
     "NEWSCRAWL_CSS_HOST_FAILURES": 5,
-    # Bytes. The sheets of one theme were 1.8 MB together; no honest page has twice that.
+    # Maximum size in bytes of all sheets of a page, about twice the largest total observed.
     "NEWSCRAWL_CSS_PAGE_SIZE": 4 * 2**20,
-    # Sheets of one page: 95 news pages in 100 have up to 18, some themes 40.
+    # Maximum number of sheets of a page, imports included. 95 % of news pages have up to 18.
     "NEWSCRAWL_CSS_SHEETS": 32,
-    # Bytes, unpacked. The largest of 60 real sheets has 1.2 MB.
+    # Maximum size in bytes of a sheet, uncompressed. The largest sheet observed has 1.2 MB.
     "NEWSCRAWL_CSS_SHEET_SIZE": 2 * 2**20,
-    # Parsed sheets are good for as long as this file: sites change their sheets rarely.
+    # Path of the cache of parsed sheets, relative to the project's data directory. It can be kept
+    # between crawls: sheets are stored by the hash of their text.
     "NEWSCRAWL_CSS_STORE": "newscrawl-css.sqlite",
-    # MB. A parsed sheet has some 30 KB; the least used ones go first.
+    # Maximum size of the cache in MB; the least recently used sheets are removed first. A parsed
+    # sheet takes about 30 KB.
     "NEWSCRAWL_CSS_STORE_SIZE": 256,
-    # Seconds that a page waits for its sheets, and a sheet for its server. A page in the wait is
-    # in memory, so it is short against DOWNLOAD_TIMEOUT.
+    # Seconds that a page waits for its sheets, and the download timeout of a sheet. Waiting pages
+    # are held in memory, so it is shorter than DOWNLOAD_TIMEOUT.
     "NEWSCRAWL_CSS_TIMEOUT": 10.0,
     # --- Workers ---
-    # Seconds. A page of a few MB takes 1 to 2 s on a slow machine; 20 s is nobody's honest page.
+    # Seconds after which an extraction is aborted. A page of a few MB takes 1 to 2 seconds on a
+    # slow machine. 0 sets no deadline.
     "NEWSCRAWL_DEADLINE": 20.0,
-    # MB. A page of 10 MB (the download limit) needs up to 500 MB as a tree.
+    # MB that an extraction may allocate. A page of 10 MB (DOWNLOAD_MAXSIZE) needs up to 500 MB.
+    # 0 sets no limit.
     "NEWSCRAWL_MEMORY_LIMIT": 1024,
-    # One CPU is the reactor's; 0 runs tasks in a thread.
+    # Worker processes: one CPU is left to the crawl itself. 0 runs extraction in a thread,
+    # without deadline and memory limit.
     "NEWSCRAWL_WORKERS": max(1, _CPUS - 1),
-    # A new process every thousand pages costs 1 ms a page and bounds any leak of a C library.
+    # Pages after which a worker is replaced, to bound memory leaks of C libraries. 0 never
+    # replaces it.
     "NEWSCRAWL_WORKER_TASKS": 1000,
 }
 
@@ -173,7 +188,7 @@ DEFAULTS: dict[str, Any] = {
 def setting(settings: Any, name: str) -> Any:
     """Return the setting *name* of a Scrapy settings object, converted to the type of its default.
 
-    Raises ``ValueError`` naming the setting where the value does not convert, or is negative.
+    Raises ``ValueError`` naming the setting if the value cannot be converted or is negative.
     """
     default = DEFAULTS[name]
     getters: dict[type, Any] = {

@@ -74,7 +74,7 @@ class ClusterCommand(ScrapyCommand):
             raise UsageError(str(error), print_help=False) from error
 
     def _cluster(self, feeds: Sequence[str], opts: argparse.Namespace) -> list[Row]:
-        from newscrawl.feeds.cluster_tables import as_streamed, at_once  # noqa: PLC0415
+        from newscrawl.feeds.cluster_tables import cluster_one_pass, cluster_two_pass  # noqa: PLC0415
         from newscrawl.feeds.feed_rows import count_rows  # noqa: PLC0415
         from newscrawl.pipelines.pipeline_options import neardup_options  # noqa: PLC0415
 
@@ -87,18 +87,18 @@ class ClusterCommand(ScrapyCommand):
         if opts.sort:
             arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
         with progress("clustering", sum(map(count_rows, feeds))) as advance:
-            cluster = at_once if opts.two_pass else as_streamed
+            cluster = cluster_two_pass if opts.two_pass else cluster_one_pass
             return cluster(arrivals, options, advance)
 
     def _arrivals(self, feeds: Sequence[str]) -> Iterator[FeedArticle]:
         """Yield the articles of *feeds*; report skipped rows on standard error."""
         from newscrawl import clock  # noqa: PLC0415
         from newscrawl.defaults import setting  # noqa: PLC0415
-        from newscrawl.feeds.cluster_tables import ArrivalReader  # noqa: PLC0415
+        from newscrawl.feeds.cluster_tables import FeedArticleReader  # noqa: PLC0415
         from newscrawl.feeds.feed_rows import read_rows  # noqa: PLC0415
 
         assert self.settings is not None  # noqa: S101  # set before run
-        reader = ArrivalReader(setting(self.settings, "NEWSCRAWL_FIELDS"), clock.now())
+        reader = FeedArticleReader(setting(self.settings, "NEWSCRAWL_FIELDS"), clock.now())
         for feed in feeds:
             skipped = 0
             for arrival in map(reader.read, read_rows(feed, reader.columns)):
@@ -114,11 +114,11 @@ def _write(rows: Sequence[Row], opts: argparse.Namespace) -> None:
     from newscrawl.feeds.cluster_tables import (  # noqa: PLC0415
         ARTICLE_COLUMNS,
         CLUSTER_COLUMNS,
-        clusters,
+        cluster_rows,
     )
     from newscrawl.feeds.feed_rows import write_rows  # noqa: PLC0415
 
-    found = list(clusters(rows))
+    found = list(cluster_rows(rows))
     write_rows(opts.articles, rows, ARTICLE_COLUMNS)
     if opts.clusters:
         write_rows(opts.clusters, found, CLUSTER_COLUMNS)

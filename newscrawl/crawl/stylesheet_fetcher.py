@@ -1,4 +1,4 @@
-"""Style sheets of a crawl: each fetched and read once, however many pages share it."""
+"""Style sheet downloads of a crawl: each URL is fetched and parsed once for all pages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.project import data_path
 
 from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import addresses_of, all_global, written_address
-from newscrawl.crawl.network.refused import RefusedError
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.css.sheet_links import sheet_url
@@ -29,87 +29,39 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
 TASK = "newscrawl.crawl.workers.tasks:parse_stylesheet"
 
-#: meta key: :data:`SHEET` marks requests for style sheets, False a page that needs none
+#: meta key: :data:`SHEET` for requests for style sheets, False to fetch no sheets for a page
 META = "newscrawl_css"
 SHEET = "sheet"
-#: meta key of such requests: URL of the page, or sheet, that asks
-ASKING = "newscrawl_css_asking"
+#: meta key of requests for style sheets: URL of the page or sheet that refers to it
+REFERRER_URL = "newscrawl_css_referrer"
 
-#: Sheets of which the crawl remembers that it has them, or that it cannot have them.
-REMEMBERED = 20_000
-#: a linked sheet's imports, and theirs
+#: URLs whose result (success or failure) is cached
+MAX_CACHED = 20_000
+#: levels of ``@import`` below a linked sheet
 IMPORT_DEPTH = 2
-_REDIRECTS = 3
-# How the page itself was asked for: a sheet must not go around the proxy.
+_MAX_REDIRECTS = 3
+# Meta keys of the page's request: sheets use the same proxy.
 _INHERITED = ("proxy", "_auth_proxy", "bindaddress")
-# What says that the host, and not this one sheet, is in trouble; and any 5xx.
-_HOST_TROUBLE = frozenset({"timeout", "dns", "connection", "truncated", "http_403", "http_429"})
+# Failures that concern the host instead of a single sheet; any 5xx does, too.
+_HOST_FAILURES = frozenset({"timeout", "dns", "connection", "truncated", "http_403", "http_429"})
 
 
 class SheetError(Exception):
-    """There is no such sheet to be had; ``reason`` is what the stats count it under."""
+    """The sheet is not available; ``reason`` is its name in the stats."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-class SheetRefusedError(SheetError):
-    """A sheet that is not asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class SheetOptions:
-    """What style sheets may cost; ``docs/reference/settings.md`` has each setting."""
-
-    #: seconds that a page waits, and that a sheet's transfer may take
-    timeout: float
-    #: sheets of a page, imports included
-    sheets: int
-    #: bytes of a sheet, unpacked
-    sheet_size: int
-    #: bytes of a page's sheets together
-    page_size: int
-    #: failures without success after which a host is left alone
-    host_failures: int
-    #: requests at a time to one host
-    host_requests: int
-    #: requests at a time
-    requests: int
-    #: file of the parsed sheets
-    store: str
-    #: MB
-    store_size: int
-
-    @classmethod
-    def read(cls, settings: BaseSettings) -> Self:
-        """Return the options that *settings* give; raise ``ValueError`` naming what is wrong."""
-        # To Scrapy a sheet, and its host's robots.txt, are two of CONCURRENT_REQUESTS: half of these
-        # stay with the pages, should all sheets hang. Where that is none, sheets had better hang
-        # together than in turn.
-        requests = settings.getint("CONCURRENT_REQUESTS") // 4 or REMEMBERED
-        return cls(
-            timeout=setting(settings, "NEWSCRAWL_CSS_TIMEOUT"),
-            sheets=setting(settings, "NEWSCRAWL_CSS_SHEETS"),
-            sheet_size=setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE"),
-            page_size=setting(settings, "NEWSCRAWL_CSS_PAGE_SIZE"),
-            host_failures=setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES"),
-            host_requests=max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")),
-            requests=requests,
-            store=str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
-            store_size=setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """The page, or sheet, that asks for a sheet."""
+    """The page or sheet that refers to a sheet."""
 
     url: str
     meta: Mapping[str, Any]
@@ -117,33 +69,34 @@ class Referrer:
 
     @classmethod
     def of(cls, request: Request, url: str) -> Self:
-        """Return the page at *url* that was fetched by *request*."""
+        """Return the page or sheet at *url*, the response to *request*."""
         meta = {name: request.meta[name] for name in _INHERITED if name in request.meta}
-        if "_scheme_proxy" in request.meta:  # of the environment, which knows its exceptions
+        if "_scheme_proxy" in request.meta:  # set from the environment for each request anew
             meta = {}
         authorization = request.headers.get("Proxy-Authorization") if meta else None
-        if site := request.meta.get("newscrawl_site"):  # whose budget pays
+        if site := request.meta.get("newscrawl_site"):  # counts towards its request budget
             meta["newscrawl_site"] = site
         return cls(url, meta, authorization)
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedSheet:
-    """A sheet that was read, its rules in the store."""
+    """A sheet that was parsed and stored."""
 
-    #: where it came from, after redirects, and how
+    #: the sheet itself (URL after redirects), as the referrer of its imports
     referrer: Referrer
+    #: key in the store
     hash: str
     #: bytes
     size: int
-    #: what its ``@import`` rules say
+    #: URLs of its ``@import`` rules, as written
     imports: list[str]
 
 
 @dataclass(slots=True)
 class _Host:
-    turns: asyncio.Semaphore
-    #: since the last success
+    slots: asyncio.Semaphore
+    #: failures since the last success
     failures: int = 0
 
 
@@ -151,37 +104,52 @@ SheetTask = asyncio.Task[FetchedSheet | None]
 
 
 class SheetFetcher:
-    """Fetches sheets through Scrapy's downloader and has workers read them.
+    """Fetches sheets through Scrapy's downloader and parses them in workers.
 
-    A task for each URL, shared by all who ask; a URL that failed is not asked for again.
+    Pages share one task per URL. A URL that failed is not requested again.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.options = SheetOptions.read(crawler.settings)
+        settings = crawler.settings
+        #: maximum number of sheets of a page, imports included
+        self.max_sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS")
+        #: arguments of worker tasks that use the store of parsed sheets
+        self.store = {
+            "store": str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
+            "store_size": setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
+        }
+        self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
+        self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
+        self._max_page_size = setting(settings, "NEWSCRAWL_CSS_PAGE_SIZE")
+        self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
+        self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
+        # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
+        # left for pages. Below 4 there is no limit, since sheets that time out in turn take longer.
+        requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
+        self._slots = asyncio.Semaphore(requests)
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
         self._stats = crawler.stats
         self._tasks: OrderedDict[str, SheetTask] = OrderedDict()
         self._running: set[SheetTask] = set()
-        self._turns = asyncio.Semaphore(self.options.requests)
         self._hosts: dict[str, _Host] = {}
         self._global: dict[str, bool] = {}
-        self._referers = crawler.settings.getbool("REFERER_ENABLED")
+        self._referers = settings.getbool("REFERER_ENABLED")
         crawler.signals.connect(self.close, signals.spider_closed)
 
     def start(self, urls: Iterable[str], request: Request, page: str) -> None:
-        """Begin to fetch *urls*, the sheets of *page* that *request* fetched. Does not wait."""
+        """Start to fetch *urls*, the sheets of the URL *page*, the response to *request*."""
         referrer = Referrer.of(request, page)
         for url in urls:
             self._task(url, referrer)
 
     async def collect(self, urls: Iterable[str]) -> dict[str, str]:
-        """Return URL -> hash of the sheets at *urls* that were started, and of their imports.
+        """Return the hashes of the started sheets at *urls* and of their imports, by URL.
 
-        Waits for at most the timeout; what is missing then, or cannot be had, is left out.
-        An import's URL is the one that the importing sheet's URL, as linked, makes of it.
+        Waits for the timeout at most; sheets that failed or are not complete then are left out.
+        Imports are resolved against the URL of their sheet as linked, before redirects.
         """
-        deadline = asyncio.get_running_loop().time() + self.options.timeout
+        deadline = asyncio.get_running_loop().time() + self._timeout
         linked = {url: task for url in urls if (task := self._tasks.get(url))}
         arrived = await self._arrived(linked, deadline)
         found = self._affordable({}, arrived)
@@ -191,22 +159,21 @@ class SheetFetcher:
         return {url: sheet.hash for url, sheet in found.items()}
 
     async def admit(self, request: Request) -> None:
-        """Raise :class:`SheetRefusedError` for a sheet that its page must not lead us to.
+        """Raise :class:`RefusedError` if a public page refers to a sheet at a private address.
 
-        That is one at an address that is not of the public internet, where the page's is: as in
-        browsers (Private Network Access). Redirects pass here, too.
+        Browsers do the same (Private Network Access). Redirects are checked, too.
         """
-        host, page = urlsplit(request.url).hostname, urlsplit(request.meta[ASKING]).hostname
+        host, page = urlsplit(request.url).hostname, urlsplit(request.meta[REFERRER_URL]).hostname
         if not host or host == page:
             return
         proxied = "proxy" in request.meta
         if not await self._is_global(host, proxied=proxied) and await self._is_global(
             page or "", proxied=proxied
         ):
-            raise SheetRefusedError("address")
+            raise RefusedError("address")
 
     async def _is_global(self, host: str, *, proxied: bool) -> bool:
-        """Return whether *host* is not known to be private; names are a proxy's to resolve."""
+        """Return whether *host* has no private address; with a proxy names are not resolved."""
         known = self._global.get(host)
         if known is None:
             written = written_address(host)
@@ -217,7 +184,7 @@ class SheetFetcher:
         return known
 
     async def close(self) -> None:
-        """End what is still under way."""
+        """Cancel active downloads."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -225,21 +192,26 @@ class SheetFetcher:
     async def _arrived(
         self, wanted: Mapping[str, SheetTask], deadline: float
     ) -> dict[str, FetchedSheet]:
-        """Return what *wanted* tasks give until *deadline*. Does not cancel: others wait, too."""
+        """Return the sheets of *wanted* that are complete by *deadline*; cancels no shared task."""
         if pending := {task for task in wanted.values() if not task.done()}:
-            left = max(0, deadline - asyncio.get_running_loop().time())
-            _, late = await asyncio.wait(pending, timeout=left)
+            timeout = max(0, deadline - asyncio.get_running_loop().time())
+            _, late = await asyncio.wait(pending, timeout=timeout)
             self._count("late_count", len(late))
-        done = {url: task.result() for url, task in wanted.items() if _succeeded(task)}
-        return {url: sheet for url, sheet in done.items() if sheet}
+        finished = {url: task for url, task in wanted.items() if task.done()}
+        return {
+            url: sheet
+            for url, task in finished.items()
+            if not task.cancelled() and (sheet := task.result())
+        }
 
     def _affordable(
         self, found: Mapping[str, FetchedSheet], arrived: Mapping[str, FetchedSheet]
     ) -> dict[str, FetchedSheet]:
+        """Return the sheets in *arrived* that fit into the page's limit of bytes."""
         size = sum(sheet.size for sheet in found.values())
         kept = {}
         for url, sheet in arrived.items():
-            if size + sheet.size > self.options.page_size:
+            if size + sheet.size > self._max_page_size:
                 self._count("refused_count/page_size")
                 continue
             size += sheet.size
@@ -249,14 +221,14 @@ class SheetFetcher:
     def _imports(
         self, found: Mapping[str, FetchedSheet], arrived: Mapping[str, FetchedSheet]
     ) -> dict[str, SheetTask]:
-        """Return the tasks of what *arrived* sheets import, within the sheets of a page."""
+        """Return the tasks of the imports of *arrived*, within the page's limit of sheets."""
         tasks: dict[str, SheetTask] = {}
         for url, sheet in arrived.items():
             for href in sheet.imports if url in found else ():
                 name, source = sheet_url(href, url), sheet_url(href, sheet.referrer.url)
                 if not name or not source or name in found or name in tasks:
                     continue
-                if len(found) + len(tasks) >= self.options.sheets:
+                if len(found) + len(tasks) >= self.max_sheets:
                     self._count("refused_count/page_sheets")
                 else:
                     tasks[name] = self._task(source, sheet.referrer)
@@ -269,56 +241,56 @@ class SheetFetcher:
             self._count("shared_count")
             return task
         task = asyncio.create_task(self._fetch(url, referrer), name=f"newscrawl sheet {url}")
-        self._running.add(task)  # the loop itself holds tasks weakly
+        self._running.add(task)  # the event loop only keeps weak references
         task.add_done_callback(self._running.discard)
         self._tasks[url] = task
-        if len(self._tasks) > REMEMBERED:
+        if len(self._tasks) > MAX_CACHED:
             self._tasks.popitem(last=False)
         return task
 
     async def _fetch(self, url: str, referrer: Referrer) -> FetchedSheet | None:
         try:
             return await self._read(await self._download(url, referrer))
-        except Exception as error:  # noqa: BLE001  # of any middleware: a sheet is never worth a page
+        except Exception as error:  # noqa: BLE001  # any middleware's: a page is kept without its sheet
             reason = _reason(error)
-            refused = isinstance(error, SheetRefusedError | RefusedError)
+            refused = isinstance(error, RefusedError)
             self._count(f"{'refused' if refused else 'failed'}_count/{reason}")
-            logger.info("No style sheet (%s): %s", reason, url)
+            logger.info("Could not fetch style sheet (%s): %s", reason, url)
             return None
 
     async def _download(self, url: str, referrer: Referrer) -> Response:
         host = self._host(url)
-        async with host.turns, self._turns:
-            if self.options.host_failures and host.failures >= self.options.host_failures:
-                raise SheetRefusedError("host_failures")
+        async with host.slots, self._slots:
+            if 0 < self._max_host_failures <= host.failures:
+                raise RefusedError("host_failures")
             self._count("requested_count")
             try:
                 response = await self._crawler.engine.download_async(self._request(url, referrer))
                 _check(response)
             except Exception as error:
-                host.failures += _is_host_trouble(error)
+                host.failures += _is_host_failure(error)
                 raise
             host.failures = 0
             return response
 
     def _host(self, url: str) -> _Host:
-        """Return the host of *url*; raise :class:`SheetRefusedError` if nobody is to be asked."""
+        """Return the host of *url*; raise :class:`RefusedError` for an invalid URL."""
         if urlsplit(url).scheme not in {"http", "https"}:
-            raise SheetRefusedError("scheme")
+            raise RefusedError("scheme")
         try:
             key = site_key(url)
             key.encode("idna")
-        except ValueError:  # no number for a port, no name for a host
+        except ValueError:  # invalid port or host name
             key = ""
         if not key:
-            raise SheetRefusedError("url")
+            raise RefusedError("url")
         if key not in self._hosts:
-            self._hosts[key] = _Host(asyncio.Semaphore(self.options.host_requests))
+            self._hosts[key] = _Host(asyncio.Semaphore(self._host_requests))
         return self._hosts[key]
 
     def _request(self, url: str, referrer: Referrer) -> Request:
         headers: dict[str, str | bytes] = {"Accept": "text/css,*/*;q=0.1"}
-        policy = StrictOriginWhenCrossOriginPolicy()  # the browsers' default
+        policy = StrictOriginWhenCrossOriginPolicy()  # the default of browsers
         if self._referers and (referer := policy.referrer(referrer.url, url)):
             headers["Referer"] = referer
         if referrer.proxy_authorization:
@@ -329,15 +301,15 @@ class SheetFetcher:
             headers=headers,
             meta={
                 META: SHEET,
-                ASKING: referrer.url,
-                "allow_offsite": True,  # sheets are on other domains than pages
+                REFERRER_URL: referrer.url,
+                "allow_offsite": True,  # sheets are often on other domains
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,
                 "dont_retry": True,
-                "download_maxsize": self.options.sheet_size,
-                "download_timeout": self.options.timeout,
+                "download_maxsize": self._max_sheet_size,
+                "download_timeout": self._timeout,
                 "download_warnsize": 0,
-                "redirect_ttl": _REDIRECTS,
+                "redirect_ttl": _MAX_REDIRECTS,
                 **referrer.meta,
             },
         )
@@ -347,8 +319,7 @@ class SheetFetcher:
             TASK,
             response.body,
             encoding=header_charset(response.headers.get("Content-Type")),
-            store=self.options.store,
-            store_size=self.options.store_size,
+            **self.store,
         )
         self._count("fetched_count")
         self._count("fetched_bytes", len(response.body))
@@ -357,26 +328,22 @@ class SheetFetcher:
         referrer = Referrer.of(response.request, response.url)  # type: ignore[arg-type]
         return FetchedSheet(referrer, plain["hash"], len(response.body), plain["imports"])
 
-    def _count(self, what: str, number: int = 1) -> None:
+    def _count(self, name: str, number: int = 1) -> None:
         if number:
-            self._stats.inc_value(f"newscrawl/css/{what}", number)
+            self._stats.inc_value(f"newscrawl/css/{name}", number)
 
 
 def _reason(error: Exception) -> str:
     return error.reason if isinstance(error, SheetError) else failure_reason(error)
 
 
-def _is_host_trouble(error: Exception) -> bool:
+def _is_host_failure(error: Exception) -> bool:
     reason = _reason(error)
-    return reason in _HOST_TROUBLE or reason.startswith("http_5")
-
-
-def _succeeded(task: SheetTask) -> bool:
-    return task.done() and not task.cancelled()
+    return reason in _HOST_FAILURES or reason.startswith("http_5")
 
 
 def _check(response: Response) -> None:
-    """Raise :class:`SheetError` for what browsers would not take for a style sheet."""
+    """Raise :class:`SheetError` for a response that browsers do not use as a style sheet."""
     if response.status != 200:
         raise SheetError(f"http_{response.status}")
     header = (response.headers.get("Content-Type") or b"").decode("latin-1")

@@ -1,7 +1,7 @@
-"""Parquet feeds: ``ParquetItemExporter`` for ``FEED_EXPORTERS`` (optional: ``newscrawl[parquet]``).
+"""Parquet exporter for ``FEED_EXPORTERS`` (extra ``newscrawl[parquet]``).
 
-Articles get the columns of :data:`ARTICLE_COLUMNS`. Other items get columns inferred from the
-first row group, and a last column ``_other`` (JSON) for what a later row holds beside them.
+Articles have the columns :data:`ARTICLE_COLUMNS`. For other items the columns are inferred from the
+first row group; a last column ``_other`` (JSON) has the values that do not fit these.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ try:
     import pyarrow as pa
     from pyarrow import parquet
 except ImportError as error:
-    # Scrapy loads the exporters of all formats, and passes over those that say this;
-    # the pipeline refuses to start for a feed that needs it.
-    raise NotConfigured("Parquet feeds need pyarrow") from error
+    # Scrapy loads the exporters of all formats and skips those that raise this. The pipeline checks
+    # FEEDS for formats that need it.
+    raise NotConfigured("Parquet feeds require pyarrow") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ Row = dict[str, Any]
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 _EVIDENCE = pa.struct([("source", pa.string()), ("confidence", pa.float64())])
-#: Columns of articles. A day is its midnight and a time without zone is taken as UTC; the
-#: ``_iso`` columns keep what the page gave: ``2026-01-31``, ``2026-01-31T23:30:00+09:00``.
+#: Columns of articles. Timestamps are midnight for a day and UTC for a time without zone; the
+#: ``_iso`` columns have the original value: ``2026-01-31``, ``2026-01-31T23:30:00+09:00``.
 ARTICLE_COLUMNS: dict[str, Any] = {
     "url": pa.string(),
     "canonical_url": pa.string(),
@@ -55,17 +55,17 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "fetched_at": _INSTANT,
     "evidence": pa.map_(pa.string(), _EVIDENCE),
     "flags": pa.list_(pa.string()),
-    "cluster": pa.string(),  # JSON: its layout is NearDuplicatePipeline's
+    "cluster": pa.string(),  # JSON, as set by NearDuplicatePipeline
 }
-#: Column for what the inferred columns cannot hold.
+#: Column for values that do not fit the inferred columns.
 OTHER = "_other"
-#: Items in a row group, and the bytes of text after which a group is written earlier.
+#: Items in a row group, and bytes of text after which a smaller group is written.
 GROUP_ROWS = 1000
 GROUP_BYTES = 32 * 2**20
 
-_REFUSED = (pa.ArrowException, OverflowError, TypeError, ValueError)
-_LISTED = (str, bytes, bool, int, float, type(None))
-_SCALARS = (*_LISTED, date, Decimal)
+_CONVERSION_ERRORS = (pa.ArrowException, OverflowError, TypeError, ValueError)
+_LIST_VALUES = (str, bytes, bool, int, float, type(None))
+_SCALARS = (*_LIST_VALUES, date, Decimal)
 
 
 class _JsonEncoder(ScrapyJSONEncoder):
@@ -77,11 +77,11 @@ _json = _JsonEncoder(ensure_ascii=False).encode
 
 
 class ParquetItemExporter(BaseItemExporter):
-    """Writes items to *file* as Parquet, a row group at a time.
+    """Writes items to *file* as Parquet, one row group at a time.
 
-    *compression* is one of pyarrow's (``zstd``, ``snappy``, ``gzip``, ``none``). What waits in
-    memory is at most *group_rows* items, or about *group_bytes* bytes. A Parquet file is
-    readable only once it is finished; batches bound what a crash can take.
+    *compression* is a codec of pyarrow (``zstd``, ``snappy``, ``gzip``, ``none``). Up to *group_rows*
+    items, or about *group_bytes* bytes, are held in memory. A Parquet file is only readable once it
+    is finished; ``FEED_EXPORT_BATCH_ITEM_COUNT`` limits the loss of a crash.
     """
 
     def __init__(
@@ -104,20 +104,21 @@ class ParquetItemExporter(BaseItemExporter):
         self._writer: Any = None
 
     def export_item(self, item: Any) -> None:
-        """Take *item*; raise ``TypeError`` for a foreign item among articles, or the reverse."""
+        """Add *item*; raise ``TypeError`` if the feed mixes articles and other items."""
         is_article = isinstance(item, Article)
         if self._of_articles is None:
             self._of_articles = is_article
         if self._of_articles != is_article:
             raise TypeError(
-                f"{type(item).__name__} does not fit the items before it in this Parquet feed: "
-                "give each its own feed, by item_classes in FEEDS"
+                f"{type(item).__name__} does not fit the other items in this Parquet feed; "
+                "use one feed per item class (item_classes in FEEDS)"
             )
         values = self.get_serialized_fields(article_row(item) if is_article else item)
-        self._add(dict(values) if is_article else {name: plain(value) for name, value in values})
+        row = dict(values) if is_article else {name: column_value(value) for name, value in values}
+        self._add(row)
 
     def finish_exporting(self) -> None:
-        """Write what waits, and the footer; a feed without items has the columns of articles."""
+        """Write pending rows and the footer; an empty feed has the columns of articles."""
         self._flush()
         self._writer.close()
 
@@ -145,7 +146,7 @@ class ParquetItemExporter(BaseItemExporter):
 
 
 def article_row(article: Article) -> Row:
-    """Return the values of :data:`ARTICLE_COLUMNS`."""
+    """Return the values of :data:`ARTICLE_COLUMNS` for *article*."""
     row = article.to_dict()
     for name in ("date", "date_modified"):
         row[f"{name}_iso"] = row[name]
@@ -157,7 +158,7 @@ def article_row(article: Article) -> Row:
 
 
 def _instant(moment: date | None) -> datetime | None:
-    """Return midnight for a day; a time without zone as UTC."""
+    """Return *moment* as an aware datetime: midnight for a day, UTC for a time without zone."""
     if moment is None:
         return None
     if not isinstance(moment, datetime):
@@ -165,11 +166,11 @@ def _instant(moment: date | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def plain(value: Any) -> Any:
-    """Return *value* as a column can hold it: scalars and lists of them; the rest as JSON."""
+def column_value(value: Any) -> Any:
+    """Return scalars and lists of scalars as they are, any other *value* as JSON."""
     if isinstance(value, _SCALARS):
         return value
-    if isinstance(value, list | tuple | set) and all(isinstance(v, _LISTED) for v in value):
+    if isinstance(value, list | tuple | set) and all(isinstance(v, _LIST_VALUES) for v in value):
         return list(value)
     return _json(value)
 
@@ -185,10 +186,10 @@ def inferred_schema(rows: Iterable[Row]) -> Any:
 
 
 def _inferred_type(values: list[Any]) -> Any:
-    """Return the type of *values*; text where they are of several types or all unknown."""
+    """Return the common type of *values*; string if there is none or all are None."""
     try:
         found = pa.array(values).type
-    except _REFUSED:
+    except _CONVERSION_ERRORS:
         return pa.string()
     if pa.types.is_null(found) or not all(_same_kind(value, found) for value in values):
         return pa.string()
@@ -198,7 +199,7 @@ def _inferred_type(values: list[Any]) -> Any:
 
 
 def _same_kind(value: Any, column_type: Any) -> bool:
-    """Return False for what pyarrow would turn into another moment: numbers, lost zones or times."""
+    """Return False if pyarrow would convert *value* to another time: numbers, zones, lost times."""
     if value is None or not pa.types.is_temporal(column_type):
         return True
     if isinstance(value, datetime) and pa.types.is_timestamp(column_type):
@@ -207,7 +208,7 @@ def _same_kind(value: Any, column_type: Any) -> bool:
 
 
 def to_table(rows: list[Row], schema: Any) -> Any:
-    """Return *rows* as a table of *schema*; what does not fit goes into :data:`OTHER` as JSON."""
+    """Return *rows* as a table of *schema*; values that do not fit go into :data:`OTHER`."""
     others: list[Row] = [
         {name: value for name, value in row.items() if name not in schema.names} for row in rows
     ]
@@ -222,20 +223,20 @@ def _column(field: Any, rows: list[Row], others: list[Row]) -> Any:
     try:
         if all(_same_kind(value, field.type) for value in values):
             return pa.array(values, field.type)
-    except _REFUSED:
+    except _CONVERSION_ERRORS:
         pass
     fitting = [_fitting(value, field, other) for value, other in zip(values, others, strict=True)]
     return pa.array(fitting, field.type)
 
 
 def _fitting(value: Any, field: Any, other: Row) -> Any:
-    """Return *value* if it fits *field*; else put it into *other* and return None."""
+    """Return *value* if it fits *field*; otherwise put it into *other* and return None."""
     if isinstance(value, str) and pa.types.is_string(field.type):
-        return value.encode(errors="replace").decode()  # a lone surrogate is no UTF-8
+        return value.encode(errors="replace").decode()  # replaces lone surrogates
     try:
         pa.array([value], field.type)
         fits = _same_kind(value, field.type)
-    except _REFUSED:
+    except _CONVERSION_ERRORS:
         fits = False
     if fits:
         return value

@@ -1,4 +1,4 @@
-"""CSV feeds that are safe to open in a spreadsheet: ``SafeCsvItemExporter`` for ``FEED_EXPORTERS``."""
+"""CSV exporter for ``FEED_EXPORTERS`` whose feeds are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from scrapy import Field
     from scrapy.crawler import Crawler
 
-# What spreadsheets take for a formula, also behind white space and in the full widths of Chinese,
-# Japanese and Korean (https://owasp.org/www-community/attacks/CSV_Injection).
+# Starts of formulas, also after white space and with full-width characters
+# (https://owasp.org/www-community/attacks/CSV_Injection).
 _FORMULA = re.compile(r"[\s\x00]*[=+\-@＝＋－＠]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*%?")
 
 
-def neutral(cell: str) -> str:
-    """Return *cell* with an apostrophe before it if a spreadsheet would take it for a formula.
+def escape_formula(cell: str) -> str:
+    """Return *cell*, prefixed with an apostrophe if a spreadsheet would run it as a formula.
 
-    A number stays one, whatever its sign.
+    Signed numbers are not prefixed.
     """
     cell = cell.replace("\0", "")
     if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell.strip()):
@@ -34,9 +34,9 @@ def neutral(cell: str) -> str:
 
 
 class SafeCsvItemExporter(exporters.CsvItemExporter):
-    """Scrapy's, with cells that would be formulas made text: titles are other people's.
+    """Scrapy's CSV exporter with formulas escaped, since sites control the cells.
 
-    *formulas*: leave them. ``NEWSCRAWL_CSV_FORMULAS`` sets it for all feeds.
+    *formulas* leaves them unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
     """
 
     def __init__(self, file: BytesIO, *, formulas: bool = False, **kwargs: Any) -> None:
@@ -50,10 +50,10 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         return cls(file, **kwargs)
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
-        """Return the cell of *value*."""
+        """Return the cell for *value*."""
         cell = super().serialize_field(field, name, value)
         if self._formulas or cell is None or isinstance(cell, int | float):
             return cell
         if isinstance(cell, bytes):
             cell = cell.decode(self.encoding or "utf-8", "replace")
-        return neutral(str(cell))
+        return escape_formula(str(cell))

@@ -1,1 +1,1 @@
-"""Reading output feeds back: rows, stories, clusters."""
+"""Reads feeds back: rows, stories, cluster tables."""

@@ -1,4 +1,4 @@
-"""The articles of feeds with their clusters, without their texts: rows of two tables."""
+"""Tables of articles with their clusters, and of clusters, computed from feeds."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-AT_ONCE = 100
-"""Articles in one transaction."""
+BATCH_SIZE = 100
+"""Articles in a transaction."""
 
 FIELDS = ("url", "canonical_url", "title", "body", "date", "fetched_at")
-"""What is read of an article."""
+"""Article fields that are read."""
 
 ARTICLE_COLUMNS = (
     ("url", "string"), ("title", "string"), ("site", "string"), ("when", "string"),
     ("cluster", "string"), ("cluster_then", "string"), ("size", "int64"), ("is_first", "bool"),
     ("similarity", "double"), ("near_duplicates", "list of string"), ("differs", "bool"),
 )  # fmt: skip
-"""Names and types. ``cluster`` is the name at the end; those after it are as of the arrival."""
+"""Names and types. ``cluster`` is the final cluster; the columns after it describe the state when
+the article was added."""
 
 CLUSTER_COLUMNS = (
     ("cluster", "string"), ("size", "int64"), ("sites", "int64"), ("first", "string"),
@@ -40,62 +41,63 @@ CLUSTER_COLUMNS = (
 
 
 class FeedArticle(NamedTuple):
-    """An article as it comes from a feed."""
+    """An article read from a feed."""
 
     story: Story
     title: str | None
 
 
-class ArrivalReader:
+class FeedArticleReader:
     """Reads articles from the rows of feeds.
 
-    *names* are those of the fields (``NEWSCRAWL_FIELDS``); what has no date is of *now*.
+    *names* maps article fields to columns (``NEWSCRAWL_FIELDS``); *now* is the date of articles
+    without a date.
     """
 
     def __init__(self, names: Mapping[str, str | None], now: datetime) -> None:
         self._stories, self._now = StoryReader(names), now
         self._title = names.get("title") or "title"
-        #: names of what is read of a row
+        #: names of the columns that are read
         self.columns = [names.get(field) or field for field in FIELDS]
 
     def read(self, row: Row | None) -> FeedArticle | None:
-        """Return the article of a row, None where it has no text or no URL."""
+        """Return the article in *row*, None if it has no text or no URL."""
         story = self._stories.read(row, self._now) if row is not None else None
         if row is None or story is None:
             return None
         title = row.get(self._title)
-        # Half a surrogate pair, which JSON can say, is not text that could be written.
+        # Lone surrogates are valid in JSON but cannot be written as UTF-8.
         title = title.encode("utf-8", "replace").decode() if isinstance(title, str) else None
         return FeedArticle(story, title)
 
 
-def as_streamed(
-    arrivals: Iterable[FeedArticle], options: Options, advance: Callable[[int], object]
+def cluster_one_pass(
+    articles: Iterable[FeedArticle], options: Options, advance: Callable[[int], object]
 ) -> list[Row]:
-    """Return the articles as a crawl finds them, in their order; *advance* is told how many.
+    """Cluster *articles* in their order, as in a crawl; return their rows.
 
-    The index is a temporary file: no texts stay in memory.
+    Calls *advance* with numbers of processed articles. The index is a temporary file, so that the
+    texts are not held in memory.
     """
-    arrivals, rows = iter(arrivals), []
+    articles = iter(articles)
+    rows: list[Row] = []
     with TemporaryDirectory() as folder, Index(Path(folder, "index.sqlite"), options) as index:
-        while batch := list(islice(arrivals, AT_ONCE)):
-            verdicts = index.add_many([one.story for one in batch])
-            rows += [
-                article_row(one, verdict) for one, verdict in zip(batch, verdicts, strict=True)
-            ]
+        while batch := list(islice(articles, BATCH_SIZE)):
+            verdicts = index.add_many([article.story for article in batch])
+            rows += map(article_row, batch, verdicts)
             advance(len(batch))
         return [row | {"cluster": index.resolve(row["cluster"])} for row in rows]
 
 
-def at_once(
-    arrivals: Iterable[FeedArticle], options: Options, advance: Callable[[int], object]
+def cluster_two_pass(
+    articles: Iterable[FeedArticle], options: Options, advance: Callable[[int], object]
 ) -> list[Row]:
-    """Return the articles, the last version of each, as the whole collection shows them."""
+    """Cluster the last versions of *articles*, independent of their order; return their rows."""
     last: dict[str, FeedArticle] = {}
-    for arrival in arrivals:
-        last[arrival.story.url] = arrival
+    for article in articles:
+        last[article.story.url] = article
         advance(1)
-    found = two_pass([arrival.story for arrival in last.values()], options)
+    found = two_pass([article.story for article in last.values()], options)
     differing = set(found.differing)
     return [
         article_row(last[story.url], verdict) | {"differs": story.url in differing}
@@ -103,12 +105,12 @@ def at_once(
     ]
 
 
-def article_row(arrival: FeedArticle, verdict: Verdict) -> Row:
-    """Return the values of :data:`ARTICLE_COLUMNS`, as of the arrival."""
-    story = arrival.story
+def article_row(article: FeedArticle, verdict: Verdict) -> Row:
+    """Return the values of :data:`ARTICLE_COLUMNS` when *article* is added."""
+    story = article.story
     return {
         "url": story.url,
-        "title": arrival.title,
+        "title": article.title,
         "site": story.site,
         "when": story.when.astimezone(UTC).isoformat(),
         "cluster": verdict.cluster,
@@ -121,12 +123,12 @@ def article_row(arrival: FeedArticle, verdict: Verdict) -> Row:
     }
 
 
-def clusters(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the values of :data:`CLUSTER_COLUMNS`, the largest clusters first."""
+def cluster_rows(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the values of :data:`CLUSTER_COLUMNS` for article *rows*, the largest cluster first."""
     members: dict[str, dict[str, Row]] = {}
     for row in rows:
         members.setdefault(row["cluster"], {})[row["url"]] = row
-    for name, by_url in sorted(members.items(), key=lambda one: -len(one[1])):
+    for name, by_url in sorted(members.items(), key=lambda item: -len(item[1])):
         articles = list(by_url.values())
         first = next((row for row in articles if row["is_first"]), articles[0])
         times = sorted(row["when"] for row in articles)

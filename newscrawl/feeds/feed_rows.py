@@ -1,4 +1,4 @@
-"""Reading feeds back, and writing tables of them: JSON Lines, Parquet, folders of segments."""
+"""Readers and writers of feeds: JSON Lines, Parquet and segment folders."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 GROUP_ROWS = 1000
-"""Rows that are read or written at a time."""
+"""Rows of Parquet that are read or written at once."""
 
 
 def is_parquet(path: str) -> bool:
-    """Return whether *path* names a Parquet file; any other is taken for JSON Lines."""
+    """Return whether *path* names a Parquet file; all other files are read as JSON Lines."""
     return path.endswith(".parquet")
 
 
 def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
-    """Yield the rows of a feed, None for a line that is none; of Parquet those *columns* only.
+    """Yield the rows of a feed, None for an invalid line; of Parquet only *columns*.
 
-    JSON Lines may be gzipped; a folder is one of segments. Raises ``OSError`` and, for a file that
-    is no Parquet and for damaged segments, ``UsageError``.
+    *path* is a Parquet file, a JSON Lines file (may be gzipped) or a segment folder. Raises
+    ``OSError``, and ``UsageError`` for an invalid Parquet file or segment.
     """
     if Path(path).is_dir():
         return (row for file, _ in _segments(path) for row in read_rows(str(file), columns))
@@ -43,7 +43,7 @@ def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
 
 
 def count_rows(path: str) -> int:
-    """Return how many rows :func:`read_rows` will give."""
+    """Return the number of rows that :func:`read_rows` yields."""
     if Path(path).is_dir():
         return sum(segment.items for _, segment in _segments(path))
     if not is_parquet(path):
@@ -65,7 +65,7 @@ def _opened(path: str) -> IO[bytes] | gzip.GzipFile:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file that are not blank."""
+    """Yield the non-blank lines of a file."""
     with _opened(path) as lines:
         try:
             yield from (line for line in lines if not line.isspace())
@@ -74,7 +74,7 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def parse_line(line: bytes) -> Row | None:
-    """Return the object of a line, None for what is none: a crash may cut the last one."""
+    """Parse *line* as a JSON object; return None if invalid, such as a last line cut by a crash."""
     try:
         row = json.loads(line)
     except (RecursionError, ValueError):
@@ -104,9 +104,9 @@ def _parquet_file(path: str) -> Iterator[Any]:
 
 
 def write_rows(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:
-    """Write *rows* to *path*, ``-`` for standard output; *columns* are names and types, as pyarrow names these, of Parquet.
+    """Write *rows* to *path*, ``-`` for standard output; raise ``OSError``.
 
-    Raises ``OSError``.
+    *columns* (see :func:`arrow_schema`) is only used for Parquet.
     """
     if is_parquet(path):
         _write_parquet(path, rows, columns)
@@ -117,7 +117,7 @@ def write_rows(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]
 
 
 def arrow_schema(columns: Sequence[tuple[str, str]]) -> Any:
-    """Return the schema of a table whose *columns* are names and types, as pyarrow names these."""
+    """Return the schema for *columns*: pairs of name and type, ``string`` or ``list of string``."""
     import pyarrow as pa  # noqa: PLC0415  # optional
 
     def type_of(name: str) -> Any:

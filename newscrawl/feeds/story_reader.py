@@ -1,4 +1,4 @@
-"""What near-duplicates are told from: the story of an item, or of a row of a feed."""
+"""Converts items and feed rows to stories, the input of near-duplicate detection."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class StoryReader:
-    """Reads stories from items of any class that ItemAdapter takes.
+    """Reads stories from items of any class that ItemAdapter supports.
 
-    *names* maps our fields' names to the items' (``NEWSCRAWL_FIELDS``); those of an
-    :class:`~newscrawl.items.Article` are always ours.
+    *names* maps article fields to item fields (``NEWSCRAWL_FIELDS``); it does not apply to
+    :class:`~newscrawl.items.Article`.
     """
 
     def __init__(self, names: Mapping[str, str | None]) -> None:
         self._names = names
 
     def name(self, item: Any, field: str) -> str:
-        """Return the name of our *field* in *item*; an empty one where it is left out."""
+        """Return the name of the article field *field* in *item*, "" if it is disabled."""
         return field if isinstance(item, Article) else self._names.get(field, field) or ""
 
     def read(self, item: Any, now: datetime) -> Story | None:
-        """Return the story of *item*, None where it has no text or no URL.
+        """Return the story of *item*, None if it has no text or no URL.
 
-        It is dated by its publication, else by when it was fetched, else by *now*.
+        Its time is the date of publication, else the time it was fetched, else *now*.
         """
         adapter = None if isinstance(item, Article) else ItemAdapter(item)
 
@@ -53,9 +53,9 @@ class StoryReader:
 
 
 def _identity(url: str, canonical: Any) -> str:
-    """Return the URL that versions of a page share: the *canonical* one, where that can be.
+    """Return the *canonical* URL, shared by all versions of a page, if it is plausible, else *url*.
 
-    A syndicated copy names the original's page, and some sites name their home page everywhere.
+    It is ignored on another domain (syndicated copies) and for a home page (a common mistake).
     """
     if canonical == url or not isinstance(canonical, str):
         return url
@@ -68,9 +68,9 @@ def _identity(url: str, canonical: Any) -> str:
 
 
 def instant(moment: Any) -> datetime | None:
-    """Return *moment*, a day, a time or the ISO 8601 text of one, as an aware instant.
+    """Return *moment*, a date, a datetime or ISO 8601 text, as an aware datetime.
 
-    A day is its midnight, a time without zone is taken as UTC. None for anything else.
+    The time of a date is midnight, the default time zone UTC. Returns None for anything else.
     """
     if isinstance(moment, str):
         try:

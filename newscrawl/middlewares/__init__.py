@@ -1,4 +1,4 @@
-"""Middlewares of a crawl."""
+"""Downloader middlewares."""
 
 from newscrawl.middlewares.compression import CompressionMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware

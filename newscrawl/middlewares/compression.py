@@ -1,4 +1,4 @@
-"""``CompressionMiddleware``: a body that does not unpack is asked for unpacked, once."""
+"""Downloader middleware that retries a response that cannot be decompressed."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: meta key of the second request
+#: meta key of the retry
 META: Final = "newscrawl_identity"
 
 
 class CompressionMiddleware(HttpCompressionMiddleware):
-    """Takes the place of Scrapy's (590), which loses such a page."""
+    """Replaces Scrapy's ``HttpCompressionMiddleware`` (590), which drops such a response."""
 
-    def process_response(  # type: ignore[override]  # Scrapy gives no spider to who asks for none
+    def process_response(  # type: ignore[override]  # without the optional argument spider
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return *response* unpacked, or *request* again with ``Accept-Encoding: identity``."""
+        """Return *response* decompressed, or *request* with ``Accept-Encoding: identity``."""
         try:
             return super().process_response(request, response)
         except IgnoreRequest:  # too large
             raise
-        except Exception:  # zlib's, gzip's, brotli's and zstandard's errors have nothing in common
+        except Exception:  # the errors of zlib, gzip, brotli and zstandard have no common class
             if request.meta.get(META) or request.meta.get("dont_retry"):
                 raise
-            logger.info("Does not unpack, asked for unpacked: %s", request.url)
+            logger.info("Decompression failed, retrying uncompressed: %s", request.url)
             if self.stats:
                 self.stats.inc_value("newscrawl/compression/retried_count")
-            again = request.replace(dont_filter=True)
-            again.headers["Accept-Encoding"] = "identity"
-            again.meta[META] = True
-            return again
+            retry = request.replace(dont_filter=True)
+            retry.headers["Accept-Encoding"] = "identity"
+            retry.meta[META] = True
+            return retry

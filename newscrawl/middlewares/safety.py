@@ -1,4 +1,4 @@
-"""``SafetyMiddleware``: keeps a crawl of the open web from leading anywhere else."""
+"""Downloader middleware that refuses requests outside of the public web."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
 
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import AddressPolicy
-from newscrawl.crawl.network.refused import RefusedError
 from newscrawl.crawl.network.resolver import CheckedResolver
 from newscrawl.defaults import setting
 
@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ALLOWED: Final = "NEWSCRAWL_ALLOWED_ADDRESSES"
-_REMEMBERED: Final = 10_000
+_MAX_CACHED: Final = 10_000
 
 
 class SafetyMiddleware:
-    """Refuses requests that are not HTTP(S), or not to an address of the public internet.
+    """Refuses requests that are not HTTP(S) or whose address is not public.
 
-    Its place is before all others (20): robots.txt, redirects, refreshes, sitemaps and style
-    sheets are requests like any other, and pass here. Addresses are checked twice: as the URL
-    writes them, here, and as names resolve to them, when the connection is made
-    (:class:`~newscrawl.crawl.network.resolver.CheckedResolver`). What a proxy resolves is the proxy's to
-    check. ``NEWSCRAWL_ALLOWED_ADDRESSES`` lists exceptions.
+    Its priority (20) places it before all others, so that redirects, robots.txt, sitemaps and style
+    sheets are checked, too. Addresses in URLs are checked here, resolved addresses on connection
+    (:class:`~newscrawl.crawl.network.resolver.CheckedResolver`). Names that a proxy resolves are not
+    checked. ``NEWSCRAWL_ALLOWED_ADDRESSES`` lists exceptions.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,16 +49,16 @@ class SafetyMiddleware:
         self._stats = crawler.stats
         self._resolver = CheckedResolver(self._policy)
         self._installed = False
-        self._verdicts: dict[str, bool] = {}
+        self._refused: dict[str, bool] = {}
         crawler.signals.connect(self._close, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` where it is switched off."""
+        """Return the middleware; raise ``NotConfigured`` if it is disabled."""
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Raise :class:`RefusedError` for what must not be asked for."""
+        """Raise :class:`RefusedError` if *request* must not be sent."""
         if not self._installed:
             self._install()
         if proxy := request.meta.get("proxy"):
@@ -71,40 +70,39 @@ class SafetyMiddleware:
             self._refuse(request, "address")
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Say why a name seemed to have no address."""
+        """Raise :class:`RefusedError` if the resolver dropped all addresses of the host."""
         refused = isinstance(exception, RefusedError)
         if not refused and urlparse_cached(request).hostname in self._resolver.refused:
             self._refuse(request, "address", exception)
 
     def _install(self) -> None:
-        # Not before the first request: Scrapy puts its own resolver in place late.
+        # On the first request, since Scrapy installs its own resolver late.
         self._installed = True
         if is_reactor_installed():
             self._resolver.install()
         else:
-            logger.warning("Without Twisted's reactor only addresses in URLs are checked")
+            logger.warning("Twisted's reactor is not installed: host names are not checked")
 
     def _close(self) -> None:
         if self._installed and is_reactor_installed():
             self._resolver.uninstall()
 
     def _trust_proxy(self, proxy: str) -> None:
-        """Let the resolver connect to *proxy*: the operator names proxies, pages cannot."""
+        """Allow connections to *proxy*, which only the project can set."""
         if host := urlsplit(add_http_if_no_scheme(proxy)).hostname:
             self._policy.proxies.add(host)
 
     def _refuses(self, host: str) -> bool:
         if host in self._resolver.refused:
             return True
-        verdict = self._verdicts.get(host)
-        if verdict is None:
-            if len(self._verdicts) > _REMEMBERED:
-                self._verdicts.clear()
-            verdict = self._verdicts[host] = self._policy.refuses(host)
-        return verdict
+        if host not in self._refused:
+            if len(self._refused) > _MAX_CACHED:
+                self._refused.clear()
+            self._refused[host] = self._policy.refuses(host)
+        return self._refused[host]
 
     def _refuse(self, request: Request, reason: str, cause: Exception | None = None) -> None:
         self._stats.inc_value(f"newscrawl/safety/refused_count/{reason}")
-        hint = f" ({ALLOWED} lists what may be)" if reason == "address" else ""
+        hint = f" ({ALLOWED} lists exceptions)" if reason == "address" else ""
         logger.warning("Refused (%s): %s%s", reason, request.url, hint)
         raise RefusedError(reason) from cause

@@ -1,4 +1,4 @@
-"""``StylesheetMiddleware``: asks for the style sheets of a page while the page goes on."""
+"""Downloader middleware that fetches the style sheets of pages in the background."""
 
 from __future__ import annotations
 
@@ -16,40 +16,39 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# One article page in a hundred has less than five.
-_PARAGRAPHS = 3
+# 99 % of article pages have at least five.
+_MIN_PARAGRAPHS = 3
 
 
 class StylesheetMiddleware:
     """Starts the download of the style sheets of every page that may be an article.
 
-    Its place is near 545: the body is unpacked there, and redirects and retries are done. It never
-    waits. ``NewsExtractPipeline`` does, for a bounded time, and finds the sheets by itself; for
-    others, ``response.meta["newscrawl_css"]`` has their URLs. A request with False there has no
-    sheets fetched for its response.
+    Its priority (545) places it after decompression, redirects and retries. It never delays a
+    response; ``NewsExtractPipeline`` waits for the sheets. ``response.meta["newscrawl_css"]`` has
+    their URLs. Set it to False in a request to fetch no sheets for its response.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        #: the sheets of this crawl
+        #: downloads of this crawl
         self.sheets = SheetFetcher(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` where it is switched off."""
+        """Return the middleware; raise ``NotConfigured`` if it is disabled."""
         if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
             raise NotConfigured("NEWSCRAWL_CSS_ENABLED is False")
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Refuse requests for sheets that their page must not lead to."""
+        """Raise ``RefusedError`` if a public page refers to a sheet at a private address."""
         if request.meta.get(META) == SHEET:
             await self.sheets.admit(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Start the sheets of *response*, which is returned as it is."""
+        """Start to fetch the sheets of *response*; return it unchanged."""
         if _may_have_sheets(request, response):
-            urls = sheet_urls(response.body, response.url, limit=self.sheets.options.sheets)
-            if not urls or has_paragraphs(response.body, _PARAGRAPHS):
+            urls = sheet_urls(response.body, response.url, limit=self.sheets.max_sheets)
+            if not urls or has_paragraphs(response.body, _MIN_PARAGRAPHS):
                 request.meta[META] = urls
                 self.sheets.start(urls, request, response.url)
         return response
@@ -59,6 +58,6 @@ def _may_have_sheets(request: Request, response: Response) -> bool:
     return (
         response.status == 200
         and isinstance(response, HtmlResponse)
-        # A list comes with meta that was copied from another page's response.
+        # A list was copied from the meta of another response.
         and request.meta.get(META) not in (SHEET, False)
     )

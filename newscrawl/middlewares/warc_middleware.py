@@ -1,4 +1,4 @@
-"""``WarcMiddleware``: keeps what was received in WARC archives."""
+"""Downloader middleware that writes responses to WARC archives."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NOTED: Final = {"newscrawl_role": "role", "newscrawl_hints": "hints"}
-"""Keys of request meta that have what the crawl knows of the page, and their names in the archive."""
+"""Request meta keys that are archived with the response, and their names in the archive."""
 
-_SECRET: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authorization"})
+_SECRET_HEADERS: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authorization"})
 _TRUNCATED: Final = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class WarcMiddleware:
-    """Writes every response, with its request, to WARC archives in ``NEWSCRAWL_WARC``.
+    """Writes every request and response to WARC archives in the folder ``NEWSCRAWL_WARC``.
 
-    Its place is next to the downloader, behind all others: bodies are packed as they came, and
-    redirects, errors, robots.txt and style sheets pass here too. What comes from a cache does not
-    come from the site, and is left out.
+    Its priority (990) places it next to the downloader: it sees raw bodies, and also redirects,
+    errors, robots.txt and style sheets. Cached responses are skipped.
     """
 
     def __init__(self, crawler: Crawler, folder: str) -> None:
@@ -60,33 +59,33 @@ class WarcMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` without ``NEWSCRAWL_WARC``.
+        """Return the middleware; raise ``NotConfigured`` if ``NEWSCRAWL_WARC`` is empty.
 
-        Raises ``ValueError`` where that is set and warcio is missing.
+        Raises ``ValueError`` if it is set and warcio is not installed.
         """
         folder = setting(crawler.settings, "NEWSCRAWL_WARC")
         if not folder:
-            raise NotConfigured  # without a word: nobody asked for it
+            raise NotConfigured  # without a message, because disabled is the default
         if find_spec("warcio") is None:
             raise ValueError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
         return cls(crawler, folder)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Have *response* archived and return it as it is."""
+        """Archive *response* and return it unchanged."""
         if response.protocol is not None and "cached" not in response.flags:
             await self._archives.write(_exchange(request, response))
         return response
 
     async def _open(self) -> None:
         for path in await self._archives.open():
-            logger.info("Finished an archive that a crash left open: %s", path)
+            logger.info("Recovered the archive of a crashed crawl: %s", path)
             self._stats.inc_value("newscrawl/warc/recovered_count")
 
     async def _close(self) -> None:
         try:
             await self._archives.close()
         except OSError as error:
-            logger.error("An archive in %s stays open: %s", self._folder, error)  # noqa: TRY400  # no bug
+            logger.error("Could not close an archive in %s: %s", self._folder, error)  # noqa: TRY400
         self._stats.set_value("newscrawl/warc/response_count", self._archives.written)
         if self._archives.failed:
             self._stats.set_value("newscrawl/warc/failed_count", self._archives.failed)
@@ -108,12 +107,12 @@ def _exchange(request: Request, response: Response) -> Any:
 
 
 def _request_head(request: Request) -> bytes:
-    """Return the head of *request* without what would let a reader in."""
+    """Return the request line and headers of *request*, without credentials."""
     parts = urlsplit(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = request.headers.copy()
     headers.setdefault("Host", parts.netloc.rpartition("@")[2])
-    for name in _SECRET:
+    for name in _SECRET_HEADERS:
         headers.pop(name, None)
     return _head(f"{request.method} {target} HTTP/1.1", headers)
 

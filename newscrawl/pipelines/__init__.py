@@ -1,4 +1,4 @@
-"""Item pipelines: what a Scrapy project switches on."""
+"""Item pipelines."""
 
 from newscrawl.pipelines.near_duplicates import NearDuplicatePipeline
 from newscrawl.pipelines.news_extract import NewsExtractPipeline

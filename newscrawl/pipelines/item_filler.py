@@ -1,4 +1,4 @@
-"""Filling somebody else's item: any class that ItemAdapter takes."""
+"""Copies articles into items of any class that ItemAdapter supports."""
 
 from __future__ import annotations
 
@@ -12,60 +12,53 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+
 
 class ItemFiller:
-    """Writes articles into items, under *names*: our field's name -> theirs, None for not.
+    """Fills item fields with article fields; *names* maps article to item fields, None skips one.
 
-    Only fields that an item has or declares are written (a dict has any), and only where it
-    has no value yet: what the spider found is the spider's.
+    Only fields that the item declares (any field of a dict) and that have no value are written.
     """
 
     def __init__(self, names: dict[str, str | None]) -> None:
         self._names = names
-        self._refused: set[tuple[type, str]] = set()
+        self._rejected: set[tuple[type, str]] = set()
 
     def fill(self, item: Any, article: Article) -> None:
-        """Write the known fields of *article* into *item*."""
-        for ours, value in article_values(article).items():
-            theirs = self._names.get(ours, ours)
-            if theirs and value not in (None, "", [], {}):
-                self.set(item, theirs, value, keep=True)
+        """Copy the fields of *article* that have a value to *item*, dates as objects."""
+        dates = {name: getattr(article, name) for name in ("date", "date_modified", "fetched_at")}
+        for field, value in (article.to_dict() | dates).items():
+            name = self._names.get(field, field)
+            if name and value not in _EMPTY:
+                self.set(item, name, value, keep=True)
 
     def set(self, item: Any, name: str, value: Any, *, keep: bool = False) -> None:
-        """Set field *name* if *item* can hold it; with *keep*, only if it has no value yet.
+        """Set field *name* if *item* declares it; with *keep*, only if it has no value.
 
-        An item that refuses the value (frozen, or by its type) keeps what it has; the first
-        refusal of each class and field is logged.
+        If the item rejects the value (frozen class, wrong type), a warning is logged once for each
+        class and field.
         """
         adapter = ItemAdapter(item)
-        if not can_hold(item, name) or (keep and adapter.get(name) not in (None, "", [], {})):
+        declared = ItemAdapter.get_field_names_from_class(type(item))
+        if declared is not None and name not in declared:
+            return
+        if keep and adapter.get(name) not in _EMPTY:
             return
         try:
             adapter[name] = value
         except (AttributeError, TypeError, ValueError) as error:
-            self._log_refusal(type(item), name, error)
+            self._log_rejection(type(item), name, error)
 
     def clear(self, item: Any, name: str) -> None:
-        """Remove the value of *name*: dicts lose the key, others keep an empty value."""
+        """Remove the key *name* of a dict, or set the field to an empty value."""
         adapter = ItemAdapter(item)
         if ItemAdapter.get_field_names_from_class(type(item)) is None:
             adapter.pop(name, None)
         elif adapter.get(name):
             self.set(item, name, type(adapter[name])())
 
-    def _log_refusal(self, item_class: type, name: str, error: Exception) -> None:
-        if (item_class, name) not in self._refused:
-            self._refused.add((item_class, name))
-            logger.warning("%s.%s cannot be filled: %s", item_class.__name__, name, error)
-
-
-def can_hold(item: Any, name: str) -> bool:
-    """Return True if *item* is a dict, or its class declares the field *name*."""
-    declared = ItemAdapter.get_field_names_from_class(type(item))
-    return declared is None or name in declared
-
-
-def article_values(article: Article) -> dict[str, Any]:
-    """Return the fields of *article* as plain values, but for dates, which stay objects."""
-    dates = {name: getattr(article, name) for name in ("date", "date_modified", "fetched_at")}
-    return article.to_dict() | dates
+    def _log_rejection(self, item_class: type, name: str, error: Exception) -> None:
+        if (item_class, name) not in self._rejected:
+            self._rejected.add((item_class, name))
+            logger.warning("Could not set %s.%s: %s", item_class.__name__, name, error)

@@ -1,4 +1,4 @@
-"""``NearDuplicatePipeline``: which articles tell one story."""
+"""Item pipeline that assigns clusters of near-duplicates to articles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import registered_domain
+from newscrawl.crawl.discovery.urls import owner
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class NearDuplicate(DropItem):  # named as Scrapy names DropItem
-    """The article tells a story that an earlier one has told."""
+class NearDuplicate(DropItem):  # without the suffix Error, like DropItem
+    """The article is a near-duplicate of an earlier one."""
 
 
 class NearDuplicatePipeline:
-    """Adds its cluster of near-duplicates to each article, or drops all but its first.
+    """Sets the cluster of each article, or drops all articles of a cluster but the first.
 
-    Its place is after :class:`~newscrawl.pipelines.NewsExtractPipeline`; it works as well on any
-    item with a text and a URL, under the names of ``NEWSCRAWL_FIELDS``. An item without text
-    passes through untouched. The index, a file that later crawls go on with, is worked on in a
-    thread, in the order in which the items come.
+    Place it after :class:`~newscrawl.pipelines.NewsExtractPipeline`. It accepts any item with a
+    text and a URL, in the fields that ``NEWSCRAWL_FIELDS`` names; other items pass unchanged. Later
+    crawls continue the index file ``NEWSCRAWL_NEARDUP_INDEX``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -53,20 +52,20 @@ class NearDuplicatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the pipeline; raise ``NotConfigured`` where it is switched off.
+        """Return the pipeline; raise ``NotConfigured`` if it is disabled.
 
-        A setting that it cannot use raises ``ValueError``.
+        Raises ``ValueError`` for an invalid setting.
         """
         if not setting(crawler.settings, "NEWSCRAWL_NEARDUP_ENABLED"):
-            raise NotConfigured  # without a message no warning: this project's own default
+            raise NotConfigured  # without a message, because disabled is the default of sitelist
         if not is_asyncio_available():
-            raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
         return cls(crawler)
 
     async def open_spider(self) -> None:
-        """Open the index. Raises ``NearDuplicateIndexError`` for a file that is none of ours."""
+        """Open the index; raise ``NearDuplicateIndexError`` if the file is not an index."""
         await self._index.open()
-        await run_in_thread(registered_domain, "example.com")  # reads the public suffix list
+        await run_in_thread(owner, "example.com")  # loads the public suffix list
 
     async def close_spider(self) -> None:
         """Close the index."""
@@ -80,9 +79,9 @@ class NearDuplicatePipeline:
             return item
         try:
             verdict = await self._index.add(story)
-        except NearDuplicateIndexError as error:  # a full disk is no reason to lose articles
+        except NearDuplicateIndexError as error:  # keep the article if the disk is full
             self._count("failed")
-            logger.error("No cluster for %s: %s", story.url, error)  # noqa: TRY400  # its place says nothing
+            logger.error("Could not assign a cluster to %s: %s", story.url, error)  # noqa: TRY400
             return item
         return self._finish(item, story, verdict)
 
@@ -100,12 +99,12 @@ class NearDuplicatePipeline:
             self._filler.set(item, self._stories.name(item, "cluster"), cluster_of(verdict))
         return item
 
-    def _count(self, what: str) -> None:
-        self._stats.inc_value(f"newscrawl/neardup/{what}_count")
+    def _count(self, name: str) -> None:
+        self._stats.inc_value(f"newscrawl/neardup/{name}_count")
 
 
 def cluster_of(verdict: Verdict) -> dict[str, Any]:
-    """Return *verdict* as the plain JSON values of an article's field ``cluster``."""
+    """Return the field ``cluster`` of an article, as JSON values."""
     return {
         "id": verdict.cluster,
         "size": verdict.size,

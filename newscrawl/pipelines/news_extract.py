@@ -1,10 +1,8 @@
-"""``NewsExtractPipeline``: pages in, articles out."""
+"""Item pipeline that extracts articles from pages."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
@@ -13,16 +11,12 @@ from scrapy.exceptions import DropItem
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.reporting.outcomes import NoArticle, SiteStats
-from newscrawl.crawl.workers.pool import (
-    WorkerDocumentError,
-    WorkerError,
-    WorkerPool,
-    WorkerTaskError,
-)
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats
+from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import is_binary
+from newscrawl.feeds.story_reader import instant
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines.item_filler import ItemFiller
@@ -40,20 +34,20 @@ logger = logging.getLogger(__name__)
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
 
 
-class PageDropped(DropItem):  # named as Scrapy names DropItem
-    """A page gave no article; ``reason`` is what the stats count it under."""
+class PageDropped(DropItem):  # without the suffix Error, like DropItem
+    """The page has no article; ``reason`` is its name in the stats."""
 
     reason = "failed"
 
     def __init__(self, message: str) -> None:
-        # Counted and, where it is a failure, logged by the pipeline itself.
+        # The pipeline itself logs failures.
         super().__init__(message, log_level="DEBUG")
-        #: what the status field of an item that is filled tells
+        #: value for ``NEWSCRAWL_STATUS_FIELD``
         self.status = self.reason
 
 
 class NotArticle(PageDropped):
-    """The page is of a kind that ``NEWSCRAWL_KEEP`` does not name, or not surely enough."""
+    """``NEWSCRAWL_KEEP`` excludes the kind of the page or requires a higher confidence."""
 
     reason = "not_article"
 
@@ -71,7 +65,7 @@ class TooShort(PageDropped):
 
 
 class NotNew(PageDropped):
-    """The article was put out before: ``unchanged``, or ``known`` from another URL."""
+    """The article was emitted by a former crawl: ``unchanged``, or ``known`` from another URL."""
 
     def __init__(self, reason: str, article: Article) -> None:
         self.reason = reason
@@ -79,35 +73,20 @@ class NotNew(PageDropped):
 
 
 class ExtractionFailed(PageDropped):
-    """Extraction raised, crashed, timed out or ran out of memory."""
+    """The extraction failed: error, crash, timeout or memory limit."""
 
-    def __init__(self, page: _PageItem, error: WorkerError) -> None:
+    def __init__(self, page: PageItem, error: WorkerError) -> None:
         super().__init__(f"failed ({error.reason}): {page.url}")
         self.status = f"failed/{error.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class _PageItem:
-    """What the pipeline reads from an item, whatever its class."""
-
-    url: str
-    html: bytes
-    site: str
-    fetched_at: datetime
-    encoding: str | None = None
-    hints: dict[str, str] = field(default_factory=dict)
-    #: URLs of style sheets, where the spider knows them
-    stylesheets: list[str] | None = None
-
-
 class NewsExtractPipeline:
-    """Turns items that hold a page (``html`` and ``url``) into articles.
+    """Extracts articles from items that have a page (``html`` and ``url``), in worker processes.
 
-    Extraction runs in worker processes. What becomes of an item is set by
-    ``NEWSCRAWL_OUTPUT``; a :class:`~newscrawl.items.PageItem` is never filled.
-    An item without page passes through untouched. Each page ends as exactly one of: article,
-    or dropped as ``not_article``, ``too_short`` or ``failed`` (an item that is filled stays,
-    and its status field tells).
+    ``NEWSCRAWL_OUTPUT`` determines the result; a :class:`~newscrawl.items.PageItem` is never
+    filled. Items without a page pass unchanged. A page without an article is dropped as
+    ``not_article``, ``too_short`` or ``failed``. With the output ``fill`` the item is kept, and
+    ``NEWSCRAWL_STATUS_FIELD`` records the outcome.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -121,17 +100,17 @@ class NewsExtractPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the pipeline of *crawler*; a setting it cannot use raises ``ValueError``."""
+        """Return the pipeline of *crawler*; raise ``ValueError`` for an invalid setting."""
         return cls(crawler)
 
     def open_spider(self) -> None:
-        """Find the middleware that fetches style sheets; without it styles are not asked for."""
+        """Find the middleware that fetches style sheets; without it, pages have no styles."""
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         self._sheets = middleware.sheets if middleware else None
 
     async def process_item(self, item: Any) -> Any:
-        """Return the article of *item*'s page, or *item* with the article's fields."""
+        """Return the article of the page in *item*, or *item* filled with its fields."""
         page = self._read(item)
         if page is None:
             self._stats.inc_value("newscrawl/extract/passed_count")
@@ -143,23 +122,13 @@ class NewsExtractPipeline:
             if state := CrawlState.of(self._crawler):
                 state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
             return self._finish(item, page, None, ExtractionFailed(page, error))
-        dropped = verdict(article, self._options) or await self._not_new(article, page, text)
+        dropped = drop_reason(article, self._options) or await self._not_new(article, page, text)
         return self._finish(item, page, article, dropped)
 
-    def _read(self, item: Any) -> _PageItem | None:
-        if not isinstance(item, PageItem):
-            return self._read_foreign(item)
-        return _PageItem(
-            url=item.url,
-            html=item.html,
-            site=item.site or _site(item.url),
-            fetched_at=item.fetched_at or clock.now(),
-            encoding=item.encoding,
-            hints=item.hints,
-            stylesheets=item.stylesheets,
-        )
-
-    def _read_foreign(self, item: Any) -> _PageItem | None:
+    def _read(self, item: Any) -> PageItem | None:
+        """Return the page in *item*, from the fields that the settings name; None without a page."""
+        if isinstance(item, PageItem):
+            return item
         adapter, options = ItemAdapter(item), self._options
         html, url = adapter.get(options.html_field), adapter.get(options.url_field)
         if not (isinstance(html, bytes | str) and isinstance(url, str) and url):
@@ -167,19 +136,18 @@ class NewsExtractPipeline:
         encoding = adapter.get(options.encoding_field)
         if isinstance(html, str):
             html, encoding = html.encode(errors="replace"), "utf-8"
-        fetched_at = _instant(adapter.get(options.fetched_at_field))
-        return _PageItem(url, html, _site(url), fetched_at, encoding)
+        return PageItem(url, html, encoding, instant(adapter.get(options.fetched_at_field)))
 
-    async def _extract(self, page: _PageItem) -> tuple[Article, bytes]:
+    async def _extract(self, page: PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body."""
-        if is_binary(page.html):  # not worth its way to a worker
-            raise WorkerDocumentError("not a page: binary data")
+        if is_binary(page.html):  # saves sending it to a worker
+            raise WorkerError("not a page: binary data", "document")
         plain = await self._workers.call(
             TASK,
             page.html,
             url=page.url,
             encoding=page.encoding,
-            fetched_at=page.fetched_at.isoformat(),
+            fetched_at=(page.fetched_at or clock.now()).isoformat(),
             method=self._options.method,
             parts=self._options.body_parts,
             article_threshold=self._options.article_threshold,
@@ -190,28 +158,23 @@ class NewsExtractPipeline:
         text = bytes.fromhex(plain.pop("body_hash"))
         article = Article.from_dict(plain)
         if article.style_complete is not None:
-            what = "complete" if article.style_complete else "incomplete"
-            self._stats.inc_value(f"newscrawl/css/{what}_page_count")
+            name = "complete" if article.style_complete else "incomplete"
+            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
         return article, text
 
-    async def _styles(self, page: _PageItem) -> dict[str, Any]:
-        """Return the arguments that tell the worker of the page's sheets, once these are there."""
+    async def _styles(self, page: PageItem) -> dict[str, Any]:
+        """Wait for the style sheets of *page*; return the arguments of the task for them."""
         if self._sheets is None:
             return {}
-        options = self._sheets.options
         urls = page.stylesheets
         if urls is None:
-            urls = sheet_urls(page.html, page.url, limit=options.sheets)
-        return {
-            "stylesheets": await self._sheets.collect(urls),
-            "store": options.store,
-            "store_size": options.store_size,
-        }
+            urls = sheet_urls(page.html, page.url, limit=self._sheets.max_sheets)
+        return {"stylesheets": await self._sheets.collect(urls), **self._sheets.store}
 
-    async def _not_new(self, article: Article, page: _PageItem, text: bytes) -> PageDropped | None:
-        """Return why *article* is not put out again; an update of one that was put out is told.
+    async def _not_new(self, article: Article, page: PageItem, text: bytes) -> PageDropped | None:
+        """Return the reason if a former crawl emitted *article*; flag it if it was updated since.
 
-        *text*: the hash of its body.
+        *text* is the hash of its body.
         """
         state = CrawlState.of(self._crawler)
         found = await state.pages.judge(article, page.url, text) if state else None
@@ -220,17 +183,20 @@ class NewsExtractPipeline:
         return NotNew(found, article) if found in ("unchanged", "known") else None
 
     def _finish(
-        self, item: Any, page: _PageItem, article: Article | None, dropped: PageDropped | None
+        self, item: Any, page: PageItem, article: Article | None, dropped: PageDropped | None
     ) -> Any:
-        self._record(page.site, f"dropped_count/{dropped.reason}" if dropped else "article_count")
+        site = page.site or _site(page.url)
+        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
+        self._stats.inc_value(f"newscrawl/extract/{count}")
+        self._site_stats.count(site, count)
         if isinstance(dropped, NotArticle):
             logger.info("Dropped: %s", dropped)
-            no_article = NoArticle(page.site, dropped.kind, dropped.confidence, page.url)
-            self._site_stats.add_no_article(no_article)
+            dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)
+            self._site_stats.add_dropped_page(dropped_page)
         if self._options.output == "fill" and not isinstance(item, PageItem):
             return self._fill(item, article, dropped)
         if isinstance(item, PageItem):
-            item.html = b""  # a dropped item is shown in Scrapy's log, with all it holds
+            item.html = b""  # Scrapy logs dropped items in full
         elif self._options.remove_html:
             self._filler.clear(item, self._options.html_field)
         if dropped:
@@ -238,7 +204,7 @@ class NewsExtractPipeline:
         return to_zyte(article) if article and self._options.output == "zyte" else article
 
     def _fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
-        """Return *item* with what is known; one without article keeps its page."""
+        """Fill *item* and set its status; an item without article keeps its page."""
         if article:
             self._filler.fill(item, article)
         status = dropped.status if dropped else "article"
@@ -247,22 +213,18 @@ class NewsExtractPipeline:
             self._filler.clear(item, self._options.html_field)
         return item
 
-    def _record_failure(self, page: _PageItem, error: WorkerError) -> None:
+    def _record_failure(self, page: PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
-        # An exception in extraction is a bug of ours, with its place; the rest is the page's.
-        level = logging.ERROR if isinstance(error, WorkerTaskError) else logging.WARNING
+        # An exception is a bug of newscrawl, so its traceback is logged.
+        level = logging.ERROR if error.reason == "error" else logging.WARNING
         notes = "\n".join(["", *getattr(error, "__notes__", ())]) if level == logging.ERROR else ""
         logger.log(
-            level, "Extraction failed (%s) on %s: %s%s", error.reason, page.url, error, notes
+            level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
         )
 
-    def _record(self, site: str, count: str) -> None:
-        self._stats.inc_value(f"newscrawl/extract/{count}")
-        self._site_stats.count(site, count)
 
-
-def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
-    """Return the reason why *article* is none."""
+def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | None:
+    """Return the reason to drop *article*, None to keep it."""
     if not options.keeps(article.kind, article.evidence["kind"].confidence):
         return NotArticle(article)
     length = weighted_length(article.body)
@@ -274,17 +236,5 @@ def verdict(article: Article, options: PipelineOptions) -> PageDropped | None:
 def _site(url: str) -> str:
     try:
         return site_key(url)
-    except ValueError:  # somebody's own idea of a URL
+    except ValueError:
         return "invalid"
-
-
-def _instant(fetched_at: Any) -> datetime:
-    """Return *fetched_at* as an aware instant; what is none stands for now."""
-    if isinstance(fetched_at, str):
-        try:
-            fetched_at = datetime.fromisoformat(fetched_at)
-        except ValueError:
-            return clock.now()
-    if not isinstance(fetched_at, datetime):
-        return clock.now()
-    return fetched_at if fetched_at.tzinfo else fetched_at.replace(tzinfo=UTC)

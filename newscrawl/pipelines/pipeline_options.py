@@ -1,4 +1,4 @@
-"""The settings of the pipelines, read once and checked before the first request."""
+"""Settings of the pipelines, validated before the first request."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from newscrawl.body.parts import PARTS
 from newscrawl.defaults import setting
 from newscrawl.extraction.methods import METHODS
-from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+from newscrawl.fields.kind.page_kind import THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
-from newscrawl.pipelines.zyte import require_zyte
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +26,14 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/reference/settings.md`` has each."""
+    """Values of the ``NEWSCRAWL_*`` settings of ``NewsExtractPipeline``."""
 
     body_parts: list[str]
     encoding_field: str
     fetched_at_field: str
     fields: dict[str, str | None]
     html_field: str
-    #: kind -> least confidence; None: the default
+    #: kind -> minimum confidence; None: the default
     keep: dict[str, float | None]
     method: str
     min_body: int
@@ -45,7 +44,7 @@ class PipelineOptions:
 
     @classmethod
     def read(cls, settings: BaseSettings) -> Self:
-        """Return the options that *settings* give; raise ``ValueError`` naming what is wrong."""
+        """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
         values = {
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
             for field in fields(cls)
@@ -54,49 +53,49 @@ class PipelineOptions:
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
-        if values["output"] == "zyte":
-            require_zyte()
+        if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
+            raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         _check_feeds(settings)
         return cls(**values | {"keep": _kept_kinds(settings)})
 
     @property
     def article_threshold(self) -> float:
-        """Probability from which a page is an article."""
-        least = self.keep.get("article")
-        return KIND_THRESHOLD if least is None else least
+        """Minimum probability at which a page is classified as an article."""
+        minimum = self.keep.get("article")
+        return THRESHOLD if minimum is None else minimum
 
     def keeps(self, kind: str, confidence: float) -> bool:
-        """Return whether pages of that *kind* are kept, with that *confidence*.
+        """Return whether a page of this *kind* and *confidence* is kept.
 
-        What is an article has been decided with :attr:`article_threshold`.
+        The confidence of articles was already compared with :attr:`article_threshold`.
         """
         return kind in self.keep and (kind == "article" or confidence >= (self.keep[kind] or 0.0))
 
 
 def _kept_kinds(settings: BaseSettings) -> dict[str, float | None]:
-    """Return the kinds that ``NEWSCRAWL_KEEP`` names: a list, or a mapping to confidences."""
+    """Read ``NEWSCRAWL_KEEP``: a list of ``kind`` or ``kind:confidence``, or a mapping."""
     value = settings.get("NEWSCRAWL_KEEP")
     if isinstance(value, Mapping):
-        named = [(kind, str(least)) for kind, least in value.items()]
+        kinds = {kind: str(minimum) for kind, minimum in value.items()}
     else:
-        entries = setting(settings, "NEWSCRAWL_KEEP")
-        named = [(kind, least) for kind, _, least in (str(one).partition(":") for one in entries)]
-    _check("NEWSCRAWL_KEEP", [kind for kind, _ in named], get_args(ArticleKind))
-    return {kind: _confidence(kind, least) if least else None for kind, least in named}
+        parts = (str(entry).partition(":") for entry in setting(settings, "NEWSCRAWL_KEEP"))
+        kinds = {kind: minimum for kind, _, minimum in parts}
+    _check("NEWSCRAWL_KEEP", kinds, get_args(ArticleKind))
+    return {kind: _confidence(kind, text) if text else None for kind, text in kinds.items()}
 
 
 def _confidence(kind: str, text: str) -> float:
     try:
-        least = float(text)
+        confidence = float(text)
     except ValueError:
-        least = -1.0
-    if not 0 <= least <= 1:
-        raise ValueError(f"NEWSCRAWL_KEEP: {text!r} is no confidence of {kind}, from 0 to 1")
-    return least
+        confidence = -1.0
+    if not 0 <= confidence <= 1:
+        raise ValueError(f"NEWSCRAWL_KEEP: confidence {text!r} of {kind} is not between 0 and 1")
+    return confidence
 
 
 def neardup_options(settings: BaseSettings) -> Options:
-    """Return the options of near-duplicates that *settings* give; raise ``ValueError``."""
+    """Return the near-duplicate options in *settings*; raise ``ValueError`` if invalid."""
     sketch = setting(settings, "NEWSCRAWL_NEARDUP_SKETCH")
     _check("NEWSCRAWL_NEARDUP_SKETCH", [sketch], get_args(SketchName))
     hours = setting(settings, "NEWSCRAWL_NEARDUP_WINDOW")
@@ -118,4 +117,4 @@ def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:
 def _check_feeds(settings: BaseSettings) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
     if "parquet" in formats and find_spec("pyarrow") is None:
-        raise ValueError('FEEDS: parquet needs pyarrow: pip install "newscrawl[parquet]"')
+        raise ValueError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')

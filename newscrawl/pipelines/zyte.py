@@ -1,26 +1,19 @@
-"""Articles in the names of ``zyte_common_items.Article`` (optional: ``newscrawl[zyte]``)."""
+"""Conversion of articles to ``zyte_common_items.Article`` (extra ``newscrawl[zyte]``)."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from newscrawl.items import Article
 
 
-def require_zyte() -> None:
-    """Raise ``ValueError`` that says what to install, if zyte-common-items is missing."""
-    if find_spec("zyte_common_items") is None:
-        raise ValueError('NEWSCRAWL_OUTPUT: zyte needs: pip install "newscrawl[zyte]"')
-
-
 def to_zyte(article: Article) -> Any:
     """Return *article* as ``zyte_common_items.Article``.
 
-    Unlike their schema suggests, ``datePublished`` stays empty where only a modification
-    date is known. A day without time becomes its midnight, without zone.
+    ``datePublished`` is None if only the date of modification is known, which differs from Zyte's
+    schema. A day without time becomes its midnight, without a time zone.
     """
     import zyte_common_items as zyte  # noqa: PLC0415  # optional
 
@@ -43,7 +36,7 @@ def to_zyte(article: Article) -> Any:
 
 
 def _iso(moment: date | datetime | None) -> str | None:
-    """Return *moment* as their schema has it: seconds, ``Z`` for UTC, other zones as offsets."""
+    """Return *moment* as in Zyte's schema: without microseconds, ``Z`` for UTC, else an offset."""
     if moment is None:
         return None
     if not isinstance(moment, datetime):

@@ -1,7 +1,7 @@
-"""Three small news sites of our own making: the demo and the end-to-end fixture.
+"""Three small synthetic news sites for the demo and the end-to-end tests.
 
-Each has a folder: ``www`` is what it serves, ``expected.jsonl`` what a crawl should find there.
-Serve them with ``python -m newscrawl.samples``, in a test with :class:`SampleSites`.
+In the folder of each site, ``www`` has its files and ``expected.jsonl`` the expected articles.
+Serve them with ``python -m newscrawl.samples``, or in a test with :class:`SampleSites`.
 """
 
 from newscrawl.samples.expected import ExpectedPage, expected_pages

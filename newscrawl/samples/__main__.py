@@ -1,4 +1,4 @@
-"""``python -m newscrawl.samples``: serve the sample sites, or serve and crawl them."""
+"""Command ``python -m newscrawl.samples``: serves the sample sites, or serves and crawls them."""
 
 from __future__ import annotations
 
@@ -30,32 +30,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m newscrawl.samples",
-        description="Serve three small news sites on loopback, a port each, until interrupted.",
+        description="Serve three small news sites on loopback until interrupted.",
     )
     parser.add_argument(
         "--port",
         type=int,
         metavar="BASE",
-        help=f"port of the first site, the others follow it (default: {DEFAULT_PORT}; "
-        "free ones with --crawl)",
+        help="port of the first site; the other sites use the next ports "
+        f"(default: {DEFAULT_PORT}, with --crawl free ports)",
     )
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--sites", type=Path, metavar="FILE", help="write the sites' URLs to FILE, one a line"
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--sites", type=Path, metavar="FILE", help="write the URLs of the sites to FILE"
     )
-    instead.add_argument(
+    group.add_argument(
         "--crawl",
         type=Path,
         metavar="FILE",
-        help="crawl the sites into FILE (JSON Lines), compare it with what is in them, and stop",
+        help="crawl the sites into FILE (JSON Lines), compare the articles with the expected ones, "
+        "and exit",
     )
     return parser
 
 
-def _serve(sites: SampleSites, listed: Path | None) -> int:
-    if listed:
-        write_sites_file(listed, sites)
-    # Whoever reads our output through a pipe waits for the URLs.
+def _serve(sites: SampleSites, sites_file: Path | None) -> int:
+    if sites_file:
+        write_sites_file(sites_file, sites)
+    # Flushed for programs that read the URLs from a pipe.
     print(*sites.urls.values(), sep="\n", flush=True)  # noqa: T201
     with suppress(KeyboardInterrupt):
         Event().wait()

@@ -1,4 +1,4 @@
-"""The demonstration: crawl the sample sites as a user crawls his own, and look at the outcome."""
+"""Demo: crawls the sample sites with the command line and compares the result."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from newscrawl.samples.server import SampleSites
 
 _SETTINGS = "newscrawl.settings.demo"
-_SECONDS = 300  # the crawl takes ten; a hung one must end, too
+_TIMEOUT = 300  # seconds; the crawl takes about ten
 
 
 class CrawlFailedError(RuntimeError):
-    """``scrapy crawl`` ended with an error; its message is on standard error."""
+    """``scrapy crawl`` failed; its message is on standard error."""
 
 
 def write_sites_file(path: Path, sites: SampleSites) -> None:
-    """Write the sites' front pages to *path*, as ``scrapy crawl sitelist -a sites=`` reads it."""
+    """Write the URLs of the sites to *path*, for ``scrapy crawl sitelist -a sites=``."""
     path.write_text("".join(f"{url}\n" for url in sites.urls.values()), encoding="utf-8")
 
 
@@ -36,14 +36,14 @@ def crawl(sites: SampleSites, feed: Path) -> CrawlComparison:
     """
     feed = feed.absolute()
     with TemporaryDirectory() as folder:
-        listed = Path(folder) / "sites.txt"
-        write_sites_file(listed, sites)
+        sites_file = Path(folder) / "sites.txt"
+        write_sites_file(sites_file, sites)
         command = [sys.executable, "-m", "scrapy", "crawl", "sitelist"]
-        command += ["-a", f"sites={listed}", "-O", f"{feed}:jsonlines"]
+        command += ["-a", f"sites={sites_file}", "-O", f"{feed}:jsonlines"]
         environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": _SETTINGS}
         try:
-            # Its output is the user's to see: the live line needs the terminal itself.
-            subprocess.run(command, env=environment, check=True, timeout=_SECONDS)  # noqa: S603
+            # The output is not captured, since the live line needs a terminal.
+            subprocess.run(command, env=environment, check=True, timeout=_TIMEOUT)  # noqa: S603
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
             raise CrawlFailedError(str(error)) from error
     return check_outcome(_read(feed), sites.urls)
@@ -51,6 +51,6 @@ def crawl(sites: SampleSites, feed: Path) -> CrawlComparison:
 
 def _read(feed: Path) -> list[Article]:
     if not feed.exists():
-        raise CrawlFailedError(f"the crawl wrote no {feed}")
+        raise CrawlFailedError(f"the crawl did not write {feed}")
     with feed.open(encoding="utf-8") as lines:
         return [Article.from_dict(json.loads(line)) for line in lines]

@@ -1,4 +1,4 @@
-"""What a crawl of the sample sites should find, and whether it did."""
+"""Expected articles of the sample sites, and their comparison with a crawl."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPage:
-    """A page of a sample site and, if it is an article, its fields as a person reads them."""
+    """A page of a sample site and, if it is an article, its expected fields."""
 
     site: str
     path: str
     kind: ArticleKind
     title: str | None = None
-    #: an instant where the page tells one, with its zone where it tells that; else the day
+    #: datetime if the page shows a time (aware if it shows a zone), else date
     date: Day | datetime | None = None
     date_modified: Day | datetime | None = None
     authors: tuple[str, ...] = ()
     language: str | None = None
-    #: standfirst, paragraphs, headings and list items, separated by blank lines
+    #: lead, paragraphs, headings and list items, separated by blank lines
     body: str = ""
 
     @property
     def file(self) -> Path:
-        """The page as it is stored; its URLs hold ``{{base}}`` where the server's own belongs."""
+        """File of the page; its URLs have the placeholder ``{{base}}`` for the server."""
         path = self.path + ("index.html" if self.path.endswith("/") else "")
         return _FOLDER / self.site / "www" / path.lstrip("/")
 
@@ -64,10 +64,10 @@ def _page(site: str, plain: dict[str, Any]) -> ExpectedPage:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expected article beside what was extracted."""
+    """An expected article and the extracted one."""
 
     page: ExpectedPage
-    #: None if the crawl did not give the article
+    #: None if the crawl did not emit it
     found: Article | None
 
     @property
@@ -77,7 +77,7 @@ class Check:
 
     @property
     def date(self) -> bool:
-        """Whether the days are equal, and the instants where both sides tell one."""
+        """Whether the days are equal, and also the times if both have one."""
         found, wanted = self.found.date if self.found else None, self.page.date
         if isinstance(found, datetime) and isinstance(wanted, datetime):
             return found == wanted
@@ -85,59 +85,59 @@ class Check:
 
     @property
     def words(self) -> Score:
-        """The score of the body's words."""
+        """Bag-of-words score of the body."""
         return bag_score(words(self.found.body if self.found else ""), words(self.page.body))
 
     @property
     def body(self) -> bool:
-        """Whether the bodies hold the same words."""
+        """Whether the bodies have the same words."""
         return self.words.f1 == 1
 
     @property
     def text(self) -> bool:
-        """Whether the bodies are equal to the letter, paragraph by paragraph."""
+        """Whether the bodies are identical, including their paragraphs."""
         return self.found is not None and self.found.body == self.page.body
 
     def faults(self) -> list[str]:
-        """Return what is wrong, in words."""
+        """Return descriptions of all differences."""
         if self.found is None:
             return ["not found"]
         faults = []
         if not self.title:
-            faults.append(f"title {self.found.title!r}, not {self.page.title!r}")
+            faults.append(f"title {self.found.title!r} instead of {self.page.title!r}")
         if not self.date:
-            faults.append(f"date {self.found.date}, not {self.page.date}")
+            faults.append(f"date {self.found.date} instead of {self.page.date}")
         if not self.body:
-            extra, lost = _difference(self.found.body, self.page.body)
-            faults.append(f"body with {extra!r} too much and {lost!r} too little")
+            extra, missing = _difference(self.found.body, self.page.body)
+            faults.append(f"body has extra words {extra!r} and lacks {missing!r}")
         elif not self.text:
-            faults.append("body with other paragraphs")
+            faults.append("body has different paragraphs")
         return faults
 
 
 def _difference(found: str, wanted: str, limit: int = 12) -> tuple[str, str]:
-    """Return the first words that are only in *found*, and those only in *wanted*."""
+    """Return the first *limit* words that occur only in *found*, and only in *wanted*."""
     found_bag, wanted_bag = Counter(words(found)), Counter(words(wanted))
-    extra, lost = found_bag - wanted_bag, wanted_bag - found_bag
-    return " ".join(list(extra)[:limit]), " ".join(list(lost)[:limit])
+    extra, missing = found_bag - wanted_bag, wanted_bag - found_bag
+    return " ".join(list(extra)[:limit]), " ".join(list(missing)[:limit])
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlComparison:
-    """A crawl of the sample sites beside what it should have found."""
+    """Result of the comparison of a crawl with the expected articles."""
 
     checks: list[Check]
-    #: URLs of items that are no article of the samples, or a second item of one
+    #: URLs of items that are not an expected article, or a duplicate of one
     surplus: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
-        """Whether every article is there with right title, date and body, and nothing else."""
+        """Whether the crawl found exactly the expected articles, without any difference."""
         return not self.surplus and all(c.title and c.date and c.text for c in self.checks)
 
     @property
     def shared_stories(self) -> list[list[Article]]:
-        """The clusters of near-duplicates that hold more than one article."""
+        """Clusters of near-duplicates with more than one article."""
         members: dict[str, list[Article]] = {}
         for check in self.checks:
             if check.found is not None and check.found.cluster is not None:
@@ -145,21 +145,21 @@ class CrawlComparison:
         return [articles for articles in members.values() if len(articles) > 1]
 
     def lines(self) -> list[str]:
-        """Return the outcome in words: the sums, shared stories, then whatever is wrong."""
+        """Return the report: totals, clusters of near-duplicates, differences."""
         found = sum(check.found is not None for check in self.checks)
-        right = {
+        correct = {
             name: sum(getattr(check, name) for check in self.checks)
             for name in ("title", "date", "body", "text")
         }
         total = (
-            f"{found} of {len(self.checks)} articles; right title: {right['title']}, "
-            f"date: {right['date']}, words of the body: {right['body']}, "
-            f"its text to the letter: {right['text']}"
+            f"{found} of {len(self.checks)} articles found; correct: {correct['title']} titles, "
+            f"{correct['date']} dates, {correct['body']} bodies (words), "
+            f"{correct['text']} bodies (exact text)"
         )
         return [
             total,
             *(
-                f"one story, {len(articles)} times: "
+                f"{len(articles)} near-duplicates: "
                 + "; ".join(f"{article.title} ({article.url})" for article in articles)
                 for articles in self.shared_stories
             ),
@@ -168,12 +168,12 @@ class CrawlComparison:
                 for check in self.checks
                 for fault in check.faults()
             ),
-            *(f"no article of the samples: {url}" for url in self.surplus),
+            *(f"unexpected item: {url}" for url in self.surplus),
         ]
 
 
 def check_outcome(articles: Iterable[Article], urls: Mapping[str, str]) -> CrawlComparison:
-    """Return how *articles* compare with the expected ones; *urls* are the sites' front pages."""
+    """Compare *articles* with the expected ones; *urls* maps site names to front pages."""
     wanted = {
         urls[page.site].rstrip("/") + page.path: page
         for page in expected_pages()

@@ -1,4 +1,4 @@
-"""The sample sites as the embedded default of a crawl that is given no sites."""
+"""Extension that serves the sample sites during a crawl of them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 class ServeSamples:
-    """Extension: serves the sample sites while a crawl of their default URLs lasts.
+    """Serves the sample sites while they are crawled at their default URLs.
 
-    Does nothing in a crawl of other sites, nor where the first port is taken: then
-    ``python -m newscrawl.samples`` is serving them already.
+    Does nothing for other sites, or if the first port is in use because
+    ``python -m newscrawl.samples`` is running.
     """
 
     def __init__(self) -> None:
@@ -38,15 +38,15 @@ class ServeSamples:
         return extension
 
     def open(self, spider: Spider) -> None:
-        """Serve, if *spider* is to crawl the sample sites."""
-        listed = {site.url for site in getattr(spider, "sites", ())}
-        if listed.isdisjoint(default_urls()):
+        """Start the server if *spider* crawls the sample sites."""
+        urls = {site.url for site in getattr(spider, "sites", ())}
+        if urls.isdisjoint(default_urls()):
             return
         try:
             self._served.enter_context(SampleSites(DEFAULT_PORT))
         except OSError as error:
-            logger.info("The sample sites are not served by this crawl: %s", error)
+            logger.info("Could not serve the sample sites: %s", error)
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop the server."""
         self._served.close()

@@ -1,4 +1,4 @@
-"""The sample sites on loopback: a static web server for each, on a port of its own."""
+"""Static web servers for the sample sites, one port each, on loopback."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 SITE_NAMES = ("harbour-gazette", "tageblick", "minato")
 DEFAULT_PORT = 8700
-"""Port of the first site where none is asked for; the others follow it."""
+"""Default port of the first site; the others use the next ports."""
 
 _HOST = "127.0.0.1"
 _FOLDER = Path(__file__).parent
-# Feeds and sitemaps hold absolute URLs, and the port is known only when the server runs.
+# Placeholder in feeds and sitemaps, whose URLs are absolute.
 _BASE = b"{{base}}"
 _CHARSET = re.compile(rb"charset=[\"']?([\w-]+)", re.IGNORECASE)
-# The system's own table may lack these or disagree about them.
+# The tables of some systems lack these or have other values.
 _TYPES = {".atom": "application/atom+xml", ".xml": "application/xml", ".svg": "image/svg+xml"}
-_SERVED_AT_ONCE = 8
+_THREADS = 8
 _IDLE_SECONDS = 10.0
-_REQUESTS_KEPT = 10_000
+_MAX_LOGGED_REQUESTS = 10_000
 
 
 def default_urls() -> list[str]:
-    """Return the front pages of the sites where they are served on their default ports."""
+    """Return the front pages of the sites on their default ports."""
     return [f"http://{_HOST}:{DEFAULT_PORT + offset}/" for offset in range(len(SITE_NAMES))]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that a sample site answered."""
+    """A request to a sample site."""
 
     site: str
     #: path and query, as sent
@@ -68,7 +68,7 @@ def _content_type(path: Path, content: bytes) -> str:
 
 
 def _load(folder: Path, base: str) -> dict[str, _Resource]:
-    """Return what a site serves, by path. No other path exists, so none can lead outside."""
+    """Return the resources of a site by URL path; all other paths are 404."""
     resources = {}
     for file in sorted(folder.rglob("*")):
         if not file.is_file():
@@ -82,11 +82,11 @@ def _load(folder: Path, base: str) -> dict[str, _Resource]:
 
 
 class _SiteServer(ThreadingMixIn, HTTPServer):
-    """One site, answered by a few threads: however many connect, no more are started."""
+    """Web server of a site with a fixed number of threads."""
 
     def __init__(self, site: str, port: int, requests: deque[Request]) -> None:
-        # First: where the port is taken, HTTPServer closes itself.
-        self._pool = ThreadPoolExecutor(_SERVED_AT_ONCE, thread_name_prefix=site)
+        # Before HTTPServer, which calls server_close() if the port is in use.
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix=site)
         super().__init__((_HOST, port), _Handler)
         self.site = site
         self.url = f"http://{_HOST}:{self.server_port}"
@@ -103,7 +103,7 @@ class _SiteServer(ThreadingMixIn, HTTPServer):
     def handle_error(
         self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
     ) -> None:
-        # A client that hangs up is no error of ours.
+        # Clients may close connections.
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -136,25 +136,25 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(resource.content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # inherited name
-        """Log nothing: :attr:`SampleSites.requests` has it all."""
+        """Log nothing; see :attr:`SampleSites.requests`."""
 
 
 class SampleSites:
-    """The sample sites, served on loopback while the context lasts.
+    """Context manager that serves the sample sites on loopback.
 
-    *port* is that of the first site, the others follow it; 0 takes three free ones. Raises
-    ``OSError`` where a port is taken.
+    *port* is the port of the first site, and the others use the next ports; 0 uses free ports.
+    Raises ``OSError`` if a port is in use.
     """
 
     def __init__(self, port: int = 0) -> None:
         self._port = port
         self._servers: list[_SiteServer] = []
-        #: the latest requests, oldest first
-        self.requests: deque[Request] = deque(maxlen=_REQUESTS_KEPT)
+        #: latest requests, oldest first
+        self.requests: deque[Request] = deque(maxlen=_MAX_LOGGED_REQUESTS)
 
     @property
     def urls(self) -> dict[str, str]:
-        """The front page of each site, by the site's name."""
+        """Front pages by name of the site."""
         return {server.site: f"{server.url}/" for server in self._servers}
 
     def __enter__(self) -> Self:

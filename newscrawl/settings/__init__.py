@@ -1,1 +1,1 @@
-"""Scrapy settings: ``base`` and the profiles."""
+"""Scrapy settings modules: ``base`` for crawls, ``demo`` for the sample sites."""

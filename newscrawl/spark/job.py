@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # as everywhere
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from newscrawl.crawl.output.segments import MANIFEST, list_segments
-from newscrawl.feeds.cluster_tables import ArrivalReader
+from newscrawl.feeds.cluster_tables import FeedArticleReader
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.spark import steps
 from newscrawl.spark.components import components
@@ -85,7 +85,7 @@ def _arrivals(
             steps.ARRIVALS,
         )
 
-    columns = ArrivalReader(names, now).columns
+    columns = FeedArticleReader(names, now).columns
     tables = [
         arrivals(number, files) for number, feed in enumerate(feeds) for files in _files(feed)
     ]

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.crawl.output.segments import ARTICLE, Item, SegmentSpan, write_span
+from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages
@@ -128,7 +128,7 @@ def test_reads_folder_of_segments(tmp_path: Path, kind: str) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     for first in range(0, len(ARTICLES), 10):
         items = [
-            Item(first + place, ARTICLE, json.dumps(article.to_dict()))
+            StoredItem(first + place, ARTICLE, json.dumps(article.to_dict()))
             for place, article in enumerate(ARTICLES[first : first + 10])
         ]
         span = SegmentSpan("0123abcd", "2026-11-22", items[0].id, items[-1].id, kind)

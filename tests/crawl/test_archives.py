@@ -1,4 +1,4 @@
-"""Pages in archives, ours and others', and ``scrapy extract`` over them."""
+"""Pages in WARC archives, and ``scrapy extract`` over archives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw, read_records
-from newscrawl.crawl.warc.captures import Capture, NoPageError, moved_to, page_of, sheet_of
+from newscrawl.crawl.warc.captures import Capture, NoPageError, page_of, redirect_target, sheet_of
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import MOST_BYTES
 from newscrawl.samples import SampleSites
@@ -39,7 +39,7 @@ BODY = PAGE.encode()
 
 
 class Archive:
-    """An archive as warcio writes it."""
+    """An archive written by warcio."""
 
     def __init__(self) -> None:
         self._out = io.BytesIO()
@@ -78,17 +78,17 @@ class Archive:
         """Return its records as read back."""
         path = folder / "test.warc.gz"
         path.write_bytes(self.data())
-        return [one for one in read_records(path) if not isinstance(one, Flaw)]
+        return [record for record in read_records(path) if not isinstance(record, Flaw)]
 
 
 def page(folder: Path, *args: Any, **named: Any) -> Capture:
-    """Return the page in the record that the arguments make."""
+    """Return the page in the record that the arguments describe."""
     (record,) = Archive().add(*args, **named).records(folder)
     return page_of(record)
 
 
 def reason(folder: Path, *args: Any, **named: Any) -> str:
-    """Return why the record that the arguments make holds no page."""
+    """Return the reason why the record that the arguments describe has no page."""
     with pytest.raises(NoPageError) as caught:
         page(folder, *args, **named)
     return caught.value.reason
@@ -105,8 +105,7 @@ def zstd(data: bytes) -> bytes:
     return module.compress(data)
 
 
-def test_page(tmp_path: Path):
-    """URL, body, charset and instant."""
+def test_reads_page(tmp_path: Path):
     found = page(tmp_path)
     assert found == Capture(URL, BODY, "utf-8", datetime(2024, 5, 5, 8, tzinfo=UTC))
 
@@ -121,8 +120,8 @@ def test_page(tmp_path: Path):
         ("gzip, gzip", lambda data: gzip.compress(gzip.compress(data))),
     ],
 )
-def test_content_encodings(tmp_path: Path, encoding: str, pack: Any):
-    """As the site sent it, chunked or not, and unpacked by whoever wrote the archive."""
+def test_decodes_content_encodings(tmp_path: Path, encoding: str, pack: Any):
+    """Bodies may be chunked, compressed, or already decompressed by the writer of the archive."""
     headers = (HTML, ("Content-Encoding", encoding))
     assert page(tmp_path, pack(BODY), *headers).body == BODY
     both = (*headers, ("Transfer-Encoding", "chunked"))
@@ -131,21 +130,20 @@ def test_content_encodings(tmp_path: Path, encoding: str, pack: Any):
     assert page(tmp_path, BODY, *headers).body == BODY
 
 
-def test_charset_of_the_header(tmp_path: Path):
-    """Goes with the page, as it does in a crawl."""
+def test_reads_charset_of_header(tmp_path: Path):
     latin = ("Content-Type", "text/html; charset=windows-1252")
     assert page(tmp_path, PAGE.encode("cp1252"), latin).encoding == "cp1252"
     assert page(tmp_path, BODY, ("Content-Type", "text/html")).encoding is None
 
 
-def test_resource(tmp_path: Path):
-    """A page without HTTP headers, as some tools keep it."""
+def test_reads_resource_record(tmp_path: Path):
+    """A page without HTTP headers, as some tools archive it."""
     found = page(tmp_path, kind="resource", content_type="text/html; charset=utf-8")
     assert (found.body, found.encoding) == (BODY, "utf-8")
 
 
-def test_notes_of_a_crawl(tmp_path: Path):
-    """What discovery knew comes with the page; pages read for their links are left out."""
+def test_reads_notes_of_crawl(tmp_path: Path):
+    """Hints are read from the notes; section pages are skipped."""
     notes = json.dumps({"role": "article", "hints": {"title": "Straße"}})
     assert page(tmp_path, WARC_JSON_Metadata=notes).hints == {"title": "Straße"}
     section = json.dumps({"role": "section"})
@@ -171,14 +169,14 @@ def test_notes_of_a_crawl(tmp_path: Path):
         ((bytes(MOST_BYTES + 1),), {}, "too_large"),
     ],
 )
-def test_no_page(tmp_path: Path, args: tuple[Any, ...], named: dict[str, str], why: str):
-    """Each record that holds none says why."""
+def test_names_reason_without_page(
+    tmp_path: Path, args: tuple[Any, ...], named: dict[str, str], why: str
+):
     assert reason(tmp_path, *args, **named) == why
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1\r\n\r\n", b"HTTP/1.1 ok\r\n\r\n", b"\0" * 99])
-def test_no_http(head: bytes):
-    """A response that is none."""
+def test_rejects_invalid_http(head: bytes):
     headers = {"warc-target-uri": URL, "content-type": "application/http; msgtype=response"}
     with pytest.raises(NoPageError, match="not_http"):
         page_of(ArchiveRecord("response", headers, head))
@@ -205,19 +203,17 @@ def test_no_http(head: bytes):
     ),
     body=st.binary() | st.binary().map(gzip.compress) | st.binary().map(chunked),
 )
-def test_any_bytes(url: str, status: str, headers: list[str], body: bytes):
-    """A page, a sheet, or the reason why not: never anything else."""
+def test_any_bytes_give_page_or_reason(url: str, status: str, headers: list[str], body: bytes):
     head = "\r\n".join([status, *headers, "", ""]).encode(errors="replace")
     record = ArchiveRecord("response", {"warc-target-uri": url}, head + body)
     with suppress(NoPageError):
         page = page_of(record)
         assert sheet_urls(page.body, page.url) is not None
     sheet_of(record)
-    moved_to(record)
+    redirect_target(record)
 
 
-def test_sheets_and_redirects(tmp_path: Path):
-    """Sheets are told by their type, and where a URL has moved to is known."""
+def test_finds_sheets_and_redirects(tmp_path: Path):
     css = ("Content-Type", "text/css; charset=utf-8")
     archive = Archive()
     archive.add(b"p{color:red}", css, url="http://a.test/a.css")
@@ -225,20 +221,20 @@ def test_sheets_and_redirects(tmp_path: Path):
     archive.add(b"", css, url="http://a.test/gone.css", status="404 Not Found")
     archive.add()
     sheet, moved, gone, html = archive.records(tmp_path)
-    assert [bool(sheet_of(one)) for one in (sheet, moved, gone, html)] == [
+    assert [bool(sheet_of(record)) for record in (sheet, moved, gone, html)] == [
         True,
         False,
         False,
         False,
     ]
-    assert [moved_to(one) for one in (sheet, moved)] == [None, "http://a.test/a.css"]
+    assert [redirect_target(record) for record in (sheet, moved)] == [None, "http://a.test/a.css"]
 
 
 # --- The command ---
 
 
 def extract(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run ``scrapy extract`` in *folder*, which is outside of any project."""
+    """Run ``scrapy extract`` in *folder*, which is outside of a project."""
     return subprocess.run(
         [sys.executable, "-m", "scrapy", "extract", *args],
         cwd=folder,
@@ -254,8 +250,8 @@ def articles(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_same_articles_as_the_crawl(tmp_path: Path):
-    """Crawled, archived and extracted again: the same articles, styles included."""
+def test_archive_gives_articles_of_crawl(tmp_path: Path):
+    """Crawling with archives and extracting from these gives the same articles, with styles."""
     with SampleSites() as sites:
         write_sites_file(tmp_path / "sites.txt", sites)
         options = {
@@ -274,12 +270,12 @@ def test_same_articles_as_the_crawl(tmp_path: Path):
             capture_output=True,
             timeout=200,
         )
-        asked = sorted(request.target for request in sites.requests)
+        requested = sorted(request.target for request in sites.requests)
     archive, *others = (tmp_path / "warc").iterdir()
     assert not others
-    kept = [one for one in read_records(archive) if isinstance(one, ArchiveRecord)]
-    urls = [urlsplit(one.url) for one in kept if one.kind == "response"]
-    assert sorted(url._replace(scheme="", netloc="").geturl() for url in urls) == asked
+    kept = [record for record in read_records(archive) if isinstance(record, ArchiveRecord)]
+    urls = [urlsplit(record.url) for record in kept if record.kind == "response"]
+    assert sorted(url._replace(scheme="", netloc="").geturl() for url in urls) == requested
     done = extract(tmp_path, str(archive))
     assert done.returncode == 0
     crawled = [json.loads(line) for line in feed.read_text().splitlines()]
@@ -287,7 +283,7 @@ def test_same_articles_as_the_crawl(tmp_path: Path):
     assert all(article["style_complete"] for article in crawled)
 
     def plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        # The page came a moment before the spider took it.
+        # The page was archived shortly before the spider received it.
         kept = [{**article, "fetched_at": None} for article in found]
         return sorted(kept, key=lambda article: article["url"])
 
@@ -299,7 +295,7 @@ def test_same_articles_as_the_crawl(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with an archive such as Common Crawl's news has, and a damaged one."""
+    """Return a folder with an archive like those of Common Crawl's news, and a damaged record."""
     folder = tmp_path_factory.mktemp("news")
     archive = Archive()
     archive.add(b"1.2.3.4", url="dns:one.test", kind="resource", content_type="text/dns")
@@ -329,20 +325,20 @@ def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["news.warc.gz", "plain.warc"])
-def test_archive_of_a_news_crawl(news: Path, name: str):
-    """The articles of all hosts in order; the rest is counted, and failures named."""
+def test_extracts_news_archive(news: Path, name: str):
+    """Articles of all hosts are in order; other records are counted, failures reported."""
     done = extract(news, name)
     assert done.returncode == 0, done.stderr
     found = articles(done)
-    assert [one["url"] for one in found] == [
+    assert [item["url"] for item in found] == [
         "https://one.test/0",
         "https://two.test/1",
         "https://one.test/2",
     ]
-    assert [one["title"] for one in found] == [f"{TITLE} {number}" for number in range(3)]
-    assert {one["fetched_at"] for one in found} == {"2024-05-05T08:00:00+00:00"}
-    assert {one["style_complete"] for one in found} == {None}
-    assert [one["flags"] for one in found] == [[], [], ["truncated"]]
+    assert [item["title"] for item in found] == [f"{TITLE} {number}" for number in range(3)]
+    assert {item["fetched_at"] for item in found} == {"2024-05-05T08:00:00+00:00"}
+    assert {item["style_complete"] for item in found} == {None}
+    assert [item["flags"] for item in found] == [[], [], ["truncated"]]
     *lines, last = done.stderr.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("scrapy extract: https://one.test/empty: failed (document)")
@@ -359,17 +355,16 @@ def test_archive_of_a_news_crawl(news: Path, name: str):
         ("damaged.warc.gz", "a record is damaged at byte", ["one.test/0", "one.test/2"]),
     ],
 )
-def test_what_is_whole_is_extracted(news: Path, name: str, message: str, urls: list[str]):
-    """A cut and a damage are told with their place, and by the exit code."""
+def test_extracts_complete_records(news: Path, name: str, message: str, urls: list[str]):
+    """Truncation and damage are reported with their offset and by the exit code."""
     done = extract(news, name)
     assert done.returncode == 1
-    assert [one["url"] for one in articles(done)] == [f"https://{url}" for url in urls]
+    assert [item["url"] for item in articles(done)] == [f"https://{url}" for url in urls]
     assert f"{name}: {message}" in done.stderr
 
 
 @pytest.mark.slow
-def test_several_archives(news: Path):
-    """In their order; one that is none, or missing, does not stop the others."""
+def test_continues_after_unreadable_archive(news: Path):
     done = extract(news, "other.warc.gz", "news.warc.gz", "gone.warc", "news.warc.gz")
     assert done.returncode == 1
     assert len(articles(done)) == 6
@@ -379,8 +374,7 @@ def test_several_archives(news: Path):
 
 
 @pytest.mark.slow
-def test_options(news: Path):
-    """Those for a page hold for the pages of archives, and the settings of a crawl do."""
+def test_uses_page_options_and_crawl_settings(news: Path):
     done = extract(news, "news.warc.gz", "--text", "--method", "nce", "-s", "NEWSCRAWL_WORKERS=0")
     assert done.stdout.count(f"{TITLE} 0 ") or done.stdout.startswith(f"{TITLE} 0")
     done = extract(news, "news.warc.gz", "-s", "NEWSCRAWL_MIN_BODY=100000")
@@ -399,8 +393,8 @@ def test_options(news: Path):
         ["news.warc.gz", "-s", "NEWSCRAWL_MIN_BODY=x"],
     ],
 )
-def test_wrong_usage(news: Path, args: list[str]):
-    """Said in a line, with exit code 2."""
+def test_rejects_wrong_usage(news: Path, args: list[str]):
+    """Errors are one line with exit code 2."""
     done = extract(news, *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr

@@ -1,4 +1,4 @@
-"""Lines about pages and items, where somebody reads them."""
+"""Messages about pages and items."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("level", ["DEBUG", "INFO"])
-def test_lines_of_pages_and_items(tmp_path: Path, level: str):
-    """The log has at each level what Scrapy's own formatter would give it."""
+def test_logs_same_lines_as_scrapy(tmp_path: Path, level: str):
+    """At each level the log is that of Scrapy's own formatter."""
     crawls = []
     for formatter in (
         "newscrawl.crawl.reporting.log_formatter.QuietLogFormatter",
@@ -28,6 +28,6 @@ def test_lines_of_pages_and_items(tmp_path: Path, level: str):
             folder.mkdir()
             settings = {"LOG_LEVEL": level, "LOG_FORMATTER": formatter}
             crawls.append(crawl_pages(folder, [f"{web.url}/"], direct_environment(), **settings))
-    told = [("Crawled (200)" in crawl.output, "Scraped from" in crawl.output) for crawl in crawls]
-    assert told == [(level == "DEBUG",) * 2] * 2
+    logged = [("Crawled (200)" in crawl.output, "Scraped from" in crawl.output) for crawl in crawls]
+    assert logged == [(level == "DEBUG",) * 2] * 2
     assert crawls[0].stats.get("log_count/DEBUG") == crawls[1].stats.get("log_count/DEBUG")

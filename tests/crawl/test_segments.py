@@ -1,3 +1,5 @@
+"""Segments and the segment writer."""
+
 from __future__ import annotations
 
 import hashlib
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.output.atomic_write import OPEN
+from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.crawl.output.segments import (
     MANIFEST,
     SegmentError,
@@ -34,14 +36,13 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
-def test_json_lines(tmp_path: Path):
-    """An item a line, in UTF-8; the manifest tells counts, hash and numbers."""
+def test_writes_json_lines(tmp_path: Path):
     write(tmp_path, 1, 25, "jsonlines")
     name = f"{STORE}-000000000001-000000000025.jsonl"
     data = (tmp_path / DAY / name).read_bytes()
     assert "Straße" in data.decode()
     lines = data.decode().removesuffix("\n").split("\n")
-    assert [json.loads(line) for line in lines] == [json.loads(one.text) for one in items(1, 25)]
+    assert [json.loads(line) for line in lines] == [json.loads(item.text) for item in items(1, 25)]
     manifest = json.loads((tmp_path / DAY / f"{STORE}{MANIFEST}").read_bytes())
     assert manifest["segments"] == [
         {
@@ -56,8 +57,7 @@ def test_json_lines(tmp_path: Path):
     ]
 
 
-def test_parquet_parts_articles_from_others(tmp_path: Path):
-    """Articles have the columns of the exporter, in a file of their own."""
+def test_writes_articles_to_separate_parquet(tmp_path: Path):
     write(tmp_path, 1, 25, "parquet")
     listed = {segment.name: segment.items for _, segment in list_segments(tmp_path)}
     name = f"{STORE}-000000000001-000000000025"
@@ -70,8 +70,7 @@ def test_parquet_parts_articles_from_others(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_read_back(tmp_path: Path, kind: str):
-    """All items of all days and segments, in order, once."""
+def test_reads_all_items_once_in_order(tmp_path: Path, kind: str):
     write(tmp_path, 1, 9, kind)
     write(tmp_path, 11, 19, kind)
     urls = [item["url"] for item in read_segments(tmp_path)]
@@ -82,8 +81,8 @@ def test_read_back(tmp_path: Path, kind: str):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", FORMATS)
-def test_killed_before_any_line_of_code(tmp_path: Path, kind: str):
-    """What has a final name is whole; the manifest holds at all times; done again, all is the same."""
+def test_survives_crash_at_any_line(tmp_path: Path, kind: str):
+    """Published files and the manifest are complete after a crash; a second run gives the same files."""
     write(tmp_path / "before", 1, 25, kind)
     write(tmp_path / "whole", 1, 25, kind)
     write(tmp_path / "whole", 26, 60, kind)
@@ -99,31 +98,34 @@ def test_killed_before_any_line_of_code(tmp_path: Path, kind: str):
     for line in range(1, int(ran.stdout) + 1):
         here = tmp_path / "killed" / str(line)
         for name, data in tree(here).items():
-            assert name.endswith(OPEN) or data in (whole[name], before.get(name)), (line, name)
+            assert name.endswith(PARTIAL_SUFFIX) or data in (whole[name], before.get(name)), (
+                line,
+                name,
+            )
         assert len(list(read_segments(here))) in (25, 60), line
         write(here, 26, 60, kind)
         assert tree(here) == whole, line
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_damage_is_refused(tmp_path: Path, kind: str):
-    """Cut, changed and missing files are named, before the first item is given."""
+def test_rejects_damaged_files(tmp_path: Path, kind: str):
+    """Truncated, changed and missing files are reported before the first item."""
     write(tmp_path, 1, 9, kind)
     path, _ = list_segments(tmp_path)[0]
     data = path.read_bytes()
     changed = bytearray(data)
     changed[len(data) // 2] ^= 1
-    for damaged, message in ((data[:-1], "bytes, and not"), (bytes(changed), "damaged")):
+    for damaged, message in ((data[:-1], "bytes instead of"), (bytes(changed), "damaged")):
         path.write_bytes(damaged)
         with pytest.raises(SegmentError, match=f"{path.name}.*{message}"):
             next(read_segments(tmp_path))
     path.unlink()
-    with pytest.raises(SegmentError, match="not here"):
+    with pytest.raises(SegmentError, match="but missing"):
         next(read_segments(tmp_path))
 
 
-def test_manifest_is_checked(tmp_path: Path):
-    """None at all, one cut in half, a newer one, and one that leads elsewhere."""
+def test_rejects_invalid_manifest(tmp_path: Path):
+    """The manifest is missing, truncated, of a newer version, or refers to another folder."""
     with pytest.raises(SegmentError, match="no manifest"):
         list_segments(tmp_path)
     write(tmp_path, 1, 9, "jsonlines")
@@ -140,11 +142,10 @@ def test_manifest_is_checked(tmp_path: Path):
             list_segments(tmp_path)
 
 
-def test_unlisted_files_are_not_there_yet(tmp_path: Path):
-    """What a crash left between name and manifest waits for being written again."""
+def test_ignores_unlisted_files(tmp_path: Path):
     write(tmp_path, 1, 9, "jsonlines")
     (tmp_path / DAY / f"{STORE}-000000000010-000000000019.jsonl").write_text("{}\n")
-    (tmp_path / DAY / f"{STORE}-000000000020-000000000029.jsonl{OPEN}").write_text("{")
+    (tmp_path / DAY / f"{STORE}-000000000020-000000000029.jsonl{PARTIAL_SUFFIX}").write_text("{")
     assert len(list(read_segments(tmp_path))) == 9
 
 
@@ -152,7 +153,7 @@ def test_unlisted_files_are_not_there_yet(tmp_path: Path):
 
 
 class Run(subprocess.Popen[str]):
-    """A crawl of :mod:`tests.spiders.item_spider`, with its segments and its state in *folder*."""
+    """A crawl of :mod:`tests.spiders.item_spider`, with segments and state in *folder*."""
 
     def __init__(self, folder: Path, pages: int, *arguments: str, **given: object) -> None:
         values = {
@@ -176,7 +177,7 @@ class Run(subprocess.Popen[str]):
         )
 
     def log(self) -> str:
-        """Wait for a good end and return the log."""
+        """Wait for a successful end and return the log."""
         _, log = self.communicate(timeout=200)
         assert self.returncode == 0, log
         assert "Traceback" not in log, log
@@ -190,7 +191,7 @@ def urls_of(pages: int) -> set[str]:
 
 
 def written(folder: Path) -> list[Path]:
-    """Return the segments that the manifest lists by now."""
+    """Return the segments that the manifest lists."""
     try:
         return [path for path, _ in list_segments(folder / "segments")]
     except SegmentError:
@@ -199,8 +200,8 @@ def written(folder: Path) -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
-def test_crawl(tmp_path: Path, kind: str):
-    """All items, each once though some are made twice, in segments of the size that is set."""
+def test_crawl_writes_each_item_once(tmp_path: Path, kind: str):
+    """Repeated items are written once; segments have the configured size."""
     arguments = {"NEWSCRAWL_SEGMENT_FORMAT": kind, "NEWSCRAWL_SEGMENT_ITEMS": 8}
     Run(tmp_path, 20, "-a", "quotes=1", **arguments).log()
     items = list(read_segments(tmp_path / "segments"))
@@ -215,8 +216,7 @@ def test_crawl(tmp_path: Path, kind: str):
 
 
 @pytest.mark.slow
-def test_two_crawls_of_one_state(tmp_path: Path):
-    """The second adds segments to those of the first, under new names."""
+def test_second_crawl_adds_segments(tmp_path: Path):
     Run(tmp_path, 3).log()
     first = {path.name for path, _ in list_segments(tmp_path / "segments")}
     Run(tmp_path, 5).log()
@@ -226,8 +226,7 @@ def test_two_crawls_of_one_state(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_time(tmp_path: Path):
-    """What waits is written after the seconds that are set, however little it is."""
+def test_writes_partial_segment_after_time(tmp_path: Path):
     run = Run(tmp_path, 3, NEWSCRAWL_SEGMENT_SECONDS=0.5, DOWNLOAD_DELAY=1.5)
     run.log()
     assert len(list_segments(tmp_path / "segments")) > 1
@@ -235,8 +234,7 @@ def test_time(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
-def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
-    """In the end each item is there once; until then what is there is whole."""
+def test_killed_crawls_lose_no_item(tmp_path: Path, kind: str):
     options = {
         "NEWSCRAWL_SEGMENT_FORMAT": kind,
         "NEWSCRAWL_SEGMENT_ITEMS": 7,
@@ -245,9 +243,9 @@ def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
     made = random.Random(7)
     before = 0
     for _ in range(5):
-        # So slow that none of them finishes: the one behind it would crawl all pages anew.
+        # So slow that no crawl finishes: the next one would fetch all pages again.
         run = Run(tmp_path, 800, **options, DOWNLOAD_DELAY=0.05)
-        # From the first segment of this run on, anything is under way.
+        # From the first segment of this run on, the kill can hit any step.
         while run.poll() is None and len(written(tmp_path)) <= before:
             time.sleep(0.01)
         time.sleep(made.uniform(0, 0.2))
@@ -261,16 +259,15 @@ def test_crawl_killed_again_and_again(tmp_path: Path, kind: str):
     urls = [item["url"] for item in read_segments(tmp_path / "segments")]
     assert len(urls) == len(set(urls))
     assert set(urls) == urls_of(800)
-    assert not list((tmp_path / "segments").rglob(f"*{OPEN}"))
+    assert not list((tmp_path / "segments").rglob(f"*{PARTIAL_SUFFIX}"))
 
 
 @pytest.mark.slow
-def test_folder_that_cannot_be_written(tmp_path: Path):
-    """Told as an error; the items wait for the next crawl."""
+def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
     (tmp_path / "segments").write_text("a file")
     _, log = (run := Run(tmp_path, 3)).communicate()
     assert run.returncode == 0
-    assert log.count("No segment: ") == 1
+    assert log.count("Could not write a segment") == 1
     assert "Traceback" not in log
     (tmp_path / "segments").unlink()
     Run(tmp_path, 0).log()
@@ -286,16 +283,14 @@ def test_folder_that_cannot_be_written(tmp_path: Path):
         ({"SCHEDULER": "scrapy.core.scheduler.Scheduler"}, "needs the scheduler"),
     ],
 )
-def test_settings_that_cannot_be_used(tmp_path: Path, settings: dict[str, str], message: str):
-    """Refused before the first request."""
+def test_rejects_invalid_settings(tmp_path: Path, settings: dict[str, str], message: str):
     run = Run(tmp_path, 3, **settings)
     _, log = run.communicate()
     assert run.returncode != 0
     assert message in log
 
 
-def test_segments_without_state_warn(tmp_path: Path):
-    """They are written, but the log tells what a crash takes."""
+def test_warns_without_state(tmp_path: Path):
     log = Run(tmp_path, 3, NEWSCRAWL_STATE="").log()
     assert "without NEWSCRAWL_STATE" in log
     assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)

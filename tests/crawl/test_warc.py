@@ -1,3 +1,5 @@
+"""WARC archives: writer, recovery, reader."""
+
 from __future__ import annotations
 
 import asyncio
@@ -20,7 +22,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from newscrawl.crawl.output.atomic_write import OPEN
+from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.crawl.warc import archive_reader as archives
 from newscrawl.crawl.warc import archive_writer as warc
 from newscrawl.crawl.warc.archive_reader import ArchiveError, ArchiveRecord, Flaw, read_records
@@ -37,7 +39,7 @@ AT = datetime(2026, 11, 22, 5, 30, 0, 123456, tzinfo=UTC)
 
 
 def exchange(number: int, size: int = 2000) -> Exchange:
-    """Return a page of *size* incompressible bytes, with headers that are not ASCII."""
+    """Return a page of *size* incompressible bytes, with non-ASCII headers."""
     head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Ort: Zürich\r\n\r\n"
     return Exchange(
         url=f"https://site.test/{number}?q=ü",
@@ -53,37 +55,35 @@ def exchange(number: int, size: int = 2000) -> Exchange:
 def write(folder: Path, exchanges: Sequence[Exchange], size: int = 0) -> list[Path]:
     """Return the archives of *exchanges*."""
     writer = ArchiveWriter(folder, "test", size=size, about={"software": "test"})
-    for one in exchanges:
-        writer.write(one)
+    for item in exchanges:
+        writer.write(item)
     writer.close()
     return sorted(folder.iterdir())
 
 
 def records(path: Path) -> list[ArchiveRecord]:
-    """Return the records of an archive that must have no flaw."""
+    """Return the records of an archive without flaws."""
     found = list(read_records(path))
-    assert not [one for one in found if isinstance(one, Flaw)]
-    return [one for one in found if isinstance(one, ArchiveRecord)]
+    assert not [record for record in found if isinstance(record, Flaw)]
+    return [record for record in found if isinstance(record, ArchiveRecord)]
 
 
-def test_written_as_received(tmp_path: Path):
-    """Heads and bodies byte by byte; the notes, the address and the instant with them."""
+def test_writes_raw_exchanges(tmp_path: Path):
     sent = [exchange(number) for number in range(3)]
     (path,) = write(tmp_path, sent)
     info, *rest = records(path)
     assert info.kind == "warcinfo"
     assert b"software: test\r\n" in info.block
-    assert [one.kind for one in rest] == ["response", "request"] * 3
-    for one, response, request in zip(sent, rest[::2], rest[1::2], strict=True):
-        assert (response.url, response.block) == (one.url, one.head + one.body)
-        assert (request.url, request.block) == (one.url, one.request)
+    assert [record.kind for record in rest] == ["response", "request"] * 3
+    for item, response, request in zip(sent, rest[::2], rest[1::2], strict=True):
+        assert (response.url, response.block) == (item.url, item.head + item.body)
+        assert (request.url, request.block) == (item.url, item.request)
         assert response.headers["warc-date"] == "2026-11-22T05:30:00.123456Z"
         assert response.headers["warc-ip-address"] == "192.0.2.7"
         assert request.headers["warc-concurrent-to"] == response.headers["warc-record-id"]
 
 
-def test_others_read_it(tmp_path: Path):
-    """warcio finds the same records, and digests that are right."""
+def test_warcio_reads_archive(tmp_path: Path):
     sent = [exchange(number) for number in range(3)]
     (path,) = write(tmp_path, sent)
     with path.open("rb") as file:
@@ -92,36 +92,34 @@ def test_others_read_it(tmp_path: Path):
             for record in ArchiveIterator(file, check_digests="raise")
             if record.rec_type == "response"
         ]
-    assert bodies == [one.body for one in sent]
+    assert bodies == [item.body for item in sent]
 
 
-def test_rotation(tmp_path: Path):
-    """A new archive whenever the size is reached; each describes the crawl."""
+def test_starts_new_archive_at_size(tmp_path: Path):
     paths = write(tmp_path, [exchange(number, 40_000) for number in range(7)], size=100_000)
-    counts = [sum(one.kind == "response" for one in records(path)) for path in paths]
+    counts = [sum(record.kind == "response" for record in records(path)) for path in paths]
     assert counts == [3, 3, 1]
     assert {records(path)[0].kind for path in paths} == {"warcinfo"}
 
 
-def test_nothing_to_write(tmp_path: Path):
-    """A crawl without pages leaves no archive."""
+def test_writes_no_empty_archive(tmp_path: Path):
     assert write(tmp_path, []) == []
 
 
-def test_name_only_once_whole(tmp_path: Path):
-    """An archive that is being written is no archive yet, and another crawl leaves it alone."""
+def test_renames_closed_archive(tmp_path: Path):
+    """An open archive has another name, and other processes do not recover it."""
     writer = ArchiveWriter(tmp_path, "test", size=0)
     writer.write(exchange(1))
     (path,) = tmp_path.iterdir()
-    assert path.name.endswith(f".warc.gz{OPEN}")
+    assert path.name.endswith(f".warc.gz{PARTIAL_SUFFIX}")
     assert recover_elsewhere(tmp_path) == ""
     assert path.exists()
     writer.close()
-    assert [one.name + OPEN for one in tmp_path.iterdir()] == [path.name]
+    assert [other.name + PARTIAL_SUFFIX for other in tmp_path.iterdir()] == [path.name]
 
 
 def recover_elsewhere(folder: Path) -> str:
-    """Return what another process recovers."""
+    """Return the paths that another process recovers."""
     script = (
         "import sys, pathlib; from newscrawl.crawl.warc.archive_writer import recover;"
         "print(*recover(pathlib.Path(sys.argv[1])), sep='\\n', end='')"
@@ -137,8 +135,7 @@ def recover_elsewhere(folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_killed(tmp_path: Path):
-    """After kill -9 the archive ends with its last whole record, at the next start."""
+def test_recovers_archive_of_killed_crawl(tmp_path: Path):
     script = (
         "import pathlib, sys; from tests.crawl.test_warc import ArchiveWriter, exchange\n"
         "writer = ArchiveWriter(pathlib.Path(sys.argv[1]), 'test', size=0)\n"
@@ -156,21 +153,20 @@ def test_killed(tmp_path: Path):
     said += [int(line) for line in process.communicate()[0].splitlines()]
     (path,) = recover(tmp_path)
     assert list(tmp_path.iterdir()) == [path]
-    responses = [one for one in records(path) if one.kind == "response"]
+    responses = [record for record in records(path) if record.kind == "response"]
     assert len(responses) - len(said) in (0, 1)
     assert recover(tmp_path) == []
 
 
-@pytest.mark.parametrize("left", [b"", b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(40)])
-def test_left_with_nothing_whole(tmp_path: Path, left: bytes):
-    """Then there is no archive."""
-    (tmp_path / f"test.warc.gz{OPEN}").write_bytes(left)
+@pytest.mark.parametrize("partial", [b"", b"\x1f\x8b", b"\x1f\x8b\x08" + bytes(40)])
+def test_removes_archive_without_records(tmp_path: Path, partial: bytes):
+    (tmp_path / f"test.warc.gz{PARTIAL_SUFFIX}").write_bytes(partial)
     assert recover(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_full_disk(tmp_path: Path):
-    """What cannot be written whole is taken off again, and later pages are archived."""
+def test_removes_incomplete_records(tmp_path: Path):
+    """On a full disk; later pages are archived."""
     resource = pytest.importorskip("resource")
     writer = ArchiveWriter(tmp_path, "test", size=0)
     writer.write(exchange(1))
@@ -186,56 +182,56 @@ def test_full_disk(tmp_path: Path):
     writer.write(exchange(3))
     writer.close()
     (path,) = tmp_path.iterdir()
-    urls = [one.url for one in records(path) if one.kind == "response"]
+    urls = [record.url for record in records(path) if record.kind == "response"]
     assert urls == [exchange(1).url, exchange(3).url]
 
 
 def in_thread(folder: Path, exchanges: Sequence[Exchange], limit: int) -> tuple[ArchiveThread, int]:
-    """Return the thread that has written *exchanges*, all at once, and the most that waited."""
+    """Write *exchanges* at once; return the thread and the maximum of pending bytes."""
 
     async def run() -> tuple[ArchiveThread, int]:
         thread = ArchiveThread(folder, ArchiveWriter(folder, "test", size=0))
         await thread.open()
-        most = 0
+        max_pending = 0
         turns = asyncio.Semaphore(8)  # as CONCURRENT_REQUESTS
 
-        async def page(one: Exchange) -> None:
-            nonlocal most
+        async def page(item: Exchange) -> None:
+            nonlocal max_pending
             async with turns:
-                await thread.write(one)
-                most = max(most, thread._waiting)
+                await thread.write(item)
+                max_pending = max(max_pending, thread._pending_bytes)
 
         await asyncio.gather(*map(page, exchanges))
         await thread.close()
-        return thread, most
+        return thread, max_pending
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warc, "MOST_WAITING", limit)
+        patch.setattr(warc, "MAX_PENDING_BYTES", limit)
         return asyncio.run(run())
 
 
-def test_thread(tmp_path: Path):
-    """Pages in their order; when too much waits, so do downloads."""
+def test_thread_limits_pending_bytes(tmp_path: Path):
     sent = [exchange(number, 100_000) for number in range(60)]
-    thread, most = in_thread(tmp_path, sent, 1_000_000)
+    thread, max_pending = in_thread(tmp_path, sent, 1_000_000)
     assert (thread.written, thread.failed) == (60, 0)
-    assert most <= 1_000_000 + 8 * 100_000
+    assert max_pending <= 1_000_000 + 8 * 100_000
     (path,) = tmp_path.iterdir()
-    assert [one.url for one in records(path) if one.kind == "response"] == [one.url for one in sent]
+    assert [record.url for record in records(path) if record.kind == "response"] == [
+        item.url for item in sent
+    ]
 
 
-def test_folder_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """Each page that is not archived is told; the crawl goes on."""
+def test_logs_pages_that_are_not_archived(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     folder = tmp_path / "file"
     folder.write_text("")
     thread, _ = in_thread(folder, [exchange(1), exchange(2)], 1_000_000)
     assert (thread.written, thread.failed) == (0, 2)
-    assert [record.message.split(":")[0] for record in caplog.records] == ["Not archived"] * 2
+    assert all(record.message.startswith("Could not archive ") for record in caplog.records)
+    assert len(caplog.records) == 2
 
 
 @pytest.mark.slow
-def test_crawl_killed_and_started_again(tmp_path: Path):
-    """The next crawl finishes what the first left open, and says so."""
+def test_next_crawl_recovers_archive(tmp_path: Path):
     with SampleSites() as sites:
         write_sites_file(tmp_path / "sites.txt", sites)
         options = {
@@ -266,17 +262,17 @@ def test_crawl_killed_and_started_again(tmp_path: Path):
             time.sleep(0.02)
         process.kill()
         process.wait()
-        (left,) = (tmp_path / "warc").iterdir()
-        assert left.name.endswith(OPEN)
+        (partial,) = (tmp_path / "warc").iterdir()
+        assert partial.name.endswith(PARTIAL_SUFFIX)
         assert start().wait(timeout=200) == 0
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["newscrawl/warc/recovered_count"] == 1
-    # A robots.txt serves its rules and, a second time, the spider: it came once.
+    # The robots.txt that the middleware and the spider use is archived once.
     received = stats["response_received_count"] - stats["robotstxt/response_count"]
     assert stats["newscrawl/warc/response_count"] == received
     first, second = sorted((tmp_path / "warc").iterdir())
-    assert first.name + OPEN == left.name
-    pages = [sum(one.kind == "response" for one in records(path)) for path in (first, second)]
+    assert first.name + PARTIAL_SUFFIX == partial.name
+    pages = [sum(record.kind == "response" for record in records(path)) for path in (first, second)]
     assert pages[0] > 3
     assert pages[1] == stats["newscrawl/warc/response_count"]
 
@@ -294,12 +290,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file for damaged archives."""
+    """Return a path for damaged archives."""
     return tmp_path_factory.mktemp("scratch") / "archive.warc.gz"
 
 
 def member_ends(archive: bytes) -> list[int]:
-    """Return where gzip members end."""
+    """Return the offsets at which gzip members end."""
     ends, rest = [], archive
     while rest:
         member = archives.zlib.decompressobj(31)
@@ -312,14 +308,16 @@ def member_ends(archive: bytes) -> list[int]:
 @settings(max_examples=150)
 @given(data=st.data())
 @pytest.mark.parametrize("packed", [True, False])
-def test_cut_anywhere(whole: bytes, scratch: Path, packed: bool, data: st.DataObject):
-    """The whole records before the cut, and the cut told, unless it is between two records."""
+def test_reports_truncation_at_any_byte(
+    whole: bytes, scratch: Path, packed: bool, data: st.DataObject
+):
+    """Except between two records."""
     archive = whole if packed else gzip.decompress(whole)
     ends = member_ends(whole)
     if not packed:
         starts = [0, *ends]
         ends = [len(gzip.decompress(whole[:end])) for end in starts[1:]]
-    cut = data.draw(st.integers(150, len(archive)))  # it begins as an archive
+    cut = data.draw(st.integers(150, len(archive)))  # the start must be that of an archive
     scratch.write_bytes(archive[:cut])
     *found, last = read_records(scratch)
     if cut in ends:
@@ -330,36 +328,34 @@ def test_cut_anywhere(whole: bytes, scratch: Path, packed: bool, data: st.DataOb
         assert last.reason == "cut"
         assert last.offset == max([0, *(end for end in ends if end < cut)])
     assert len(found) == sum(end <= cut for end in ends)
-    assert all(isinstance(one, ArchiveRecord) for one in found)
+    assert all(isinstance(record, ArchiveRecord) for record in found)
 
 
 @settings(max_examples=150)
 @given(data=st.data())
-def test_damaged_anywhere(whole: bytes, scratch: Path, data: st.DataObject):
-    """One record is lost, and told; those around it come as they are."""
+def test_damage_at_any_byte_loses_one_record(whole: bytes, scratch: Path, data: st.DataObject):
     place = data.draw(st.integers(40, len(whole) - 1))
     damaged = bytearray(whole)
     damaged[place] ^= data.draw(st.integers(1, 255))
     scratch.write_bytes(whole)
-    before = [one for one in read_records(scratch) if isinstance(one, ArchiveRecord)]
+    before = [record for record in read_records(scratch) if isinstance(record, ArchiveRecord)]
     scratch.write_bytes(damaged)
     found = list(read_records(scratch))
-    flaws = [one for one in found if isinstance(one, Flaw)]
-    kept = [one for one in found if isinstance(one, ArchiveRecord)]
-    if not flaws:  # a byte of the gzip header that means nothing: its time, its system
+    flaws = [record for record in found if isinstance(record, Flaw)]
+    kept = [record for record in found if isinstance(record, ArchiveRecord)]
+    if not flaws:  # an unused byte of the gzip header: time or system
         assert kept == before
         return
     assert len(flaws) == 1
-    assert kept == [one for number, one in enumerate(before) if number != lost(whole, place)]
+    assert kept == [record for number, record in enumerate(before) if number != lost(whole, place)]
 
 
 def lost(archive: bytes, place: int) -> int:
-    """Return which record is at *place*."""
+    """Return the number of the record at *place*."""
     return sum(end <= place for end in member_ends(archive))
 
 
-def test_two_damages(whole: bytes, scratch: Path):
-    """Reading goes on behind each."""
+def test_continues_after_each_damage(whole: bytes, scratch: Path):
     ends = member_ends(whole)
     damaged = bytearray(whole)
     for number in (3, 4, 9):
@@ -367,13 +363,13 @@ def test_two_damages(whole: bytes, scratch: Path):
         damaged[middle : middle + 9] = bytes(9)
     scratch.write_bytes(damaged)
     found = list(read_records(scratch))
-    offsets = [one.offset for one in found if isinstance(one, Flaw)]
+    offsets = [record.offset for record in found if isinstance(record, Flaw)]
     assert offsets == [ends[2], ends[3], ends[8]]
     assert len(found) == len(ends)
 
 
 def foreign(**options: bool) -> bytes:
-    """Return an archive of three pages as warcio writes it."""
+    """Return an archive of three pages written by warcio."""
     out = io.BytesIO()
     writer = WARCWriter(out, **options)
     writer.write_record(writer.create_warcinfo_record("x.warc", {"software": "other"}))
@@ -401,17 +397,17 @@ def foreign(**options: bool) -> bytes:
     ],
     ids=["records", "plain", "one member", "blank lines"],
 )
-def test_archives_of_others(scratch: Path, archive: bytes):
-    """Gzipped by record or as a whole, or not at all; with and without angle brackets."""
+def test_reads_archives_of_other_tools(scratch: Path, archive: bytes):
     scratch.write_bytes(archive)
-    pages = [one for one in records(scratch) if one.kind == "response"]
-    assert [one.url for one in pages] == [f"http://other.test/{number}" for number in range(3)]
-    assert [one.block[-6:] for one in pages] == [b"page 0", b"page 1", b"page 2"]
+    pages = [record for record in records(scratch) if record.kind == "response"]
+    assert [record.url for record in pages] == [
+        f"http://other.test/{number}" for number in range(3)
+    ]
+    assert [record.block[-6:] for record in pages] == [b"page 0", b"page 1", b"page 2"]
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_length_that_lies(scratch: Path, packed: bool):
-    """A Content-Length that is not the block's is damage, whatever the checksum says."""
+def test_reports_wrong_content_length(scratch: Path, packed: bool):
     plain = foreign(gzip=False)
     records = [b"WARC/1.0" + part for part in plain.split(b"WARC/1.0")[1:]]
     for lie in (
@@ -423,15 +419,16 @@ def test_length_that_lies(scratch: Path, packed: bool):
         start = records[2].index(b"Content-Length")
         end = records[2].index(b"\n", start) + 1
         changed = [*records[:2], records[2][:start] + lie + records[2][end:], records[3]]
-        scratch.write_bytes(b"".join(gzip.compress(one) if packed else one for one in changed))
+        scratch.write_bytes(b"".join(gzip.compress(part) if packed else part for part in changed))
         found = list(read_records(scratch))
-        assert sum(isinstance(one, Flaw) for one in found) == 1, lie
-        assert sum(isinstance(one, ArchiveRecord) for one in found) == (3 if packed else 2), lie
+        assert sum(isinstance(record, Flaw) for record in found) == 1, lie
+        assert sum(isinstance(record, ArchiveRecord) for record in found) == (3 if packed else 2), (
+            lie
+        )
 
 
-def test_records_without_bounds(scratch: Path, monkeypatch: pytest.MonkeyPatch):
-    """A record larger than any page is passed over, and what follows is read."""
-    monkeypatch.setattr(archives, "MOST_BYTES", 100)
+def test_skips_large_record(scratch: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(archives, "MAX_RECORD_SIZE", 100)
     out = io.BytesIO()
     writer = WARCWriter(out, gzip=True)
     for number, size in enumerate((10, 1000, 20)):
@@ -454,8 +451,7 @@ def test_records_without_bounds(scratch: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("data", [b"", b"<html>", gzip.compress(b"<p>", mtime=0), b"\x1f\x8b\x08"])
-def test_no_archive(scratch: Path, data: bytes):
-    """What is none is refused by name."""
+def test_rejects_other_files(scratch: Path, data: bytes):
     scratch.write_bytes(data)
     with pytest.raises(ArchiveError, match=r"archive\.warc\.gz: (empty|not a WARC)"):
         list(read_records(scratch))

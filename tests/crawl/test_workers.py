@@ -1,4 +1,4 @@
-"""The worker pool: what a hostile task costs, and that nobody else pays."""
+"""Worker pool: results, failures and limits of tasks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOSTILE = {
 
 
 def with_pool(use: Callable[[WorkerPool], Awaitable[Any]], **options: Any) -> Any:
-    """Return what *use* makes of a pool, which is closed afterwards."""
+    """Return the result of *use* with a pool, which is closed afterwards."""
 
     async def run() -> Any:
         pool = WorkerPool(**{"workers": 2, "deadline": 2.0, "memory_limit": 300} | options)
@@ -55,8 +55,7 @@ def children() -> set[int]:
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_result(workers: int) -> None:
-    """Bytes and plain arguments go in, a plain dict comes out."""
+def test_returns_result(workers: int) -> None:
     result = with_pool(
         lambda pool: pool.call(
             "tests.helpers.hostile_tasks:measure", b"\x00\xff" * 1000, url="é", none=None
@@ -68,8 +67,7 @@ def test_result(workers: int) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_tasks_among_neighbours() -> None:
-    """Each hostile task fails for its own reason, and all thirty neighbours are served."""
+def test_hostile_tasks_do_not_affect_others() -> None:
     calls: list[str] = []
     for number in range(30):
         calls.append("measure")
@@ -89,14 +87,12 @@ def test_hostile_tasks_among_neighbours() -> None:
 
 
 @pytest.mark.parametrize("name", ["fail", "refuse"])
-def test_exceptions_in_the_thread(name: str) -> None:
-    """Without workers an exception has the same reason."""
+def test_thread_reports_same_reasons(name: str) -> None:
     reason = with_pool(lambda pool: outcome(pool, name), workers=0)
     assert reason == HOSTILE[name]
 
 
-def test_message_names_the_exception() -> None:
-    """The error says what was raised, and its note where."""
+def test_error_has_message_and_traceback() -> None:
 
     async def use(pool: WorkerPool) -> WorkerError:
         with pytest.raises(WorkerError) as raised:
@@ -108,8 +104,8 @@ def test_message_names_the_exception() -> None:
     assert "hostile_tasks.py" in "".join(error.__notes__)
 
 
-def test_page_larger_than_the_memory_limit() -> None:
-    """A page that does not fit into its worker is a memory failure, the next one is served."""
+def test_reports_input_over_memory_limit() -> None:
+    """The next task succeeds."""
 
     async def use(pool: WorkerPool) -> list[Any]:
         return [
@@ -122,17 +118,15 @@ def test_page_larger_than_the_memory_limit() -> None:
     assert large["length"] == 20 * 2**20
 
 
-def test_deadline_counts_from_the_start_of_work() -> None:
-    """Tasks that queue for longer than the deadline are all served."""
+def test_deadline_excludes_waiting() -> None:
 
     async def use(pool: WorkerPool) -> list[Any]:
-        return await asyncio.gather(*(outcome(pool, "sleep_for", seconds=0.5) for _ in range(8)))
+        return await asyncio.gather(*(outcome(pool, "doze", seconds=0.5) for _ in range(8)))
 
     assert "timeout" not in with_pool(use, workers=1)
 
 
-def test_dead_worker_is_replaced_before_the_next_task() -> None:
-    """A worker that the system kills while idle costs no page."""
+def test_replaces_worker_killed_while_idle() -> None:
 
     async def use(pool: WorkerPool) -> tuple[int, int]:
         first = await outcome(pool, "measure")
@@ -145,8 +139,7 @@ def test_dead_worker_is_replaced_before_the_next_task() -> None:
     assert first != second
 
 
-def test_recycling() -> None:
-    """A worker is replaced after its number of tasks."""
+def test_replaces_worker_after_its_tasks() -> None:
 
     async def use(pool: WorkerPool) -> list[int]:
         return [(await outcome(pool, "measure"))["pid"] for _ in range(6)]
@@ -156,13 +149,11 @@ def test_recycling() -> None:
     assert pids[0] == pids[1]
 
 
-def test_output_of_a_task_stays_off_the_pipe() -> None:
-    """A task may print."""
-    assert with_pool(lambda pool: outcome(pool, "print_line")) == {"said": True}
+def test_tasks_may_print() -> None:
+    assert with_pool(lambda pool: outcome(pool, "chatter")) == {"said": True}
 
 
-def test_cancellation() -> None:
-    """A cancelled call ends its task, and the worker's next task is served."""
+def test_cancelled_call_kills_task() -> None:
 
     async def use(pool: WorkerPool) -> Any:
         call = asyncio.create_task(pool.call("tests.helpers.hostile_tasks:hang", b""))
@@ -177,8 +168,8 @@ def test_cancellation() -> None:
         assert result["length"] == 1
 
 
-def test_close_leaves_no_process() -> None:
-    """After close no process is left, not even one at a task that hangs."""
+def test_close_ends_all_processes() -> None:
+    """Also a process with a task that hangs."""
     before = children()
 
     async def use(pool: WorkerPool) -> asyncio.Task[Any]:
@@ -193,7 +184,7 @@ def test_close_leaves_no_process() -> None:
 
 
 def assert_gone(*pids: int) -> None:
-    """The processes end, in a moment if not already."""
+    """Assert that the processes end within a short time."""
     for pid in pids:
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(pid).wait(30)
@@ -214,8 +205,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("close", ["await pool.close()", "pass"])
-def test_script_without_main_guard(tmp_path: Path, close: str) -> None:
-    """A plain script uses the pool, closed or not, and is run once."""
+def test_runs_script_without_main_guard(tmp_path: Path, close: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(close=close))
     run = subprocess.run(
@@ -229,8 +219,7 @@ def test_script_without_main_guard(tmp_path: Path, close: str) -> None:
     assert (run.stdout, run.stderr) == ("once\n3\n", "")
 
 
-def test_forced_exit_waits_for_no_page() -> None:
-    """A program that ends while a page hangs does not wait for its deadline."""
+def test_forced_exit_does_not_wait() -> None:
     code = (
         "import asyncio, psutil\n"
         "from newscrawl.crawl.workers.pool import WorkerPool\n"
@@ -255,16 +244,14 @@ def test_forced_exit_waits_for_no_page() -> None:
     assert_gone(*pids)
 
 
-def test_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without worker processes each page fails as a crash, and none hangs."""
+def test_reports_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newscrawl.crawl.workers.process.PRELOAD", ("no.such.module",))
     assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert with_pool(lambda pool: outcome(pool, "measure")) == "crash"
 
 
-def test_worker_outlives_its_pool_by_little() -> None:
-    """Workers end when the crawler is killed."""
+def test_workers_end_with_killed_pool() -> None:
     code = (
         "import asyncio, os, signal\n"
         "from newscrawl.crawl.workers.pool import WorkerPool\n"

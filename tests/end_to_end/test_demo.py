@@ -41,14 +41,14 @@ def test_demo_extracts_every_article(tmp_path: Path):
     )
     total = sum(page.kind == "article" for page in expected_pages())
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(f"{total} of {total} articles; right title: {total}, ")
+    assert done.stdout.startswith(f"{total} of {total} articles found; correct: {total} titles, ")
     assert "Traceback" not in done.stderr
     assert " ERROR" not in done.stderr
     lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     articles = [json.loads(line) for line in lines]
     assert len(articles) == total
     assert {article["kind"] for article in articles} == {"article"}
-    assert done.stdout.count("one story, 3 times: ") == 1
+    assert done.stdout.count("3 near-duplicates: ") == 1
     assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
     assert not list(tmp_path.glob("*neardup*"))
 

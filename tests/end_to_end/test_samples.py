@@ -177,5 +177,5 @@ def test_comparison_names_each_difference():
     lines = check_outcome([wrong, wrong], urls).lines()
     assert any("title 'x'" in line for line in lines)
     assert any("date 2020-01-01" in line for line in lines)
-    assert any("'余' too much" in line for line in lines)
-    assert lines[-1] == f"no article of the samples: http://m{page.path}"
+    assert any("extra words '余'" in line for line in lines)
+    assert lines[-1] == f"unexpected item: http://m{page.path}"

@@ -1,4 +1,4 @@
-"""Parquet feeds, written by the exporter and read back by pyarrow."""
+"""Parquet exporter, read back with pyarrow."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FULL = Article(
 
 
 def written(items: Iterable[Any], **options: Any) -> parquet.ParquetFile:
-    """Return the Parquet file that the exporter makes of *items*."""
+    """Return the Parquet file of *items*."""
     file = io.BytesIO()
     exporter = ParquetItemExporter(file, **options)
     exporter.start_exporting()
@@ -46,8 +46,7 @@ def written(items: Iterable[Any], **options: Any) -> parquet.ParquetFile:
     return parquet.ParquetFile(io.BytesIO(file.getvalue()))
 
 
-def test_article() -> None:
-    """An article's fields come back in their types."""
+def test_writes_article_columns() -> None:
     (row,) = written([FULL]).read().to_pylist()
     assert row["date"] == datetime(2026, 1, 31, 14, 30, tzinfo=UTC)
     assert row["date_iso"] == "2026-01-31T23:30:00+09:00"
@@ -58,16 +57,14 @@ def test_article() -> None:
     assert row["paywalled"] is None
 
 
-def test_article_columns_do_not_depend_on_the_items() -> None:
-    """Files of different crawls can be read as one table."""
+def test_article_schema_is_fixed() -> None:
     empty, bare, full = written([]), written([Article(body="x")]), written([FULL])
     assert empty.schema_arrow == bare.schema_arrow == full.schema_arrow
     assert full.schema_arrow.names == [*ARTICLE_COLUMNS]
     assert empty.read().num_rows == 0
 
 
-def test_days_and_times_without_zone() -> None:
-    """A day is its midnight, a time without zone is taken as UTC; both say so."""
+def test_converts_dates_to_utc() -> None:
     day = Article(date=date(2026, 1, 31))
     naive = Article(date=datetime(2026, 1, 31, 8))  # noqa: DTZ001
     rows = written([day, naive]).read().to_pylist()
@@ -76,23 +73,20 @@ def test_days_and_times_without_zone() -> None:
 
 
 def test_every_field_of_article_has_a_column() -> None:
-    """A new field of Article cannot be forgotten here."""
     assert set(Article().to_dict()) <= set(ARTICLE_COLUMNS)
 
 
 @pytest.mark.parametrize(
     "fields", [["url", "date_iso"], {"url": "link", "date_iso": "published", "missing": "none"}]
 )
-def test_fields_of_the_feed(fields: Any) -> None:
-    """The feed's ``fields`` choose and rename columns."""
+def test_selects_and_renames_columns(fields: Any) -> None:
     (row,) = written([FULL], fields_to_export=fields).read().to_pylist()
     assert [*row] == list(fields.values() if isinstance(fields, dict) else fields)
     assert "https://example.com/a" in row.values()
     assert "2026-01-31T23:30:00+09:00" in row.values()
 
 
-def test_row_groups() -> None:
-    """Rows are written in groups, by number and by size."""
+def test_writes_row_groups_by_count_and_size() -> None:
     by_number = written([Article(url=str(n)) for n in range(25)], group_rows=10)
     assert [by_number.metadata.row_group(n).num_rows for n in range(3)] == [10, 10, 5]
     assert by_number.read().column("url").to_pylist() == [str(n) for n in range(25)]
@@ -100,8 +94,7 @@ def test_row_groups() -> None:
     assert by_size.metadata.num_row_groups == 2
 
 
-def test_lone_surrogate() -> None:
-    """A character that UTF-8 cannot hold costs itself only."""
+def test_replaces_lone_surrogates() -> None:
     (row,) = written([Article(title="a\ud83d b", body="whole")]).read().to_pylist()
     assert (row["title"], row["body"]) == ("a? b", "whole")
 
@@ -114,8 +107,7 @@ class Quote:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def test_other_items() -> None:
-    """Columns of other items are inferred from all rows of the first group."""
+def test_infers_columns_of_other_items() -> None:
     rows = written([Quote("a"), Quote("b", 1.5, ["t"], {"k": [1]})]).read()
     assert rows.schema.field("price").type == pa.float64()
     assert rows.to_pylist() == [
@@ -124,16 +116,14 @@ def test_other_items() -> None:
     ]
 
 
-def test_later_rows_with_other_fields() -> None:
-    """What the columns cannot hold is kept as JSON."""
+def test_keeps_unexpected_values_as_json() -> None:
     items = [{"n": 1}, {"n": 2}, {"n": "three", "extra": b"\xff"}, {"n": 4}]
     rows = written(items, group_rows=2).read().to_pylist()
     assert [row["n"] for row in rows] == [1, 2, None, 4]
     assert json.loads(rows[2]["_other"]) == {"n": "three", "extra": "\ufffd"}
 
 
-def test_mixed_items() -> None:
-    """Articles and other items in one feed are refused, with what to do."""
+def test_rejects_mixed_items() -> None:
     with pytest.raises(TypeError, match="item_classes"):
         written([FULL, {"n": 1}])
 
@@ -143,8 +133,7 @@ values = scalars | st.dates() | st.datetimes() | st.lists(scalars, max_size=3)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), values), max_size=8))
-def test_no_item_is_lost(items: list[dict[str, Any]]) -> None:
-    """Whatever items hold, each is a row, and each value is somewhere in it."""
+def test_any_item_is_kept(items: list[dict[str, Any]]) -> None:
     rows = written(items, group_rows=3).read().to_pylist() if items else []
     assert len(rows) == len(items)
     for row, item in zip(rows, items, strict=True):

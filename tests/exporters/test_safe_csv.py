@@ -1,4 +1,4 @@
-"""CSV feeds that a spreadsheet opens without running anything."""
+"""CSV exporter with escaped formulas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
-from newscrawl.exporters.safe_csv import SafeCsvItemExporter, neutral
+from newscrawl.exporters.safe_csv import SafeCsvItemExporter, escape_formula
 from newscrawl.items import Article
 
 
@@ -35,32 +35,29 @@ def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) 
     ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", " =1", "\r\n=1", "=cmd|' /C calc'!A0", "＝1+1",
      "-", "+", "\0=1", "-2+3+cmd|' /C calc'!A0"],
 )  # fmt: skip
-def test_formulas_become_text(cell: str):
-    """Each way to begin a formula gets an apostrophe before it."""
-    assert neutral(cell) == "'" + cell.replace("\0", "")
+def test_escapes_formulas(cell: str):
+    assert escape_formula(cell) == "'" + cell.replace("\0", "")
 
 
 @pytest.mark.parametrize(
     "cell", ["", "A title", "1-2", "-5", "+3.5", "-1,000.5", "-12%", "a=b", "'=1"]
 )
-def test_other_cells_stay(cell: str):
-    """Numbers and text are not touched."""
-    assert neutral(cell) == cell
+def test_keeps_numbers_and_text(cell: str):
+    assert escape_formula(cell) == cell
 
 
 @given(st.text())
-def test_any_cell(cell: str):
-    """No cell begins as a formula, and nothing but an apostrophe and NULs is changed."""
-    clean = neutral(cell)
+def test_any_cell_is_safe(cell: str):
+    """Only an apostrophe is added and NULs are removed."""
+    clean = escape_formula(cell)
     assert clean.removeprefix("'") in {
         cell.replace("\0", ""),
         cell.replace("\0", "").removeprefix("'"),
     }
-    assert neutral(clean) == clean
+    assert escape_formula(clean) == clean
 
 
-def test_article() -> None:
-    """Titles, authors and bodies of a page are made text; the rest reads as before."""
+def test_escapes_article_fields() -> None:
     article = Article(url="https://a.example/", title="=HYPERLINK(1)", authors=["@jane", "-joe"])
     article.body = "+ The first paragraph"
     header, row = export(article)
@@ -71,14 +68,12 @@ def test_article() -> None:
     assert cells["url"] == "https://a.example/"
 
 
-def test_foreign_items() -> None:
-    """Values of any type; numbers and missing ones are not turned into text."""
+def test_keeps_types_of_other_values() -> None:
     _, row = export({"n": -5, "x": -1.5, "none": None, "b": b"=1", "l": [1, "=2"], "yes": True})
     assert row == ["-5", "-1.5", "", "'=1", "[1, '=2']", "True"]
 
 
-def test_opting_out() -> None:
-    """A setting for all feeds, an option for one."""
+def test_setting_and_option_keep_formulas() -> None:
     off = {"NEWSCRAWL_CSV_FORMULAS": True}
     assert export({"a": "=1"}, settings=off)[1] == ["=1"]
     assert export({"a": "=1"}, formulas=True)[1] == ["=1"]

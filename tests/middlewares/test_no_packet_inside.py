@@ -1,4 +1,4 @@
-"""No packet of a crawl goes inside: seen on the wire, in a network namespace that has no way out."""
+"""Packets of a crawl, recorded in a network namespace without a route to the outside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNSHARE = ["unshare", "--net", "--map-root-user"]
 
 @cache
 def no_namespace() -> str | None:
-    """Return why there can be no network namespace here; None where there can."""
+    """Return the reason why a network namespace cannot be created, None if it can."""
     if missing := [tool for tool in ("unshare", "ip") if shutil.which(tool) is None]:
         return f"no {missing[0]} on this machine"
     command = [*_UNSHARE, "ip", "link", "set", "lo", "up"]
@@ -31,7 +31,7 @@ def no_namespace() -> str | None:
 
 
 def crawl_in_namespace(folder: Path, mode: str) -> dict[str, Any]:
-    """Crawl the sites that lead inside; *mode* is ``safe`` or ``open``."""
+    """Crawl sites that refer to private addresses; *mode* is ``safe`` or ``open``."""
     if reason := no_namespace():
         pytest.skip(reason)
     done = subprocess.run(
@@ -48,8 +48,7 @@ def crawl_in_namespace(folder: Path, mode: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_no_packet_goes_inside(tmp_path: Path):
-    """Links, redirects, refreshes, robots.txt, sitemaps, feeds, entities and sheets that would."""
+def test_sends_no_packet_to_private_addresses(tmp_path: Path):
     seen = crawl_in_namespace(tmp_path, "safe")
     assert set(seen["sent"]) == {PUBLIC}
     assert seen["problems"] == {}
@@ -60,7 +59,6 @@ def test_no_packet_goes_inside(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_packets_inside_would_be_seen(tmp_path: Path):
-    """The same crawl without the safety middleware goes inside, by several ways."""
+def test_detects_packets_without_safety_middleware(tmp_path: Path):
     seen = crawl_in_namespace(tmp_path, "open")
     assert {"10.1.2.3", "169.254.169.254", "127.0.0.2", PUBLIC} <= set(seen["sent"])

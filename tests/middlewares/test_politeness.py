@@ -1,4 +1,4 @@
-"""What a server says of its load is heard, for the whole registered domain."""
+"""Retry-After, back-off, Crawl-delay and request budgets of registered domains."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.network.pace import FIRST, PATIENCE, REFUSALS, Pace, retry_after
+from newscrawl.crawl.network.pace import (
+    FAILURE_THRESHOLD,
+    MIN_BACKOFF,
+    REFUSAL_LIMIT,
+    Pace,
+    retry_after,
+)
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.styled import Answer, redirect
 
 if TYPE_CHECKING:
     import asyncio
@@ -44,65 +50,58 @@ WAIT = 6
         (b"\xb2", None),
     ],
 )
-def test_retry_after(header: bytes | None, seconds: float | None):
-    """Seconds and all three forms of a date; anything else says nothing."""
+def test_parses_retry_after(header: bytes | None, seconds: float | None):
     assert retry_after(header, NOW) == seconds
 
 
 @given(st.binary(max_size=60))
-def test_any_retry_after(header: bytes):
-    """No header is an error."""
+def test_any_retry_after_is_no_error(header: bytes):
     seconds = retry_after(header, NOW)
     assert seconds is None or seconds >= 0
     Pace(1, 60).close(NOW, seconds or 0)
 
 
-def test_slows_down_and_recovers():
-    """Refusals double the delay up to its bound; answers that go well undo that."""
-    pace = Pace(1.0, longest=60)
+def test_refusals_double_delay_and_successes_reduce_it():
+    pace = Pace(1.0, max_delay=60)
     for expected in (2, 4, 8, 16, 32, 60, 60):
-        pace.refused(NOW, None)
+        pace.record_refusal(NOW, None)
         assert pace.delay == expected
     for _ in range(12):
-        pace.well()
+        pace.record_success()
     assert pace.delay == pace.base == 1.0
     assert pace.refusals == 0
 
 
-def test_a_fast_domain_is_slowed_down_to_something():
-    """Without a delay there would be nothing to double."""
-    pace = Pace(0, longest=60)
-    pace.refused(NOW, None)
-    assert pace.delay == FIRST
+def test_backoff_has_minimum():
+    pace = Pace(0, max_delay=60)
+    pace.record_refusal(NOW, None)
+    assert pace.delay == MIN_BACKOFF
 
 
-def test_one_broken_page_is_no_overload():
-    """Only failures in a row slow a domain down."""
-    pace = Pace(1.0, longest=60)
-    for _ in range(PATIENCE - 1):
-        pace.failed()
-    pace.well()
-    for _ in range(PATIENCE - 1):
-        pace.failed()
+def test_only_consecutive_failures_slow_down():
+    pace = Pace(1.0, max_delay=60)
+    for _ in range(FAILURE_THRESHOLD - 1):
+        pace.record_failure()
+    pace.record_success()
+    for _ in range(FAILURE_THRESHOLD - 1):
+        pace.record_failure()
     assert pace.delay == 1.0
-    pace.failed()
+    pace.record_failure()
     assert pace.delay == 2.0
 
 
-def test_what_was_under_way_counts_once():
-    """Ten pages refused at the same time are one refusal."""
-    pace = Pace(1.0, longest=60)
+def test_counts_concurrent_refusals_once():
+    pace = Pace(1.0, max_delay=60)
     for _ in range(10):
-        pace.refused(NOW, 30.0)
+        pace.record_refusal(NOW, 30.0)
     assert pace.refusals == 1
-    for number in range(REFUSALS):
-        pace.refused(NOW + timedelta(minutes=number + 1), 30.0)
+    for number in range(REFUSAL_LIMIT):
+        pace.record_refusal(NOW + timedelta(minutes=number + 1), 30.0)
     assert pace.gives_up
 
 
-def test_closed_for_a_time():
-    """A domain that is left alone is asked again when its time has come."""
-    pace = Pace(1.0, longest=60)
+def test_closed_domain_opens_after_time():
+    pace = Pace(1.0, max_delay=60)
     pace.close(NOW, 3600)
     assert pace.is_closed(NOW + timedelta(minutes=59))
     assert not pace.is_closed(NOW + timedelta(minutes=61))
@@ -120,17 +119,17 @@ def crawl_all(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> 
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **{**given, **settings})
     assert done.returncode == 0, done.output[-5000:]
-    assert done.errors() == []
+    assert done.troubles() == []
     return done
 
 
 def busy(wait: str | None = str(WAIT), status: int = 429) -> Answer:
-    """Return a refusal."""
+    """Return a response that refuses the request."""
     return text("wait", status) if wait is None else html("wait", status, Retry_After=wait)
 
 
 class DatedWeb(DirectWeb):
-    """Names the time for date.example when it is asked first: a crawl may start slowly."""
+    """Sets the Retry-After of date.example at its first request, since crawls start slowly."""
 
     status = 429
 
@@ -151,8 +150,7 @@ def dated_web() -> Iterator[DatedWeb]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
-def test_the_whole_domain_waits(tmp_path: Path, dated_web: DatedWeb, status: int):
-    """All hosts of the domain wait as long as one is told to; nothing is lost; others go on."""
+def test_all_hosts_of_domain_wait(tmp_path: Path, dated_web: DatedWeb, status: int):
     web = dated_web
     web.status = status
     web.put("www.busy.example/1", busy(status=status), html("1"))
@@ -169,7 +167,7 @@ def test_the_whole_domain_waits(tmp_path: Path, dated_web: DatedWeb, status: int
     assert again - refused >= WAIT
     later = [web.times_of(page)[0] for page in (*pages[2:], "busy.example/4")]
     assert min(later) - refused >= WAIT
-    # They were not held up by what waited.
+    # The waiting requests did not block them.
     assert max(web.times_of(page)[0] for page in others) < again
     first, second = web.times_of("date.example/1")
     assert second - first >= WAIT
@@ -178,8 +176,7 @@ def test_the_whole_domain_waits(tmp_path: Path, dated_web: DatedWeb, status: int
 
 
 @pytest.mark.slow
-def test_those_who_wait_hold_nobody_up(tmp_path: Path, web: DirectWeb):
-    """More domains wait than there may be requests; the others go on meanwhile."""
+def test_waiting_domains_do_not_block_others(tmp_path: Path, web: DirectWeb):
     waiting = [f"busy-{n}.example/{page}" for n in range(4) for page in range(2)]
     for page in waiting:
         web.put(page, busy("8"), html("x"))
@@ -193,52 +190,47 @@ def test_those_who_wait_hold_nobody_up(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_switched_off(tmp_path: Path, web: DirectWeb):
-    """Without it Retry-After is not heard, and each host is asked for itself."""
+def test_disabled_middleware_ignores_retry_after(tmp_path: Path, web: DirectWeb):
     web.put("busy.example/1", busy("86400"), html("x"))
     crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
-    assert web.request_counts() == {"busy.example/1": 2}
+    assert web.times() == {"busy.example/1": 2}
     assert not [name for name in crawl.stats if name.startswith("newscrawl/politeness/")]
 
 
 @pytest.mark.slow
-def test_who_asks_for_a_day_is_left_alone(tmp_path: Path, web: DirectWeb):
-    """A crawl does not wait for tomorrow, and does not ask before."""
+def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
     web.put("busy.example/1", busy("86400"))
     pages = [f"busy.example/{n}" for n in range(1, 6)]
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    assert web.request_counts() == {"busy.example/1": 1}
+    assert web.times() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.refused.RefusedError"] == 4
+    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.RefusedError"] == 4
 
 
 @pytest.mark.slow
-def test_who_never_answers_is_given_up(tmp_path: Path, web: DirectWeb):
-    """A server that says "in a second" for ever does not keep the crawl for ever."""
+def test_gives_up_after_repeated_retry_after(tmp_path: Path, web: DirectWeb):
     pages = [f"busy.example/{n}" for n in range(8)]
     for page in pages:
         web.put(page, busy("1"))
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    asked = web.request_counts()
-    assert sum(asked.values()) <= 2 * REFUSALS
+    requested = web.times()
+    assert sum(requested.values()) <= 2 * REFUSAL_LIMIT
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
 
 
 @pytest.mark.slow
-def test_backs_off_without_being_told(tmp_path: Path, web: DirectWeb):
-    """Refusals without a time slow the domain down; the pages come."""
+def test_backs_off_without_retry_after(tmp_path: Path, web: DirectWeb):
     for n in range(3):
         web.put(f"slow.example/{n}", busy(None, 503), html("x"))
     crawl = crawl_all(tmp_path, web, *(f"slow.example/{n}" for n in range(3)), RETRY_TIMES=3)
-    times = sorted(at for _, at in web.request_times)
+    times = sorted(at for _, at in web.at)
     gaps = [after - before for before, after in pairwise(times)]
     assert max(gaps) > 0.5
     assert crawl.stats["downloader/response_status_count/200"] == 3
 
 
 @pytest.mark.slow
-def test_crawl_delay(tmp_path: Path, web: DirectWeb):
-    """It holds for all hosts of the domain, and is bounded."""
+def test_obeys_crawl_delay_up_to_limit(tmp_path: Path, web: DirectWeb):
     web.put("a.slow.example/robots.txt", text("User-agent: *\nCrawl-delay: 1\n"))
     web.put("huge.example/robots.txt", text("User-agent: *\nCrawl-delay: 86400\n"))
     pages = [
@@ -267,8 +259,8 @@ def test_crawl_delay(tmp_path: Path, web: DirectWeb):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_redirects_and_retries_count(tmp_path: Path, web: DirectWeb, interrupted: bool):
-    """A site's budget is one of requests on the network, not of pages or of processes."""
+def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb, interrupted: bool):
+    """Also across resumed crawls."""
     links = "".join(
         f'<a href="/2026/11/20/a-story-of-the-day-number-{n}.html">A story of the day with a long '
         f"headline, number {n}</a>"
@@ -287,15 +279,14 @@ def test_redirects_and_retries_count(tmp_path: Path, web: DirectWeb, interrupted
         )  # fmt: skip
         assert crawl.returncode == 0
         assert (crawl.stats["finish_reason"] == "finished") is (pages == 0)
-    assert 20 <= sum(web.request_counts().values()) <= 30
+    assert 20 <= sum(web.times().values()) <= 30
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["skipped_count/over_budget"] > 20
     assert interrupted or counts["discovered_count"] == 40
 
 
 @pytest.mark.slow
-def test_a_listed_site_waits_and_loses_nothing(tmp_path: Path, web: DirectWeb):
-    """The spider's pages come after the wait, each once, sitemap and robots.txt included."""
+def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: DirectWeb):
     base = f"http://127.0.0.1:{web.port}"
     stories = [f"/2026/11/20/a-story-of-the-day-number-{n}.html" for n in range(3)]
     entries = "".join(f"<url><loc>{base}{path}</loc></url>" for path in stories)
@@ -307,7 +298,7 @@ def test_a_listed_site_waits_and_loses_nothing(tmp_path: Path, web: DirectWeb):
         web.put(f"127.0.0.1{path}", *([busy("1")] if number else []), page)
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
     assert crawl.returncode == 0
-    assert crawl.errors() == []
+    assert crawl.troubles() == []
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
     assert not any("failed" in name for name in counts)

@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309, against real servers."""
+"""robots.txt according to RFC 9309."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from protego import Protego
 
 from newscrawl.crawl.network.robots_rules import own_groups
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
-from tests.servers.styled_web import HANG, Answer, redirect
+from tests.servers.direct import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
+from tests.servers.styled import HANG, Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,7 @@ _LINES = st.lists(
 
 
 @given(_LINES)
-def test_own_groups_say_the_same(lines: list[str]):
-    """What is cut down allows, and delays, as the whole does."""
+def test_own_groups_keep_the_rules(lines: list[str]):
     whole = "\n".join(lines)
     full, cut = Protego.parse(whole), Protego.parse(own_groups(whole, AGENT))
     for path in ("/", "/a", "/a/b", "/x"):
@@ -44,8 +43,7 @@ def test_own_groups_say_the_same(lines: list[str]):
     assert full.crawl_delay(AGENT) == cut.crawl_delay(AGENT)
 
 
-def test_many_names_over_many_rules():
-    """A parser, which keeps each rule once for each name, gets each of them once."""
+def test_own_groups_remove_other_user_agents():
     names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
     rules = "".join(f"Disallow: /a{n}\n" for n in range(8000))
     cut = own_groups(f"{names}User-agent: *\n{rules}", AGENT)
@@ -69,19 +67,18 @@ def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.errors() == []
+    assert done.troubles() == []
     return done
 
 
 def fetched(web: DirectWeb) -> set[str]:
-    """Return what was fetched beside robots.txt."""
-    return {url for url in web.request_counts() if not url.endswith("/robots.txt")}
+    """Return the fetched URLs except robots.txt."""
+    return {url for url in web.times() if not url.endswith("/robots.txt")}
 
 
 @pytest.mark.slow
-def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
-    """Rules are obeyed; no rules allow; rules that cannot be had forbid, for a while."""
-    away = "nowhere.example"  # has no address
+def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
+    unknown = "nowhere.example"  # has no address
     huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 2_700_000  # 10.8 MB
     late = DENY.replace("private", "first") + "# x\n" * 131_072 + DENY
     web.put("rules.example/robots.txt", text(DENY))
@@ -104,26 +101,25 @@ def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
     names = ["rules", "none", "gone", "login", "broken", "flaky", "drops", "hangs", "html"]
     names += ["binary", "huge", "late", "hops", "loops"]
     pages = [f"{name}.example/{path}" for name in names for path in ("open", "private")]
-    crawl = crawl_paths(tmp_path, web, *pages, f"{away}/x", NEWSCRAWL_BACKOFF_DELAY=1)
+    crawl = crawl_paths(tmp_path, web, *pages, f"{unknown}/x", NEWSCRAWL_BACKOFF_DELAY=1)
     allowed = {f"{name}.example/open" for name in names} - {
         f"{name}.example/open" for name in ("broken", "drops", "hangs")
     }
     allowed |= {
         f"{name}.example/private" for name in ("none", "gone", "login", "html", "binary", "loops")
     }
-    allowed.add("late.example/private")  # what stands behind 512 KB is not read
+    allowed.add("late.example/private")  # rules after 512 KB are ignored
     assert {url for url in fetched(web) if url.endswith(("/open", "/private"))} == allowed
     assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
     assert crawl.stats["robotstxt/forbidden"] == 4
-    # Nobody is asked twice for what was answered, and 10 MB are not waited for.
-    assert web.request_counts()["rules.example/robots.txt"] == 1
+    # Each robots.txt is fetched once, and only its first 512 KB.
+    assert web.times()["rules.example/robots.txt"] == 1
     assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
     assert crawl.stats["reactor/read"] <= MAX_READ
 
 
 @pytest.mark.slow
-def test_hostile_rules(tmp_path: Path, web: DirectWeb):
-    """Half a megabyte of names and rules holds nobody up."""
+def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
     names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
     rules = "".join(f"Disallow: /a{n}\n" for n in range(30_000))
     stars = "".join(f"Disallow: /*{n}*x$\n" for n in range(20_000))
@@ -136,32 +132,29 @@ def test_hostile_rules(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_not_obeyed(tmp_path: Path, web: DirectWeb):
-    """ROBOTSTXT_OBEY is the switch, as it is Scrapy's."""
+def test_disabled_by_robotstxt_obey(tmp_path: Path, web: DirectWeb):
     web.put("rules.example/robots.txt", text(DENY))
     crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
-    assert web.request_counts() == {"rules.example/private": 1}
+    assert web.times() == {"rules.example/private": 1}
 
 
 @pytest.mark.slow
-def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
-    """What the rules are read from is what sitemaps are read from."""
+def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     base = f"http://127.0.0.1:{web.port}"
     web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
     web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
     web.put("127.0.0.1/", html("front"))
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
     assert crawl.returncode == 0
-    assert crawl.errors() == []
-    times = web.request_counts()
+    assert crawl.troubles() == []
+    times = web.times()
     assert times["127.0.0.1/robots.txt"] == 1
     assert times["127.0.0.1/map.xml"] == 1
     assert times["127.0.0.1/"] == 1
 
 
 @pytest.mark.slow
-def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
-    """Nothing at all is asked for there, and the log says why."""
+def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
     web.put("127.0.0.1/robots.txt", text("", 500))
     web.put("127.0.0.1/", html("front"))
     base = f"http://127.0.0.1:{web.port}"
@@ -169,7 +162,7 @@ def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
         tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
     )
     assert crawl.returncode == 0
-    assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
+    assert set(web.times()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovery_failed_count/robots_unreachable"] == 3
-    assert f"robots.txt of {base} cannot be had (http_500)" in crawl.output
+    assert f"Could not fetch robots.txt for {base} (http_500)" in crawl.output

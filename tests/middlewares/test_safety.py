@@ -1,4 +1,4 @@
-"""No page leads a crawl to an address that is not of the public internet, nor to a file."""
+"""Requests to private addresses and other schemes are refused."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ REFUSED = "newscrawl/safety/refused_count"
         "router.home.arpa", "intranet", "",
     ],
 )  # fmt: skip
-def test_refused_hosts(host: str):
-    """What a URL can write for an address or a name of one's own network."""
+def test_refuses_private_hosts(host: str):
     assert AddressPolicy().refuses(host)
 
 
@@ -43,13 +42,11 @@ def test_refused_hosts(host: str):
     ["example.com", "1.1.1.1", "16843009", "2606:4700::1111", "[2606:4700::1111]", "a.b.example",
      "64:ff9b::101:101", "2002:101:101::", "1.example"],
 )  # fmt: skip
-def test_other_hosts(host: str):
-    """The public internet is not refused."""
+def test_accepts_public_hosts(host: str):
     assert not AddressPolicy().refuses(host)
 
 
-def test_allow_list():
-    """Hosts, addresses and networks, and nothing beside them."""
+def test_allows_listed_hosts_addresses_networks():
     policy = AddressPolicy(["127.0.0.1", "10.0.0.0/8", "Intranet", "::1", "news.internal"])
     for host in ("127.0.0.1", "127.1", "10.9.8.7", "intranet", "[::1]", "news.internal."):
         assert not policy.refuses(host)
@@ -61,21 +58,19 @@ def test_allow_list():
 
 
 @pytest.mark.parametrize("entry", ["http://a.example", "a.example:80", "10.0.0.0/99", "a b", ""])
-def test_bad_allow_list(entry: str):
-    """An entry that means nothing is an error, not an exception from the rule."""
+def test_rejects_invalid_allow_list(entry: str):
     crawler = get_crawler(settings_dict={"NEWSCRAWL_ALLOWED_ADDRESSES": [entry]})
     with pytest.raises(ValueError, match="NEWSCRAWL_ALLOWED_ADDRESSES"):
         SafetyMiddleware.from_crawler(crawler)
 
 
-def test_written_addresses():
-    """A name is none, however it begins."""
+def test_host_names_are_no_addresses():
     assert written_address("1.example") is None
     assert written_address("127.0.0.1.nip.example") is None
 
 
 class Seen(NamedTuple):
-    """A crawl, the web it may ask, and the one that it must not."""
+    """A crawl, the public web server and the private one."""
 
     crawl: Crawl
     web: DirectWeb
@@ -87,7 +82,7 @@ class Seen(NamedTuple):
 
 @pytest.fixture
 def webs() -> Iterator[tuple[DirectWeb, DirectWeb]]:
-    """Serve a web, and what must not be reached."""
+    """Serve a public and a private web."""
     with DirectWeb() as web, DirectWeb(address=INTERNAL) as inner:
         yield web, inner
 
@@ -95,7 +90,7 @@ def webs() -> Iterator[tuple[DirectWeb, DirectWeb]]:
 def crawl_urls(
     folder: Path, web: DirectWeb, inner: DirectWeb, *urls: str, **settings: object
 ) -> Seen:
-    """Crawl *urls* with a spider of somebody else."""
+    """Crawl *urls* with a spider that does not use newscrawl."""
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, **settings}
     done = crawl_pages(folder, urls, direct_environment(), **given)
     assert done.returncode == 0, done.output[-5000:]
@@ -103,7 +98,7 @@ def crawl_urls(
 
 
 def inside(port: int, way: str, secret: Path) -> list[str]:
-    """Return URLs that lead inside, different ones for each *way* to them: seven, and three files."""
+    """Return seven private URLs that are unique to *way*, and three file URLs."""
     return [
         f"http://{INTERNAL}:{port}/{way}",
         f"http://2130706434:{port}/{way}",
@@ -119,8 +114,7 @@ def inside(port: int, way: str, secret: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """Links, redirects, refreshes, robots.txt, style sheets, and names that mean an inner address."""
+def test_refuses_private_urls_from_any_source(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     web, inner = webs
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret")
@@ -142,7 +136,7 @@ def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb])
     assert inner.connections == 0
     assert "the secret" not in str(seen.crawl.items)
     assert [item["url"] for item in seen.crawl.items if "/article" in item["url"]] != []
-    # Scrapy follows no redirect to a file, and sheets are told by their scheme earlier.
+    # Scrapy does not follow redirects to files, and sheets are refused by their scheme before.
     assert seen.refused("scheme") == 3
     assert seen.refused("address") == 4 * 7 + 1
     for url in ways["link"][:7]:  # or its robots.txt
@@ -151,8 +145,8 @@ def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb])
 
 
 @pytest.mark.slow
-def test_rebinding(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """A name that moves inside between two connections is not followed there."""
+def test_checks_address_of_each_connection(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """DNS rebinding."""
     web, inner = webs
     web.put("rebinding.example/1", html("1", Connection="close"))
     urls = [f"http://rebinding.example:{web.port}/{n}" for n in (1, 2)]
@@ -166,8 +160,7 @@ def test_rebinding(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
 
 
 @pytest.mark.slow
-def test_sitemaps_and_feeds_lead_nowhere_else(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """What robots.txt, sitemaps and feeds of a listed site name is checked, too."""
+def test_checks_urls_of_sitemaps_and_feeds(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     web, inner = webs
     base, inside = f"http://127.0.0.1:{web.port}", f"http://{INTERNAL}:{inner.port}"
     robots = f"User-agent: *\nDisallow:\nSitemap: {inside}/map.xml\nSitemap: file:///etc/passwd\n"
@@ -185,8 +178,7 @@ def test_sitemaps_and_feeds_lead_nowhere_else(tmp_path: Path, webs: tuple[Direct
 
 
 @pytest.mark.slow
-def test_switched_off(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """One setting opens all of it."""
+def test_disabled_middleware_refuses_nothing(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     web, inner = webs
     inner.put("inner.example/", html("inside"))
     url = f"http://inner.example:{inner.port}/"
@@ -196,8 +188,8 @@ def test_switched_off(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
 
 
 @pytest.mark.slow
-def test_behind_a_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """The proxy may be anywhere; what the URL itself tells is checked all the same."""
+def test_checks_urls_behind_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+    """The proxy itself may have a private address."""
     _, inner = webs
     inner.put("paper.example/", html("by proxy"))
     environment = {**direct_environment(), "http_proxy": inner.url}
@@ -209,8 +201,7 @@ def test_behind_a_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
 
 
 @pytest.mark.slow
-def test_headers_without_end(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
-    """An answer of a hundred thousand headers is not read on."""
+def test_aborts_response_with_too_many_headers(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     web, inner = webs
     headers = {"Content-Type": "text/html"} | {f"X-Header-{n}": "x" for n in range(100_000)}
     web.put("many.example/", Answer(b"<p>x", headers=headers))

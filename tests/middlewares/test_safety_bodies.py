@@ -1,4 +1,4 @@
-"""Bodies that are not what they are said to be."""
+"""Bodies that contradict their headers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from newscrawl.document.encoding import is_binary, to_utf8
 from tests.helpers.crawls import crawl_pages, crawl_sites
 from tests.servers import response
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page, paragraphs
-from tests.servers.styled_web import Answer
+from tests.servers.styled import Answer
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,14 +37,12 @@ HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p><
         ("cp1252", None, "iso-8859-1"),
     ],
 )
-def test_wrong_charset(stored: str, header: str | None, meta: str):
-    """Bytes that prove what they are go before what is said of them: no mojibake, no U+FFFD."""
+def test_detects_charset_despite_wrong_header(stored: str, header: str | None, meta: str):
     page = HTML.format(meta, GERMAN)
     assert to_utf8(page.encode(stored), header).utf8.decode() == page
 
 
-def test_mixed_charset():
-    """A part in another charset costs neither part its letters."""
+def test_decodes_mixed_charsets():
     ours, theirs = HTML.format("utf-8", GERMAN), "Müßte längst gelöst sein – „schön“!"
     found = to_utf8(ours.encode() + theirs.encode("cp1252"), "utf-8")
     assert found.utf8.decode() == ours + theirs
@@ -56,22 +54,20 @@ def test_mixed_charset():
     [b"%PDF-1.7\n", b"\x89PNG\r\n", b"PK\x03\x04", b"\x7fELF", b"OggS", b"\xd0\xcf\x11\xe0",
      random.Random(7).randbytes(3000)],
 )  # fmt: skip
-def test_binary(data: bytes):
-    """Pictures, documents, archives, noise."""
+def test_detects_binary_data(data: bytes):
     assert is_binary(data)
 
 
 @pytest.mark.parametrize(
     "charset", ["utf-8", "utf-16", "utf-16-le", "cp1252", "iso2022_jp", "shift_jis"]
 )
-def test_text_in_any_charset(charset: str):
-    """What is text in some charset is no binary."""
+def test_text_in_any_charset_is_not_binary(charset: str):
     assert not is_binary(HTML.format(charset, "日本 Text " * 300).encode(charset, "replace"))
     assert not is_binary(b"")
 
 
 class Packed(DirectWeb):
-    """Sends a page packed as the URL says, unless asked for it unpacked."""
+    """Sends compressed pages, with errors that the URL names, unless ``identity`` is requested."""
 
     always = False
 
@@ -98,8 +94,7 @@ class Packed(DirectWeb):
 
 
 @pytest.mark.slow
-def test_what_does_not_unpack_is_asked_for_unpacked(tmp_path: Path):
-    """Once; a server that cannot do it either way fails."""
+def test_retries_uncompressed_once(tmp_path: Path):
     kinds = ["good", "lie", "noise", "br", "lie-always"]
     with Packed() as web:
         urls = [f"http://paper.example:{web.port}/{kind}" for kind in kinds]
@@ -107,8 +102,8 @@ def test_what_does_not_unpack_is_asked_for_unpacked(tmp_path: Path):
             tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=0
         )
     assert crawl.returncode == 0
-    asked = {kind: web.request_counts()[f"paper.example/{kind}"] for kind in kinds}
-    assert asked == {"good": 1, "lie": 2, "noise": 2, "br": 2, "lie-always": 2}
+    requested = {kind: web.times()[f"paper.example/{kind}"] for kind in kinds}
+    assert requested == {"good": 1, "lie": 2, "noise": 2, "br": 2, "lie-always": 2}
     assert crawl.stats["newscrawl/compression/retried_count"] == 4
     whole = {
         item["url"].rsplit("/", 1)[1] for item in crawl.items if paragraphs(5)[-1] in item["body"]
@@ -117,8 +112,7 @@ def test_what_does_not_unpack_is_asked_for_unpacked(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_binary_pages_are_named_so(tmp_path: Path):
-    """A picture under a story's address is no page, and no worker is bothered with it."""
+def test_binary_page_fails_without_worker(tmp_path: Path):
     story = "/2026/11/20/a-story-of-the-day-with-a-long-name-1.html"
     with DirectWeb() as web:
         web.put(

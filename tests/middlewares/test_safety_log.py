@@ -1,4 +1,4 @@
-"""Secrets in URLs stay out of the log."""
+"""Masking of secrets in the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.network import secrets
-from newscrawl.crawl.network.secrets import SecretsFilter, without_secrets
+from newscrawl.crawl.network.secrets import SecretsFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
@@ -38,31 +38,27 @@ if TYPE_CHECKING:
         ("a page, 3 = 3", "a page, 3 = 3"),
     ],
 )
-def test_without_secrets(text: str, clean: str):
-    """Users, passwords, tokens, keys and signatures; nothing else."""
-    assert without_secrets(text) == clean
-    assert without_secrets(clean) == clean
+def test_masks_secrets_only(text: str, clean: str):
+    assert mask_secrets(text) == clean
+    assert mask_secrets(clean) == clean
 
 
 @given(st.text())
-def test_any_text(text: str):
-    """A line without URL and parameter stays as it is."""
+def test_keeps_text_without_urls(text: str):
     if "=" not in text and "@" not in text:
-        assert without_secrets(text) == text
+        assert mask_secrets(text) == text
 
 
 @pytest.mark.parametrize("piece", ["token", "?a=token", "&", "://", "?auth", "-_.a", "?token", "a"])
-def test_hostile_lines_take_linear_time(piece: str):
-    """Twice the URL takes twice the steps, whatever it is made of."""
+def test_masking_takes_linear_time(piece: str):
 
     def clean(size: int) -> None:
-        without_secrets(f"http://?{piece * (size // len(piece))}?@=")
+        mask_secrets(f"http://?{piece * (size // len(piece))}?@=")
 
     assert growth(clean, 2048, secrets) < 2.3
 
 
-def test_messages_arguments_and_tracebacks():
-    """Wherever the URL is in a record, it comes out clean; records without one are untouched."""
+def test_masks_messages_arguments_and_tracebacks():
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(SecretsFilter())
@@ -86,8 +82,7 @@ def test_messages_arguments_and_tracebacks():
 
 
 @pytest.mark.slow
-def test_whole_crawl(tmp_path: Path):
-    """Scrapy's own lines are clean, too: requests, redirects, retries, errors, settings."""
+def test_masks_messages_of_scrapy(tmp_path: Path):
     with DirectWeb() as web:
         host = f"paper.example:{web.port}"
         web.put("paper.example/a?token=SECRET-1", redirect("/b?signature=SECRET-2"))

@@ -1,4 +1,4 @@
-"""Style sheets in a crawl: fetched once, by the rules, and never at the cost of a page."""
+"""Style sheets in a crawl."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import written_address
-from newscrawl.crawl.stylesheet_fetcher import ASKING, SheetFetcher, SheetRefusedError
+from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
-from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
+from tests.end_to_end.test_startproject import assert_healthy, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
+from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 
 class Recorded(NamedTuple):
-    """A crawl, and what the server saw of it."""
+    """A crawl and the requests that the server received."""
 
     crawl: Crawl
     web: StyledWeb
@@ -60,13 +61,13 @@ def record(
         settings = {"NEWSCRAWL_CSS_TIMEOUT": TIMEOUT} | settings
         done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.errors() == []
+    assert done.troubles() == []
     return Recorded(done, web)
 
 
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Six papers of 15 pages, each with two sheets of its own and one that all share."""
+    """Six sites of 15 pages, each site with two sheets of its own and one shared by all."""
     answers = {"cdn.example/theme.css": Answer()}
     for host in (f"paper{n}.example" for n in range(HOSTS)):
         head = link(THEME), link("/own.css"), "<style>@import 'fonts.css';</style>"
@@ -76,9 +77,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     return record(tmp_path_factory.mktemp("healthy"), answers, *pages)
 
 
-def test_each_sheet_once(healthy: Recorded):
-    """90 pages share 13 sheets: each is asked for exactly once."""
-    times = healthy.web.request_counts()
+def test_fetches_each_sheet_once(healthy: Recorded):
+    times = healthy.web.times()
     sheets = {url: n for url, n in times.items() if url.endswith(".css")}
     assert len(sheets) == 2 * HOSTS + 1
     assert set(sheets.values()) == {1}
@@ -87,15 +87,13 @@ def test_each_sheet_once(healthy: Recorded):
     assert counts["shared_count"] == 3 * HOSTS * PAGES - 13
 
 
-def test_all_styles_are_complete(healthy: Recorded):
-    """Every page had its sheets, and so its article."""
+def test_styles_are_complete(healthy: Recorded):
     assert len(healthy.crawl.items) == HOSTS * PAGES
     assert all(item["style_complete"] for item in healthy.crawl.items)
     assert healthy.counts()["complete_page_count"] == HOSTS * PAGES
 
 
-def test_requests_look_like_a_browsers(healthy: Recorded):
-    """Sheets are asked for as such, in the name of the page."""
+def test_requests_have_accept_and_referer(healthy: Recorded):
     own = healthy.web.requests["paper0.example/own.css"].headers
     assert own["accept"].startswith("text/css")
     assert own["referer"].startswith("http://paper0.example/")
@@ -105,7 +103,7 @@ def test_requests_look_like_a_browsers(healthy: Recorded):
     assert "cookie" not in own
 
 
-#: what is wrong -> the answer of each sheet of a page, and what is counted
+#: name of the fault -> responses for the sheets of a page, and the expected stats
 FAULTS: dict[str, tuple[list[Answer], str, int]] = {
     "missing": ([Answer(b"", 404)], "failed_count/http_404", 1),
     "html": ([Answer(headers={"Content-Type": "text/html"})], "failed_count/content_type", 1),
@@ -166,7 +164,7 @@ def faulty_web() -> dict[str, Answer]:
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """One page for each way in which a sheet goes wrong."""
+    """One page for each fault of a sheet."""
     answers = faulty_web()
     pages = [url for url in answers if "/p.html" in url]
     return record(
@@ -182,14 +180,12 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     )
 
 
-def test_no_page_is_lost(faulty: Recorded):
-    """Whatever becomes of the sheets, the article comes."""
+def test_faulty_sheets_lose_no_page(faulty: Recorded):
     assert len(faulty.crawl.items) == len([url for url in faulty_web() if "/p.html" in url])
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_are_counted(faulty: Recorded, name: str):
-    """Each failure has its reason in the stats."""
+def test_counts_faults_by_reason(faulty: Recorded, name: str):
     _, count, number = FAULTS[name]
     counts = faulty.counts()
     assert counts.get(count, 0) >= number
@@ -199,41 +195,35 @@ def test_faults_are_counted(faulty: Recorded, name: str):
 
 @pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"large"}))
 def test_faults_make_styles_incomplete(faulty: Recorded, name: str):
-    """The article says that a sheet was missing."""
     assert faulty.complete(name) is False
 
 
-def test_failures_are_not_retried(faulty: Recorded):
-    """What failed once is not asked for again."""
-    sheets = {url: n for url, n in faulty.web.request_counts().items() if url.endswith(".css")}
+def test_does_not_retry_failures(faulty: Recorded):
+    sheets = {url: n for url, n in faulty.web.times().items() if url.endswith(".css")}
     assert sheets.pop("css-loop.example/0.css") == 4  # redirects to itself
-    # Twisted itself asks again where a connection that was kept open proves dead.
+    # Twisted repeats a request if a keep-alive connection was closed.
     dropped = {url for url in sheets if url.startswith("css-drop.example/")}
     assert {url for url, n in sheets.items() if n > 1} <= dropped
 
 
-def test_robots_txt_holds_for_sheets(faulty: Recorded):
-    """A sheet that robots.txt forbids is not asked for."""
-    assert faulty.web.request_counts()["css-forbidden.example/robots.txt"] == 1
-    assert "css-forbidden.example/0.css" not in faulty.web.request_counts()
+def test_obeys_robots_txt(faulty: Recorded):
+    assert faulty.web.times()["css-forbidden.example/robots.txt"] == 1
+    assert "css-forbidden.example/0.css" not in faulty.web.times()
 
 
 @pytest.mark.parametrize("name", ["broken", "drop"])
-def test_hosts_in_trouble_are_left_alone(faulty: Recorded, name: str):
-    """After five failures in a row the rest is not tried."""
-    asked = [url for url in faulty.web.request_counts() if url.startswith(f"css-{name}.example/")]
-    assert len([url for url in asked if url.endswith(".css")]) == 5
+def test_skips_host_after_five_failures(faulty: Recorded, name: str):
+    requested = [url for url in faulty.web.times() if url.startswith(f"css-{name}.example/")]
+    assert len([url for url in requested if url.endswith(".css")]) == 5
     assert faulty.counts()["refused_count/host_failures"] == 6
 
 
-def test_only_http_is_fetched(faulty: Recorded):
-    """Other schemes are refused, and counted; a URL that is none, too."""
+def test_refuses_other_schemes_and_invalid_urls(faulty: Recorded):
     assert faulty.counts()["refused_count/scheme"] == 2
     assert faulty.counts()["refused_count/url"] == 3
 
 
-def test_private_addresses_are_refused(faulty: Recorded):
-    """A page of the open web leads to no address inside, written out or redirected to."""
+def test_refuses_private_addresses(faulty: Recorded):
     assert faulty.counts()["refused_count/address"] == 6
     assert faulty.complete("private") is False
 
@@ -251,65 +241,60 @@ def test_private_addresses_are_refused(faulty: Recorded):
         ("1.example", None),
     ],
 )
-def test_written_addresses(host: str, address: str | None):
-    """An address is known in every form in which resolvers take it."""
+def test_recognizes_written_addresses(host: str, address: str | None):
     assert written_address(host) == address
 
 
-def test_names_that_lead_inside():
-    """A name is judged by where it leads; a page inside may have its sheets inside."""
+def test_refuses_names_of_private_addresses():
+    """Unless the page has a private address itself."""
 
     async def run() -> None:
         fetcher = SheetFetcher(get_crawler())
-        inside = Request("http://localhost/a.css", meta={ASKING: "http://127.0.0.1:8000/1.html"})
+        inside = Request(
+            "http://localhost/a.css", meta={REFERRER_URL: "http://127.0.0.1:8000/1.html"}
+        )
         await fetcher.admit(inside)
-        with pytest.raises(SheetRefusedError):
-            await fetcher.admit(inside.replace(meta={ASKING: "http://93.184.216.34/1.html"}))
+        with pytest.raises(RefusedError):
+            await fetcher.admit(inside.replace(meta={REFERRER_URL: "http://93.184.216.34/1.html"}))
 
     asyncio.run(run())
 
 
-def test_sheets_of_a_page_are_bounded(faulty: Recorded):
-    """A page has the sheets that the setting allows, not more."""
-    asked = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
-    assert len([url for url in asked if url.endswith(".css")]) == 8
+def test_limits_sheets_of_a_page(faulty: Recorded):
+    requested = [url for url in faulty.web.times() if url.startswith("css-many.example/")]
+    assert len([url for url in requested if url.endswith(".css")]) == 8
 
 
 @pytest.mark.parametrize("name", ["print", "plain"])
 def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
-    """Nothing is missing where nothing for a screen was named."""
     assert faulty.complete(name) is True
 
 
 @pytest.mark.parametrize("name", ["unstyled", "empty"])
-def test_pages_that_get_no_sheets(faulty: Recorded, name: str):
-    """A request may say no, and a page without paragraphs is no article."""
-    assert f"{name}.example/0.css" not in faulty.web.request_counts()
+def test_skips_pages_by_request_or_without_paragraphs(faulty: Recorded, name: str):
+    assert f"{name}.example/0.css" not in faulty.web.times()
     assert faulty.complete(name) is False
 
 
-def test_imports_have_a_depth(faulty: Recorded):
-    """A sheet's imports are fetched, and theirs; no deeper."""
-    asked = {url for url in faulty.web.request_counts() if url.startswith("chain.example/")}
-    sheets = {url for url in asked if url.endswith(".css")}
+def test_limits_import_depth(faulty: Recorded):
+    requested = {url for url in faulty.web.times() if url.startswith("chain.example/")}
+    sheets = {url for url in requested if url.endswith(".css")}
     assert sheets == {f"chain.example/{n}.css" for n in range(3)}
     assert faulty.complete("chain") is False
 
 
-def test_imports_in_a_ring(faulty: Recorded):
-    """Sheets that import each other are fetched once, and nothing is missing."""
-    assert faulty.web.request_counts()["ring.example/0.css"] == 1
+def test_fetches_circular_imports_once(faulty: Recorded):
+    assert faulty.web.times()["ring.example/0.css"] == 1
     assert faulty.complete("ring") is True
 
 
-def test_imports_of_a_moved_sheet(faulty: Recorded):
-    """Relative to where the sheet is, not to where it was."""
-    assert faulty.web.request_counts()["css-moved.example/x/1.css"] == 1
+def test_resolves_imports_after_redirect(faulty: Recorded):
+    assert faulty.web.times()["css-moved.example/x/1.css"] == 1
     assert faulty.complete("moved") is True
 
 
-def test_a_sheet_that_hangs_holds_nothing_up(tmp_path: Path):
-    """Even where Scrapy does one request at a time, pages wait no longer than the timeout."""
+def test_page_waits_for_timeout_only(tmp_path: Path):
+    """With one concurrent request, too."""
     answers = {f"css{n}.example/0.css": HANG for n in range(3)}
     sheets = [link(f"http://{url}") for url in answers]
     pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
@@ -319,7 +304,7 @@ def test_a_sheet_that_hangs_holds_nothing_up(tmp_path: Path):
 
 
 class BarrierWeb(StyledWeb):
-    """Answers for sheets once all of them were asked for."""
+    """Answers requests for sheets once all of them were received."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         super().__init__(answers)
@@ -336,8 +321,8 @@ class BarrierWeb(StyledWeb):
         return await super().answer(request, writer)
 
 
-def test_sheets_are_fetched_side_by_side(tmp_path: Path):
-    """Even where Scrapy does one request at a time, no sheet waits for another."""
+def test_fetches_sheets_concurrently(tmp_path: Path):
+    """With one concurrent request, too."""
     answers = {f"css{n}.example/0.css": Answer() for n in range(3)}
     sheets = [link(f"http://{url}") for url in answers]
     pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
@@ -349,8 +334,7 @@ def test_sheets_are_fetched_side_by_side(tmp_path: Path):
     assert crawl.stats["newscrawl/css/requested_count"] == 3
 
 
-def test_a_crawl_that_is_closed_leaves_sheets_behind(tmp_path: Path):
-    """What is under way when the crawl is closed neither fails nor keeps it open."""
+def test_closing_cancels_downloads(tmp_path: Path):
     answers = {f"css.example/{n}.css": HANG for n in range(30)}
     pages = {
         f"paper{n}.example/p.html": page(n, link(f"http://css.example/{n}.css")) for n in range(30)
@@ -362,8 +346,8 @@ def test_a_crawl_that_is_closed_leaves_sheets_behind(tmp_path: Path):
     assert found.counts().get("failed_count/timeout", 0) < 30
 
 
-def test_meta_holds_urls_only():
-    """What the middleware leaves in a response's meta can be pickled, for JOBDIR."""
+def test_response_meta_can_be_pickled():
+    """For JOBDIR."""
     request = Request("http://paper.example/1.html")
     answer = page(1, link("/a.css"), link("/b.css"))
     response = HtmlResponse(request.url, body=answer.body, request=request)
@@ -379,23 +363,20 @@ def test_meta_holds_urls_only():
     }
 
 
-def test_sheets_of_a_former_crawl_are_known(tmp_path: Path):
-    """Parsed sheets stay on disk."""
+def test_reuses_sheets_of_former_crawl(tmp_path: Path):
     answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
     counts = [record(tmp_path, answers, "paper.example/1.html").counts() for _ in range(2)]
     assert [count.get("cached_count", 0) for count in counts] == [0, 1]
 
 
-def test_switched_off(tmp_path: Path):
-    """Without styles no sheet is asked for, and articles say nothing of them."""
+def test_disabled_middleware_fetches_no_sheets(tmp_path: Path):
     answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
     found = record(tmp_path, answers, "paper.example/1.html", NEWSCRAWL_CSS_ENABLED=False)
-    assert "paper.example/a.css" not in found.web.request_counts()
+    assert "paper.example/a.css" not in found.web.times()
     assert found.crawl.items[0]["style_complete"] is None
 
 
-def test_sitelist_styles_articles_only(tmp_path: Path):
-    """The sheets of front pages are nobody's business."""
+def test_sitelist_fetches_sheets_of_articles_only(tmp_path: Path):
     url = "paper.example/2026/03/14/lokales/was-aus-dem-umbau-wird-1.html"
     sitemap = f"<urlset><url><loc>http://{url}</loc></url></urlset>".encode()
     answers = {
@@ -410,14 +391,11 @@ def test_sitelist_styles_articles_only(tmp_path: Path):
         environment = web.proxy_environment()
         done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
     assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
-    assert (
-        web.request_counts()["paper.example/"] == web.request_counts()["paper.example/a.css"] == 1
-    )
-    assert "paper.example/front.css" not in web.request_counts()
+    assert web.times()["paper.example/"] == web.times()["paper.example/a.css"] == 1
+    assert "paper.example/front.css" not in web.times()
 
 
-def test_sheets_go_through_the_pages_proxy(tmp_path: Path):
-    """A proxy that a spider names for its page holds for the page's sheets."""
+def test_uses_proxy_of_page(tmp_path: Path):
     answers = {
         "paper.example/1.html": page(1, link("http://css.example/a.css")),
         "css.example/a.css": Answer(b"@import 'b.css';"),
@@ -432,8 +410,8 @@ def test_sheets_go_through_the_pages_proxy(tmp_path: Path):
     }
 
 
-def test_foreign_project(tmp_path: Path):
-    """The middleware and the pipeline alone do it all, in a project that has nothing else of us."""
+def test_works_in_other_projects(tmp_path: Path):
+    """With the middleware and the pipeline only."""
     sheets = {"127.0.0.1/a.css": Answer(), "127.0.0.1/b.css": Answer(b"@import 'a.css';")}
     papers = {
         f"127.0.0.1/2026/03/14/{n}-artikel.html": page(n, link("/b.css"))
@@ -445,7 +423,7 @@ def test_foreign_project(tmp_path: Path):
     )
     with StyledWeb(sheets | papers) as web:
         log = crawl_server(web.url, tmp_path, lines)
-        assert [web.request_counts()[url] for url in sheets] == [1, 1]
-    assert_all_extracted(log)
+        assert [web.times()[url] for url in sheets] == [1, 1]
+    assert_healthy(log)
     assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
     assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()

@@ -1,4 +1,4 @@
-"""NearDuplicatePipeline: clusters of items as they come, in any project."""
+"""Near-duplicate pipeline."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def article(page: Any) -> Article:
-    """Return the article of a page of the samples."""
+    """Return the article of a sample page."""
     return Article(
         url=f"http://{page.site}.example{page.path}",
         title=page.title,
@@ -49,7 +49,7 @@ def article(page: Any) -> Article:
 
 
 def process(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Return what the pipeline makes of *items*, and the stats; exceptions in their places."""
+    """Return the results of the pipeline for *items*, exceptions included, and the stats."""
 
     async def run() -> tuple[list[Any], dict[str, Any]]:
         crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""} | settings)
@@ -67,43 +67,40 @@ def process(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     return asyncio.run(run())
 
 
-def test_wire_story_is_one_cluster() -> None:
-    """three sites print one agency's story, edited: one cluster; all else stands alone"""
+def test_agency_story_is_one_cluster() -> None:
+    """Three sites have edited versions of it; all other articles are single."""
     assert len(WIRE) == 3
     results, stats = process(*map(article, [*OTHERS, *WIRE]))
     alone, together = results[: len(OTHERS)], results[len(OTHERS) :]
-    assert {one.cluster["size"] for one in alone} == {1}
-    assert len({one.cluster["id"] for one in together}) == 1
-    assert [one.cluster["size"] for one in together] == [1, 2, 3]
-    assert [one.cluster["is_first"] for one in together] == [True, False, False]
+    assert {item.cluster["size"] for item in alone} == {1}
+    assert len({item.cluster["id"] for item in together}) == 1
+    assert [item.cluster["size"] for item in together] == [1, 2, 3]
+    assert [item.cluster["is_first"] for item in together] == [True, False, False]
     assert together[0].cluster["similarity"] is None
     assert together[2].cluster["similarity"] > 0.3
-    assert set(together[2].cluster["near_duplicates"]) == {one.url for one in together[:2]}
+    assert set(together[2].cluster["near_duplicates"]) == {item.url for item in together[:2]}
     count = len(results)
     assert stats == {"article_count": count, "cluster_count": count - 2, "duplicate_count": 2}
 
 
-def test_article_with_cluster_goes_through_json() -> None:
-    """the field holds plain values"""
+def test_cluster_is_json() -> None:
     results, _ = process(*map(article, WIRE))
     assert Article.from_dict(results[2].to_dict()) == results[2]
 
 
-def test_duplicates_dropped() -> None:
-    """only the first article of a cluster stays"""
+def test_drops_duplicates() -> None:
     results, stats = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_DROP=True)
     assert isinstance(results[0], Article)
     assert all(isinstance(result, DropItem) for result in results[1:])
     assert stats["dropped_count"] == 2
 
 
-def test_index_goes_on_from_crawl_to_crawl(tmp_path: Path) -> None:
-    """what an earlier crawl found counts in the next; an article that comes again changes nothing"""
+def test_continues_index_of_former_crawl(tmp_path: Path) -> None:
     index = str(tmp_path / "index.sqlite")
     (first,), _ = process(article(WIRE[0]), NEWSCRAWL_NEARDUP_INDEX=index)
     results, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_INDEX=index)
     assert results[0].cluster == first.cluster
-    assert [one.cluster["size"] for one in results] == [1, 2, 3]
+    assert [item.cluster["size"] for item in results] == [1, 2, 3]
 
 
 @dataclass
@@ -125,8 +122,7 @@ NAMES = {"url": "link", "body": "text", "date": "posted", "cluster": "story"}
 
 
 @pytest.mark.parametrize("item_class", [dict, Story, ScrapyStory])
-def test_items_of_other_projects(item_class: Any) -> None:
-    """any item with a text and a URL, under the project's names of fields"""
+def test_reads_fields_of_any_item_class(item_class: Any) -> None:
     items = [
         item_class(link=f"https://{page.site}.example/1", text=page.body, posted="2026-11-18")
         for page in WIRE
@@ -137,8 +133,7 @@ def test_items_of_other_projects(item_class: Any) -> None:
     assert [cluster["size"] for cluster in clusters] == [1, 2, 3]
 
 
-def test_items_that_hold_no_cluster() -> None:
-    """an item without the field is still told from the others, and can be dropped"""
+def test_items_without_cluster_field_are_compared() -> None:
     items = [
         zyte_common_items.Article(url=f"https://{page.site}.example/1", articleBody=page.body)
         for page in WIRE
@@ -160,19 +155,17 @@ def test_items_that_hold_no_cluster() -> None:
         {"url": 1, "body": "no URL"},
     ],
 )
-def test_items_without_story_pass(item: dict[str, Any]) -> None:
-    """what has no text or no URL goes through as it came"""
+def test_passes_items_without_text_or_url(item: dict[str, Any]) -> None:
     results, stats = process(item)
     assert results == [item]
     assert "cluster" not in item
     assert stats == {"passed_count": 1}
 
 
-def test_order_is_kept() -> None:
-    """a burst of items gives the clusters that the items give one after the other"""
+def test_concurrent_items_keep_their_order() -> None:
     items = [article(page) for page in (*WIRE, *OTHERS)] * 2
     burst, _ = process(*items)
-    clusters = [one.cluster for one in burst]
+    clusters = [item.cluster for item in burst]
 
     async def one_by_one() -> list[Any]:
         crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""})
@@ -185,8 +178,7 @@ def test_order_is_kept() -> None:
     assert asyncio.run(one_by_one()) == clusters
 
 
-def test_switched_off() -> None:
-    """False switches a listed pipeline off"""
+def test_setting_disables_pipeline() -> None:
     with pytest.raises(NotConfigured):
         process(NEWSCRAWL_NEARDUP_ENABLED="False")
 
@@ -195,28 +187,25 @@ def test_switched_off() -> None:
     ("name", "value"),
     [("SKETCH", "simhash"), ("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
 )
-def test_settings_that_cannot_be_used(name: str, value: Any) -> None:
-    """an error names the setting before the crawl begins"""
+def test_rejects_invalid_settings(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="NEWSCRAWL_NEARDUP_"):
         process(**{f"NEWSCRAWL_NEARDUP_{name}": value})
 
 
-def test_settings_reach_the_index() -> None:
-    """window, threshold and sketch decide what is near"""
-    apart = [article(page) for page in WIRE]
-    apart[1].date = apart[0].date + timedelta(days=30)
-    far, _ = process(*apart[:2])
-    assert [one.cluster["size"] for one in far] == [1, 1]
-    near, _ = process(*apart[:2], NEWSCRAWL_NEARDUP_WINDOW=0)
-    assert [one.cluster["size"] for one in near] == [1, 2]
+def test_applies_window_threshold_and_sketch() -> None:
+    dated = [article(page) for page in WIRE]
+    dated[1].date = dated[0].date + timedelta(days=30)
+    far, _ = process(*dated[:2])
+    assert [item.cluster["size"] for item in far] == [1, 1]
+    near, _ = process(*dated[:2], NEWSCRAWL_NEARDUP_WINDOW=0)
+    assert [item.cluster["size"] for item in near] == [1, 2]
     strict, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_CONTAINMENT=1)
-    assert [one.cluster["size"] for one in strict] == [1, 1, 1]
+    assert [item.cluster["size"] for item in strict] == [1, 1, 1]
     spots, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_SKETCH="spotsigs")
-    assert [one.cluster["size"] for one in spots] == [1, 2, 3]
+    assert [item.cluster["size"] for item in spots] == [1, 2, 3]
 
 
-def test_foreign_file_is_refused(tmp_path: Path) -> None:
-    """a file of another program is not written to"""
+def test_rejects_file_of_other_program(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE theirs (a)")
@@ -228,8 +217,8 @@ def test_foreign_file_is_refused(tmp_path: Path) -> None:
 READER = StoryReader({})
 
 
-def test_identity_of_a_story() -> None:
-    """versions of a page share its canonical URL, unless that is of another site or the front page"""
+def test_identifies_story_by_canonical_url() -> None:
+    """Unless it is on another site or the front page."""
 
     def url(canonical: Any) -> str:
         item = {"url": "https://www.a.example/1?utm_source=x#top", "body": "text"}
@@ -246,8 +235,7 @@ def test_identity_of_a_story() -> None:
     assert url(None) == url(1) == plain
 
 
-def test_time_of_a_story() -> None:
-    """publication goes before fetching, fetching before now"""
+def test_prefers_publication_to_fetching_time() -> None:
     item: dict[str, Any] = {"url": "https://a.example/1", "body": "text"}
     fetched = {"fetched_at": "2026-11-19T10:00:00+00:00"}
     days = [
@@ -257,7 +245,7 @@ def test_time_of_a_story() -> None:
     assert [day.when.day for day in days if day] == [20, 19, 18]
 
 
-# A time in the first or last year may be in none elsewhere.
+# Times in the first or last year may not exist in other time zones.
 YEAR_2, YEAR_9998 = datetime(2, 1, 1), datetime(9998, 1, 1)  # noqa: DTZ001
 
 
@@ -268,25 +256,22 @@ YEAR_2, YEAR_9998 = datetime(2, 1, 1), datetime(9998, 1, 1)  # noqa: DTZ001
         st.dates(),
     )
 )
-def test_instants(moment: Any) -> None:
-    """days and times become aware instants, from their ISO text too"""
+def test_converts_dates_and_iso_text(moment: Any) -> None:
     found = instant(moment)
     assert found is not None
     assert found.tzinfo is not None
-    # As UTC: times in a repeated hour equal none of another zone (PEP 495).
+    # As UTC, since times in a repeated hour differ from those of other zones (PEP 495).
     assert instant(moment.isoformat()).astimezone(UTC) == found.astimezone(UTC)
     if isinstance(moment, datetime) and moment.tzinfo:
         assert found is moment
 
 
 @pytest.mark.parametrize("moment", [None, 1, "", "yesterday", "2026-13-01", [], {}])
-def test_no_instant(moment: Any) -> None:
-    """anything else is none"""
+def test_rejects_other_times(moment: Any) -> None:
     assert instant(moment) is None
 
 
-def test_event_loop_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """a burst of long articles is sketched and indexed in another thread, some at a time"""
+def test_indexes_in_thread_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"word{number}" for number in range(3000)]
     draw = random.Random(1)
     items = [

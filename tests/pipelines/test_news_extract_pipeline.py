@@ -1,4 +1,4 @@
-"""NewsExtractPipeline: every kind of item, every way a page can end."""
+"""News extraction pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.reporting.outcomes import no_articles
+from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
@@ -29,7 +29,7 @@ from tests.servers import pages
 URL = "http://tagesbote.test:8080/2026/03/14/1-muehle.html"
 HTML = pages.article_page(1).encode()
 STUB = pages.dress("Nur kurz", pages.paragraphs(1)[:2], meta_charset="utf-8").encode()
-#: above the length of STUB, below that of HTML
+#: between the body lengths of STUB and HTML
 MIN_BODY = 1000
 
 
@@ -47,7 +47,7 @@ class Results:
 
 
 def process(*items: Any, **settings: Any) -> Results:
-    """Return what the pipeline makes of *items*; what was dropped as its exception."""
+    """Return the results of the pipeline for *items*, with exceptions for dropped ones."""
 
     async def run() -> Results:
         crawler = get_crawler(settings_dict={"NEWSCRAWL_WORKERS": 1} | settings)
@@ -63,7 +63,7 @@ def process(*items: Any, **settings: Any) -> Results:
 
 
 def assert_is_the_article(article: Any) -> None:
-    """Title, date and body are those of the page."""
+    """Assert that title, date and body are those of the page."""
     adapter = ItemAdapter(article)
     assert adapter["title"] == pages.title(1)
     assert adapter["date"] == pages.PUBLISHED
@@ -116,8 +116,7 @@ class PydanticItem(pydantic.BaseModel):
 ITEM_CLASSES = [dict, ScrapyItem, DataclassItem, AttrsItem, PydanticItem]
 
 
-def test_page_item_becomes_an_article() -> None:
-    """A PageItem becomes an Article, counted for its site."""
+def test_extracts_page_item() -> None:
     fetched_at = datetime(2026, 3, 15, tzinfo=UTC)
     page = PageItem(url=URL, html=HTML, fetched_at=fetched_at, site="tagesbote.test")
     results = process(page)
@@ -131,8 +130,7 @@ def test_page_item_becomes_an_article() -> None:
     }
 
 
-def test_hints_fill_what_the_page_leaves_open() -> None:
-    """A sitemap's date serves where the page has none, and says so; the page's title stays."""
+def test_hints_fill_missing_fields() -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in pages.paragraphs(2))
     html = f"<html><title>Own</title><body><h1>Own</h1>{text}</body></html>".encode()
     hints = {"title": "Of the sitemap", "date": "2026-03-14T08:30:00+00:00", "language": "de"}
@@ -142,8 +140,7 @@ def test_hints_fill_what_the_page_leaves_open() -> None:
 
 
 @pytest.mark.parametrize("item_class", ITEM_CLASSES)
-def test_article_from_any_item(item_class: Any) -> None:
-    """Any class of item that holds a page gives an Article."""
+def test_extracts_from_any_item_class(item_class: Any) -> None:
     results = process(item_class(url=URL, html=HTML))
     assert isinstance(results.items[0], Article)
     assert_is_the_article(results.items[0])
@@ -151,8 +148,7 @@ def test_article_from_any_item(item_class: Any) -> None:
 
 
 @pytest.mark.parametrize("item_class", ITEM_CLASSES)
-def test_filling_any_item(item_class: Any) -> None:
-    """The item itself comes back, filled, without the page."""
+def test_fills_any_item_class(item_class: Any) -> None:
     item = item_class(url=URL, html=HTML)
     results = process(item, NEWSCRAWL_OUTPUT="fill")
     assert results.items == [item]
@@ -167,8 +163,7 @@ def test_filling_any_item(item_class: Any) -> None:
 @pytest.mark.parametrize(
     ("html", "status"), [(STUB, "too_short"), (b"", "failed/document"), ("", "failed/document")]
 )
-def test_filled_item_is_never_dropped(item_class: Any, html: Any, status: str) -> None:
-    """An item whose page gives no article keeps all it had, and says why."""
+def test_fill_keeps_item_without_article(item_class: Any, html: Any, status: str) -> None:
     item = item_class(url=URL, html=html)
     results = process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_MIN_BODY=MIN_BODY)
     assert results.items == [item]
@@ -179,15 +174,13 @@ def test_filled_item_is_never_dropped(item_class: Any, html: Any, status: str) -
     assert results.counts("newscrawl/extract/dropped_count/") == {reason: 1}
 
 
-def test_values_of_the_spider_stay() -> None:
-    """What the spider found itself is not overwritten."""
+def test_fill_keeps_values_of_spider() -> None:
     item = {"url": URL, "html": HTML, "title": "Mine", "language": ""}
     process(item, NEWSCRAWL_OUTPUT="fill")
     assert (item["title"], item["language"]) == ("Mine", "de")
 
 
-def test_field_names() -> None:
-    """Names of fields are the project's, and a field can be left out."""
+def test_maps_field_names() -> None:
     item = {"link": URL, "response": HTML, "title": ""}
     process(
         item,
@@ -210,13 +203,13 @@ class FrozenItem:
     title: str | None = None
 
 
-def test_item_that_cannot_be_filled(caplog: pytest.LogCaptureFixture) -> None:
-    """A frozen item comes back as it was; the log tells once a field."""
+def test_frozen_item_is_unchanged(caplog: pytest.LogCaptureFixture) -> None:
+    """The warning is logged once per field."""
     items = [FrozenItem(URL, HTML), FrozenItem(URL, HTML)]
     results = process(*items, NEWSCRAWL_OUTPUT="fill")
     assert results.items == items
     assert [record.getMessage() for record in caplog.records if "title" in record.getMessage()] == [
-        "FrozenItem.title cannot be filled: cannot assign to field 'title'"
+        "Could not set FrozenItem.title: cannot assign to field 'title'"
     ]
 
 
@@ -231,8 +224,7 @@ def test_item_that_cannot_be_filled(caplog: pytest.LogCaptureFixture) -> None:
     ],
 )
 @pytest.mark.parametrize("output", ["article", "fill", "zyte"])
-def test_items_without_page_pass(item: Any, output: str) -> None:
-    """What holds no page goes by untouched, and is counted."""
+def test_passes_items_without_page(item: Any, output: str) -> None:
     before = ItemAdapter(item).asdict()
     results = process(item, NEWSCRAWL_OUTPUT=output, NEWSCRAWL_WORKERS=0)
     assert results.items[0] is item
@@ -240,8 +232,7 @@ def test_items_without_page_pass(item: Any, output: str) -> None:
     assert results.counts("newscrawl/") == {"extract/passed_count": 1}
 
 
-def test_text_and_declared_encoding() -> None:
-    """HTML may be text, or bytes in the charset that the encoding field names."""
+def test_reads_text_and_declared_encoding() -> None:
     text = pages.article_page(1, meta_charset=None)
     results = process(
         {"url": URL, "html": text},
@@ -251,8 +242,7 @@ def test_text_and_declared_encoding() -> None:
         assert_is_the_article(article)
 
 
-def test_parts_of_the_body() -> None:
-    """A crawl leaves lists out where the settings do."""
+def test_applies_body_parts() -> None:
     items = b"<li>Der Listenpunkt steht mitten im Text und sagt, was es kostet.</li>" * 2
     listed = HTML.replace(b"</p>", b"</p><ul>" + items + b"</ul>", 4)
     for parts, kept in ((["lists"], True), ("quotes,tables", False)):
@@ -260,8 +250,7 @@ def test_parts_of_the_body() -> None:
         assert ("Listenpunkt" in article.body) == kept
 
 
-def test_kinds_are_dropped() -> None:
-    """Pages that are no articles give none; those of other kinds on demand only."""
+def test_drops_kinds_that_are_not_kept() -> None:
     made = kind_pages("tune")
     items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
     kept = [page.kind for page in made if page.kind not in {"index", "other"}]
@@ -276,8 +265,8 @@ def test_kinds_are_dropped() -> None:
     assert sum(isinstance(result, Article) for result in only.items) == kept.count("live")
 
 
-def test_named_reasons() -> None:
-    """What is no article is dropped with its reason, without its page in the log."""
+def test_dropped_items_have_reasons() -> None:
+    """Their log messages do not include the page."""
     index = b"<html><body>" + b"<p><a href=/a>A headline that leads elsewhere</a></p>" * 80
     sites = ["a.test", "b.test"]
     items = [PageItem(url=URL, html=html, site=site) for html in (STUB, index) for site in sites]
@@ -313,8 +302,8 @@ INDEX = (
 )
 
 
-def test_listed_pages_are_kept() -> None:
-    """What a feed or news sitemap names is an article, unless nothing like a body is there."""
+def test_keeps_pages_of_feeds() -> None:
+    """Unless the body is nearly empty."""
     (dropped,) = process(PageItem(url=URL, html=INDEX)).items
     assert (dropped.reason, dropped.kind) == ("not_article", "index")
     assert dropped.confidence > 0.8
@@ -327,8 +316,7 @@ def test_listed_pages_are_kept() -> None:
     assert dropped.reason in {"not_article", "too_short"}
 
 
-def test_kept_from_a_confidence() -> None:
-    """``NEWSCRAWL_KEEP`` takes a least confidence, in a list or a mapping."""
+def test_keep_accepts_minimum_confidence() -> None:
     page = {"url": URL, "html": SECTION}
     for keep in (["article:0"], {"article": 0}, "article:0,live"):
         (article,) = process(dict(page), NEWSCRAWL_KEEP=keep, NEWSCRAWL_MIN_BODY=0).items
@@ -343,31 +331,28 @@ def test_kept_from_a_confidence() -> None:
     assert index.kind in {"index", "other"}
 
 
-def test_dropped_pages_are_listed() -> None:
-    """The stats name some of the pages of each site that were dropped for their kind."""
+def test_stats_list_pages_dropped_for_their_kind() -> None:
     items = [
         PageItem(url=f"http://{site}/{number}", html=INDEX, site=site)
         for site in ("b.test", "a.test")
         for number in range(7)
     ]
-    listed = no_articles(process(*items).stats)
+    listed = dropped_pages(process(*items).stats)
     assert [page.site for page in listed] == ["a.test"] * 5 + ["b.test"] * 5
     assert all(page.kind == "index" and page.confidence > 0.8 for page in listed)
     assert "http://a.test/0" in {page.url for page in listed}
 
 
-def test_minimum_and_kinds_are_settings() -> None:
-    """A stub passes where the project says so; an article drops where it says so."""
+def test_applies_min_body_and_keep() -> None:
     assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
     (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP="live").items
     assert dropped.reason == "not_article"
 
 
 @pytest.mark.slow
-def test_failures_among_neighbours(
+def test_hostile_pages_do_not_affect_others(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Each hostile page is one recorded failure; all thirty neighbours become articles."""
     monkeypatch.setattr(
         "newscrawl.pipelines.news_extract.TASK", "tests.helpers.hostile_tasks:page_task"
     )
@@ -394,7 +379,9 @@ def test_failures_among_neighbours(
         "bad.test/dropped_count/failed": 5,
     }
     for reason in reasons:
-        (record,) = [r for r in caplog.records if f"({reason}) on {URL}?{reason}" in r.getMessage()]
+        (record,) = [
+            r for r in caplog.records if f"({reason}) for {URL}?{reason}" in r.getMessage()
+        ]
         assert record.levelname == ("ERROR" if reason == "error" else "WARNING")
 
 
@@ -413,8 +400,8 @@ def test_failures_among_neighbours(
             "NEWSCRAWL_OUTPUT: 'items' is not one of article, fill, zyte",
         ),
         ("NEWSCRAWL_KEEP", ["news"], "NEWSCRAWL_KEEP: 'news' is not one of article, gallery"),
-        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: '2' is no confidence of article"),
-        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: 'x' is no confidence of live"),
+        ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: confidence '2' of article is not"),
+        ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: confidence 'x' of live is not"),
         ("NEWSCRAWL_FIELDS", {"headline": "title"}, "NEWSCRAWL_FIELDS: 'headline' is not one of"),
         ("NEWSCRAWL_FIELDS", "{title", "NEWSCRAWL_FIELDS: "),
         ("NEWSCRAWL_MIN_BODY", "long", "NEWSCRAWL_MIN_BODY: invalid literal"),
@@ -422,8 +409,7 @@ def test_failures_among_neighbours(
         ("NEWSCRAWL_MEMORY_LIMIT", -5, "NEWSCRAWL_MEMORY_LIMIT: -5 is less than 0"),
     ],
 )
-def test_settings_that_cannot_be_used(name: str, value: Any, message: str) -> None:
-    """A wrong setting is named before the first request."""
+def test_rejects_invalid_settings(name: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         process(**{name: value})
 
@@ -435,10 +421,10 @@ def test_settings_that_cannot_be_used(name: str, value: Any, message: str) -> No
         ("zyte_common_items", {"NEWSCRAWL_OUTPUT": "zyte"}, r"newscrawl\[zyte\]"),
     ],
 )
-def test_missing_extra(
+def test_names_missing_extra(
     missing: str, setting: dict[str, Any], extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What needs an extra says which, before the first request; without the need, all goes on."""
+    """Only if the setting requires it."""
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "newscrawl.exporters", raising=False)
     with pytest.raises(ValueError, match=extra):
@@ -449,8 +435,7 @@ def test_missing_extra(
     assert_is_the_article(results.items[0])
 
 
-def test_zyte() -> None:
-    """The zyte profile yields zyte_common_items.Article."""
+def test_returns_zyte_article() -> None:
     results = process({"url": URL, "html": HTML}, NEWSCRAWL_OUTPUT="zyte")
     (item,) = results.items
     assert isinstance(item, zyte_common_items.Article)
@@ -460,8 +445,8 @@ def test_zyte() -> None:
     assert item.metadata.get_date_downloaded_parsed().tzinfo == UTC
 
 
-def test_zyte_names() -> None:
-    """Each field goes to its name there; a modification is no publication."""
+def test_maps_zyte_fields() -> None:
+    """A date of modification does not become the date of publication."""
     item = to_zyte(
         Article(
             url=URL,

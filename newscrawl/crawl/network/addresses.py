@@ -1,4 +1,4 @@
-"""Which addresses on the network a page of the open web may lead the crawler to."""
+"""IP addresses and host names that a crawl of the open web may connect to."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 _HOST_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")
-# Names that mean something on one's own network only: RFC 6761, 6762, 8375 and ICANN's "internal".
-# A proxy would look them up in its network, where we cannot check the answer.
+# Names of private networks: RFC 6761, 6762, 8375 and ICANN's "internal". A proxy would resolve them
+# in its own network, where the address cannot be checked.
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
-# RFC 6052: an IPv4 address in the last 32 bits, which a gateway connects to.
+# RFC 6052: a gateway connects to the IPv4 address in the last 32 bits.
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
 
 
 def written_address(host: str) -> str | None:
-    """Return the address that *host* writes out, in any form that resolvers take; None for a name.
+    """Return the IP address that *host* spells out, None for a host name.
 
-    ``127.1``, ``2130706433`` and ``0x7f000001`` are all 127.0.0.1.
+    Accepts all forms that resolvers do: ``127.1``, ``2130706433`` and ``0x7f000001`` are 127.0.0.1.
     """
     host = host.strip("[]").partition("%")[0].rstrip(".")
     try:
@@ -38,7 +38,7 @@ def written_address(host: str) -> str | None:
 
 
 async def addresses_of(host: str) -> list[str]:
-    """Return the addresses of *host*, none where it has none."""
+    """Return the IP addresses of *host*, none if it does not resolve."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -47,7 +47,7 @@ async def addresses_of(host: str) -> list[str]:
 
 
 def all_global(addresses: Iterable[str]) -> bool:
-    """Return whether all *addresses* are of the public internet."""
+    """Return whether all *addresses* belong to the public internet."""
     return all(_is_global(_innermost(address)) for address in addresses)
 
 
@@ -57,7 +57,7 @@ def _is_global(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _innermost(text: str) -> IPv4Address | IPv6Address:
-    """Return the address that *text* leads to: the IPv4 address within an IPv6 one, if any."""
+    """Parse *text* as an IP address; return the embedded IPv4 address of an IPv6 one, if any."""
     address = ip_address(text.partition("%")[0])
     if not isinstance(address, IPv6Address):
         return address
@@ -68,16 +68,15 @@ def _innermost(text: str) -> IPv4Address | IPv6Address:
 
 
 class AddressPolicy:
-    """Which hosts a crawl may ask, and which addresses it may connect to.
+    """Allows the public internet and the host names, addresses and networks in *allowed*.
 
-    That is the public internet, and what *allowed* lists: host names, addresses, networks
-    (``10.0.0.0/8``). Raises ``ValueError`` for an entry that is none of these.
+    Raises ``ValueError`` for any other entry in *allowed*. Networks have the form ``10.0.0.0/8``.
     """
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         self._hosts: set[str] = set()
         self._networks: list[IPv4Network | IPv6Network] = []
-        #: hosts of the operator's own proxies
+        #: hosts of the proxies in use
         self.proxies: set[str] = set()
         for entry in allowed:
             self._allow(entry)
@@ -87,11 +86,13 @@ class AddressPolicy:
             self._networks.append(ip_network(entry.strip("[]"), strict=False))
         except ValueError:
             if not _HOST_NAME.fullmatch(entry):
-                raise ValueError(f"{entry!r} is no host name, address or network") from None
+                raise ValueError(
+                    f"{entry!r} is not a host name, an IP address or a network"
+                ) from None
             self._hosts.add(entry.lower())
 
     def refuses(self, host: str) -> bool:
-        """Return whether *host*, as a URL has it, is refused without looking it up."""
+        """Return whether *host*, as written in a URL, is refused without resolving it."""
         host = host.lower().rstrip(".")
         if host in self._hosts:
             return False
@@ -100,7 +101,7 @@ class AddressPolicy:
         return host in self.proxies or "." not in host or host.endswith(_PRIVATE_NAMES)
 
     def permits(self, host: str, address: str) -> bool:
-        """Return whether *host* may be connected to at *address*, which it was found to have."""
+        """Return whether a connection to *host* at its resolved *address* is allowed."""
         host = host.lower().rstrip(".")
         return host in self._hosts or host in self.proxies or self._permits_address(address)
 

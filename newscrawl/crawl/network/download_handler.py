@@ -1,4 +1,4 @@
-"""Scrapy's download handler for HTTP(S), with a bound on the headers of a response."""
+"""Scrapy's download handler for HTTP(S), with a limit on the number of response headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from twisted.web.client import ResponseFailed
 
-from newscrawl.crawl.network.refused import RefusedError
+from newscrawl.crawl.network import RefusedError
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_HEADERS: Final = 1000
-"""Header lines of a response: real ones have some thirty."""
+MAX_HEADERS: Final = 1000
+"""Header lines of a response; typical responses have 30."""
 
 
 class TooManyHeadersError(Exception):
-    """A response whose headers have no end."""
+    """The response has more than :data:`MAX_HEADERS` header lines."""
 
 
 class HttpHandler(HTTP11DownloadHandler):
-    """Ends a response at its thousandth header.
+    """Aborts a response with more than :data:`MAX_HEADERS` header lines.
 
-    Twisted bounds a header line (16 KB), not their number, and Scrapy turns all of them into
-    other objects four times over: 100,000 hold the reactor for half a second.
+    Twisted limits the length of a header line but not their number, and Scrapy converts the headers
+    four times: 100,000 of them block the reactor for half a second.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         if setting(crawler.settings, "NEWSCRAWL_SAFETY_ENABLED"):
             pool: Any = self._pool
-            make = pool._factory  # noqa: SLF001  # Scrapy puts its own there, likewise
+            make = pool._factory  # noqa: SLF001  # Scrapy replaces it in the same way
             pool._factory = lambda *args: _limited(make(*args))  # noqa: SLF001
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response of *request*; raise :class:`RefusedError` for one without end."""
+        """Return the response to *request*; raise :class:`RefusedError` for too many headers."""
         try:
             return await super().download_request(request)
         except Exception as error:
-            if not _has_too_many(error):
+            if not _has_too_many_headers(error):
                 raise
             self._crawler.stats.inc_value("newscrawl/safety/refused_count/headers")
             logger.warning("Refused (headers): %s", request.url)
@@ -59,10 +59,10 @@ def _limited(factory: Any) -> Any:
         protocol = build(address)
         send = protocol.request
 
-        def request(sent: Any) -> Any:
-            answer = send(sent)
-            _count_headers(protocol._parser)  # noqa: SLF001  # made by the call before
-            return answer
+        def request(*args: Any) -> Any:
+            result = send(*args)
+            _count_headers(protocol._parser)  # noqa: SLF001  # created by send()
+            return result
 
         protocol.request = request
         return protocol
@@ -77,14 +77,14 @@ def _count_headers(parser: Any) -> None:
     def header_received(name: bytes, value: bytes) -> None:
         nonlocal count
         count += 1
-        if count > MOST_HEADERS:
+        if count > MAX_HEADERS:
             raise TooManyHeadersError
         receive(name, value)
 
     parser.headerReceived = header_received
 
 
-def _has_too_many(error: BaseException | None) -> bool:
+def _has_too_many_headers(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, ResponseFailed):
             return any(reason.check(TooManyHeadersError) for reason in error.reasons)

@@ -1,4 +1,4 @@
-"""How fast one registered domain is asked, and when it is left alone. No network in here."""
+"""Delay and back-off of a registered domain, without any network access."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from datetime import datetime
 
-FIRST: Final = 1.0
-"""Seconds between requests at the first sign of overload, where there was less."""
-RECOVERY: Final = 0.7
-"""What a request that went well leaves of the delay that overload brought: half in two."""
-PATIENCE: Final = 3
-"""Failures in a row that are overload, too, though none of them says so."""
-REFUSALS: Final = 10
-"""Refusals in a row (429, 503) after which a domain is left alone."""
-_SHORTEST: Final = 0.01
+MIN_BACKOFF: Final = 1.0
+"""Delay in seconds at the first sign of overload, if the delay was shorter."""
+RECOVERY_FACTOR: Final = 0.7
+"""Factor of the delay after each successful response: two of them halve it."""
+FAILURE_THRESHOLD: Final = 3
+"""Consecutive failures that count as overload, though no response says so."""
+REFUSAL_LIMIT: Final = 10
+"""Consecutive refusals (429, 503) after which a domain is closed."""
+_MIN_DELAY: Final = 0.01
 
 
 def retry_after(header: bytes | None, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After asks for; None where it says nothing.
+    """Return the seconds to wait according to a Retry-After header; None if it is invalid.
 
-    Both forms of RFC 9110, section 10.2.3: seconds, and an HTTP date.
+    Both forms of RFC 9110, section 10.2.3, are supported: seconds and an HTTP date.
     """
     text = (header or b"").decode("latin-1").strip()
     if text.isdecimal() and text.isascii():
@@ -39,76 +39,75 @@ def retry_after(header: bytes | None, now: datetime) -> float | None:
 
 @dataclass(slots=True)
 class Pace:
-    """The pace of a domain that is not asked as the settings say.
+    """Delay between two requests to a domain, adapted to its responses.
 
-    *base*: seconds between two requests, of the settings or of robots.txt; *longest*: what
-    overload may make of them.
+    *base* is the delay from the settings or robots.txt, *max_delay* the limit of the back-off
+    (both in seconds).
     """
 
     base: float
-    longest: float
+    max_delay: float
     delay: float = 0.0
-    #: 429 and 503 since the last answer that went well
+    #: 429 and 503 since the last successful response
     refusals: int = 0
-    #: failures of any kind since then
+    #: failures of any kind since the last successful response
     failures: int = 0
-    #: the domain asked to wait until then
-    waiting: datetime | None = None
-    #: nothing is asked for before then
-    closed: datetime | None = None
+    #: end of the last Retry-After
+    waiting_until: datetime | None = None
+    #: no requests are sent before this time
+    closed_until: datetime | None = None
 
     def __post_init__(self) -> None:
         self.set_base(self.base)
 
     def set_base(self, base: float) -> None:
-        """Set what is asked at the best of times."""
-        # Scrapy's slots keep no time for a domain without any delay.
-        self.base = max(base, _SHORTEST)
+        """Set the delay without overload."""
+        # Scrapy does not record the request times of a slot without delay.
+        self.base = max(base, _MIN_DELAY)
         self.delay = max(self.delay, self.base)
 
-    def well(self) -> None:
-        """Note an answer: what went wrong before is over, step by step."""
+    def record_success(self) -> None:
+        """Reset the failure counts and reduce the delay by one step."""
         self.refusals = self.failures = 0
-        recovered = self.delay * RECOVERY
-        self.delay = self.base if recovered < max(self.base, FIRST / 2) else recovered
+        recovered = self.delay * RECOVERY_FACTOR
+        self.delay = self.base if recovered < max(self.base, MIN_BACKOFF / 2) else recovered
 
-    def failed(self) -> None:
-        """Note a failure that may be overload."""
+    def record_failure(self) -> None:
+        """Count a failure that may be caused by overload."""
         self.failures += 1
-        if self.failures >= PATIENCE:
+        if self.failures >= FAILURE_THRESHOLD:
             self._slow_down()
 
-    def refused(self, now: datetime, wait: float | None) -> None:
-        """Note a 429 or 503. Where it says how long to *wait* (seconds), its word is enough."""
-        # What was under way when the domain asked to wait says nothing new.
-        if self.waiting is None or self.waiting <= now:
+    def record_refusal(self, now: datetime, wait: float | None) -> None:
+        """Count a 429 or 503 with a Retry-After of *wait* seconds, if it has one."""
+        # Responses to requests sent before the domain asked to wait are not counted again.
+        if self.waiting_until is None or self.waiting_until <= now:
             self.refusals += 1
             if wait is None:
                 self._slow_down()
         if wait is not None:
             until = _later(now, wait)
-            self.waiting = max(until, self.waiting or until)
+            self.waiting_until = max(until, self.waiting_until or until)
 
     def _slow_down(self) -> None:
-        longest = max(self.longest, self.base)
-        self.delay = min(max(2 * self.delay, FIRST), longest)
+        self.delay = min(max(2 * self.delay, MIN_BACKOFF), max(self.max_delay, self.base))
 
     @property
     def gives_up(self) -> bool:
-        """Whether asking on makes no sense."""
-        return self.refusals >= REFUSALS
+        """Whether the domain has refused too many requests in a row."""
+        return self.refusals >= REFUSAL_LIMIT
 
     def close(self, now: datetime, seconds: float) -> None:
-        """Ask for nothing for *seconds*."""
+        """Send no requests for *seconds*."""
         until = _later(now, seconds)
-        self.closed = max(until, self.closed or until)
+        self.closed_until = max(until, self.closed_until or until)
         self.refusals = 0
 
     def is_closed(self, now: datetime) -> bool:
-        """Return whether nothing is to be asked for yet."""
-        if self.closed and self.closed <= now:
-            self.closed = None
-        return self.closed is not None
+        """Return whether no requests are to be sent at the time *now*."""
+        if self.closed_until and self.closed_until <= now:
+            self.closed_until = None
+        return self.closed_until is not None
 
 
 def _later(now: datetime, seconds: float) -> datetime:

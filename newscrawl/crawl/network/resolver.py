@@ -1,7 +1,8 @@
-"""The reactor's resolver of names, under an :class:`~newscrawl.crawl.network.addresses.AddressPolicy`."""
+"""DNS resolver of the reactor that applies an address policy."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
@@ -14,37 +15,35 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.network.addresses import AddressPolicy
 
-_REMEMBERED = 10_000
+_MAX_REFUSED = 10_000
 
 
 @implementer(IHostnameResolver)
 class CheckedResolver:
-    """Keeps from whoever connects the addresses that *policy* does not permit.
+    """Wraps the reactor's resolver and drops the addresses that *policy* does not permit.
 
-    Twisted connects to what its resolver answers, so the address that is checked is the address
-    that is connected to: a name has no time to change it in between (DNS rebinding). Whatever
-    resolver the reactor has does the looking up.
+    Twisted connects to the addresses that its resolver returns, so the checked address is the one
+    connected to: DNS rebinding has no effect.
 
-    Why not ``TWISTED_DNS_RESOLVER``: Scrapy reads it from the settings of the process, before
-    add-ons and spiders have had their say, not at all in an ``AsyncCrawlerRunner``, and it would
-    take the place of the project's own.
+    It is not set as ``TWISTED_DNS_RESOLVER``, because Scrapy reads that before add-ons and spiders
+    change the settings, ignores it in ``AsyncCrawlerRunner``, and the project may have set it.
     """
 
     def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
         self._resolver: Any = None
-        #: names that had no other addresses
+        #: host names of which all addresses were dropped
         self.refused: dict[str, None] = {}
 
     def install(self) -> None:
-        """Take the place of the reactor's resolver, which is asked from then on."""
+        """Replace the reactor's resolver by this one, which delegates to it."""
         from twisted.internet import reactor  # noqa: PLC0415  # importing it installs one
 
         self._resolver = reactor.nameResolver
         reactor.installNameResolver(self)
 
     def uninstall(self) -> None:
-        """Give the place back; a resolver that was put over this one goes on with it."""
+        """Restore the former resolver, unless another one was installed since."""
         from twisted.internet import reactor  # noqa: PLC0415
 
         if reactor.nameResolver is self:
@@ -58,7 +57,7 @@ class CheckedResolver:
         addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803
         transportSemantics: str = "TCP",  # noqa: N803
     ) -> IHostResolution:
-        """Look *hostName* up, and pass on to *resolutionReceiver* what is permitted."""
+        """Resolve *hostName* and pass the permitted addresses to *resolutionReceiver*."""
         receiver = _Receiver(resolutionReceiver, hostName, self._policy, self.refused)
         resolution: IHostResolution = self._resolver.resolveHostName(
             receiver, hostName, portNumber, addressTypes, transportSemantics
@@ -67,32 +66,26 @@ class CheckedResolver:
 
 
 @implementer(IResolutionReceiver)
+@dataclass(eq=False)
 class _Receiver:
-    def __init__(
-        self,
-        receiver: Any,
-        host: str,
-        policy: AddressPolicy,
-        refused: dict[str, None],
-    ) -> None:
-        self._receiver = receiver
-        self._host = host
-        self._policy = policy
-        self._refused = refused
-        self._found: list[bool] = []
+    receiver: Any
+    host: str
+    policy: AddressPolicy
+    refused: dict[str, None]
+    permitted: list[bool] = field(default_factory=list)
 
     def resolutionBegan(self, resolution: IHostResolution) -> None:  # noqa: N802
-        self._receiver.resolutionBegan(resolution)
+        self.receiver.resolutionBegan(resolution)
 
     def addressResolved(self, address: Any) -> None:  # noqa: N802
-        permitted = self._policy.permits(self._host, address.host)
-        self._found.append(permitted)
+        permitted = self.policy.permits(self.host, address.host)
+        self.permitted.append(permitted)
         if permitted:
-            self._receiver.addressResolved(address)
+            self.receiver.addressResolved(address)
 
     def resolutionComplete(self) -> None:  # noqa: N802
-        if self._found and not any(self._found):
-            self._refused[self._host.lower()] = None
-            if len(self._refused) > _REMEMBERED:
-                del self._refused[next(iter(self._refused))]
-        self._receiver.resolutionComplete()
+        if self.permitted and not any(self.permitted):
+            self.refused[self.host.lower()] = None
+            if len(self.refused) > _MAX_REFUSED:
+                del self.refused[next(iter(self.refused))]
+        self.receiver.resolutionComplete()

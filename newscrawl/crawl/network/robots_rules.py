@@ -1,4 +1,4 @@
-"""robots.txt cut down to what one crawler needs of it. A pure function."""
+"""Reduction of a robots.txt to the groups of one crawler."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _SITE_WIDE = re.compile(r"\s*(?:site-?maps?|host)\b", re.IGNORECASE)
 
 
 def own_groups(text: str, user_agent: str) -> str:
-    """Return the groups of the robots.txt *text* that may apply to *user_agent*, and to all.
+    """Return the groups of the robots.txt *text* for *user_agent* and for all crawlers.
 
-    Of a group's names only those that match stay: a parser keeps each rule once for each name,
-    so that 100 KB of names over rules would cost it seconds.
+    User-agent lines of other crawlers are removed from these groups, too: Protego stores each rule
+    once per user agent, so 100 KB of user agents would take it seconds.
     """
     kept: list[str] = []
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""Secrets in URLs, kept out of logs."""
+"""Masking of secrets in logged URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HIDDEN: Final = "***"
 
 _USER = re.compile(r"(?:(?<=://)|(?<=hostname: ))[^/\s?#@'\"<>]{1,500}@")
-# Names are short; without the bounds a long one would be searched in the square of its length.
+# The length limits in the patterns prevent quadratic run time on long inputs.
 _NAMES = (
     r"token|secret|passw(?:or)?d|passwd|pwd|signature|credentials?|api_?-?key|access_?-?key"
     r"|auth(?!or\b|ors\b)(?:orization)?|session_?-?id|jwt"
@@ -29,11 +29,11 @@ _VALUE = re.compile(
 _FORMATTER = logging.Formatter()
 
 
-def without_secrets(text: str) -> str:
-    """Return *text* with what logs in, or signs, in the URLs in it replaced by ``***``.
+def mask_secrets(text: str) -> str:
+    """Return *text* with the secrets in its URLs replaced by ``***``.
 
-    That is user and password, and the values of parameters called token, key, signature,
-    password and the like.
+    Secrets are user and password, and parameters named token, key, signature, password and the
+    like.
     """
     if "@" in text:
         text = _USER.sub(f"{HIDDEN}@", text)
@@ -41,40 +41,40 @@ def without_secrets(text: str) -> str:
 
 
 class SecretsFilter(logging.Filter):
-    """Takes secrets out of what its handler writes: message and traceback."""
+    """Masks secrets in the message and the traceback of a log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True, with *record* cleaned."""
+        """Mask the secrets in *record* and return True."""
         message = record.getMessage()
-        clean = without_secrets(message)
+        clean = mask_secrets(message)
         if clean != message:
             record.msg, record.args = clean, None
         if record.exc_info and not record.exc_text:
             record.exc_text = _FORMATTER.formatException(record.exc_info)
         if record.exc_text:
-            record.exc_text = without_secrets(record.exc_text)
+            record.exc_text = mask_secrets(record.exc_text)
         return True
 
 
 class HideSecrets:
-    """Extension: keeps secrets in URLs out of the log, Scrapy's own lines included."""
+    """Extension that masks secrets in logged URLs, also in the messages of Scrapy."""
 
     def __init__(self) -> None:
         self._filter = SecretsFilter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raise ``NotConfigured`` where it is switched off."""
+        """Return the extension; raise ``NotConfigured`` if it is disabled."""
         if not setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN"):
             raise NotConfigured("NEWSCRAWL_LOG_SECRETS_HIDDEN is False")
         extension = cls()
         extension.install()
-        # Scrapy makes a new handler once the settings are known.
+        # Scrapy replaces its handler after the settings are final.
         crawler.signals.connect(extension.install, signals.spider_opened)
         return extension
 
     def install(self) -> None:
-        """Put the filter on each handler of the root logger that has none."""
+        """Add the filter to each handler of the root logger that has none."""
         for handler in logging.getLogger().handlers:
             if not any(isinstance(known, SecretsFilter) for known in handler.filters):
                 handler.addFilter(self._filter)

@@ -1,4 +1,4 @@
-"""Files that have their name only once they are whole and on disk."""
+"""Atomic, fsynced file writes."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-OPEN = ".open"
-"""Ends the name of a file that is being written."""
+PARTIAL_SUFFIX = ".open"
+"""Suffix of the name of a file that is being written."""
 
 
-def write_file(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Write *path* by *fill*, which is handed the open file; raise ``OSError``.
+def write_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Create or replace *path* with what *write* writes to the file that it is called with.
 
-    Whenever the process or the machine stops, *path* is as it was before, or whole.
+    A crash leaves either the old or the new content. Raises ``OSError``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    being_written = path.with_name(path.name + OPEN)
-    with being_written.open("wb") as file:
-        fill(file)
+    partial = path.with_name(path.name + PARTIAL_SUFFIX)
+    with partial.open("wb") as file:
+        write(file)
         file.flush()
         os.fsync(file.fileno())
-    publish(being_written, path)
+    publish(partial, path)
 
 
-def publish(being_written: Path, path: Path) -> None:
-    """Give a file that is flushed to disk its final name, on disk too."""
-    being_written.replace(path)
+def publish(partial: Path, path: Path) -> None:
+    """Rename the fsynced file *partial* to *path* and fsync the folder."""
+    partial.replace(path)
     sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in *folder* are on disk, where the system can tell (not on Windows)."""
+    """Write the directory entries of *folder* to disk; has no effect on Windows."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,8 +1,8 @@
-"""``SegmentWriter``: brings the items of the outbox into segments, each exactly once.
+"""Extension that writes the items of the outbox to segments, each exactly once.
 
-In this order, so that a crash between two steps costs nothing: the span of a segment is committed
-to the crawl's state; its files and the manifest are written; the items go from the outbox. What
-was left half done is done again at the next start, with the same bytes under the same names.
+Three steps make a segment: its span is committed to the crawl state, its files and the manifest
+are written, its items are removed from the outbox. After a crash the next start repeats the
+remaining steps and writes the same bytes under the same names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
-from newscrawl.crawl.output.segments import SUFFIXES, Item, SegmentSpan, write_span
+from newscrawl.crawl.output.segments import SUFFIXES, SegmentSpan, StoredItem, write_span
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -41,17 +41,20 @@ CREATE TABLE IF NOT EXISTS segment_writer (
     id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
 );
 """
-"""*segment* has the spans that are not all written; *segment_writer* names the file's segments."""
+"""Table *segment*: spans not yet written; *segment_writer*: name prefix of the state's segments."""
 
-_WAITING: Final = (
+_PENDING: Final = (
     "SELECT id, kind, item FROM outbox WHERE item IS NOT NULL AND id BETWEEN ? AND ? "
     "ORDER BY id LIMIT ?"
 )
-_ALL: Final = 2**63 - 1
+_MAX_ID: Final = 2**63 - 1
 
 
 class SegmentWriter:
-    """An extension; see ``NEWSCRAWL_SEGMENTS``."""
+    """Writes emitted items to segments in the folder ``NEWSCRAWL_SEGMENTS``.
+
+    Requires :class:`~newscrawl.crawl.frontier.LeaseScheduler`.
+    """
 
     def __init__(self, crawler: Crawler, folder: Path) -> None:
         settings = crawler.settings
@@ -60,13 +63,13 @@ class SegmentWriter:
         self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
         self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
         self._store = CrawlStore.for_crawler(crawler)
-        LeaseBook.for_crawler(crawler)  # puts items into the outbox
+        LeaseBook.for_crawler(crawler)  # stores items in the outbox
         self._stats = crawler.stats
         self._name = ""
         #: number of the last item that is in a segment
         self._last = 0
-        self._turn = asyncio.Lock()
-        self._new = 0
+        self._lock = asyncio.Lock()
+        self._new_items = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = create_looping_call(self._start)
         crawler.signals.connect(self._open, signals.spider_opened)
@@ -75,14 +78,14 @@ class SegmentWriter:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raise ``NotConfigured`` without ``NEWSCRAWL_SEGMENTS``.
+        """Return the extension; raise ``NotConfigured`` if ``NEWSCRAWL_SEGMENTS`` is empty.
 
-        Raises ``ValueError`` for a setting that it cannot use.
+        Raises ``ValueError`` for an invalid setting.
         """
         folder = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
         if not folder:
-            raise NotConfigured  # without a word: nobody asked for it
-        # issubclass() would ask for the methods alone, which Scrapy's own scheduler has.
+            raise NotConfigured  # without a message, because disabled is the default
+        # issubclass() only compares methods, and Scrapy's scheduler has the same ones.
         if LeaseScheduler not in load_object(crawler.settings["SCHEDULER"]).__mro__:
             raise ValueError(
                 "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
@@ -93,64 +96,63 @@ class SegmentWriter:
     async def _open(self) -> None:
         if self._store.path is None:
             logger.warning(
-                "Segments without NEWSCRAWL_STATE: a crash loses what is not yet written"
+                "NEWSCRAWL_SEGMENTS without NEWSCRAWL_STATE: a crash loses unwritten items"
             )
         await self._store.open(OUTBOX + SCHEMA)
         self._store.write(
             "INSERT OR IGNORE INTO segment_writer VALUES (1, ?)", [(secrets.token_hex(4),)]
         )
         [(self._name,)] = await self._store.read("SELECT name FROM segment_writer")
-        await self._deliver()
+        await self._write_segments()
         if self._seconds:
             self._loop.start(self._seconds, now=False)
 
     def _scraped(self) -> None:
-        self._new += 1
-        if self._new >= self._items:
-            self._new = 0
-            self._start(full=True)
+        self._new_items += 1
+        if self._new_items >= self._items:
+            self._new_items = 0
+            self._start(only_full=True)
 
-    def _start(self, *, full: bool = False) -> None:
-        task = asyncio.create_task(self._deliver(full=full))
-        self._tasks.add(task)  # the loop itself holds tasks weakly
+    def _start(self, *, only_full: bool = False) -> None:
+        task = asyncio.create_task(self._write_segments(only_full=only_full))
+        self._tasks.add(task)  # the event loop only keeps weak references
         task.add_done_callback(self._tasks.discard)
 
     async def _close(self) -> None:
         if self._loop.running:
             self._loop.stop()
-        await self._deliver()
+        await self._write_segments()
 
-    async def _deliver(self, *, full: bool = False) -> None:
-        """Write segments of all that waits; of *full* segments only, if told so."""
+    async def _write_segments(self, *, only_full: bool = False) -> None:
+        """Write the items of the outbox to segments; with *only_full* leave a partial segment."""
         try:
-            async with self._turn:
-                await self._finish()
-                while items := await self._waiting(full=full):
-                    await self._begin(items)
-                    await self._finish()
+            async with self._lock:
+                await self._write_spans()
+                while items := await self._pending(only_full=only_full):
+                    await self._add_span(items)
+                    await self._write_spans()
         except (CrawlStoreError, OSError) as error:
-            # The items stay in the outbox, and the next turn begins with them.
+            # The items stay in the outbox until the next attempt.
             self._stats.inc_value("newscrawl/segments/failed_count")
-            logger.error("No segment: %s", error)  # noqa: TRY400  # no bug
+            logger.error("Could not write a segment, retrying later: %s", error)  # noqa: TRY400
 
-    async def _waiting(self, *, full: bool) -> list[tuple[int, str, str]]:
-        rows = await self._store.read(_WAITING, (self._last + 1, _ALL, self._items))
-        return [] if full and len(rows) < self._items else rows
+    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, str]]:
+        rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))
+        return [] if only_full and len(rows) < self._items else rows
 
-    async def _begin(self, rows: list[tuple[int, str, str]]) -> None:
+    async def _add_span(self, rows: list[tuple[int, str, str]]) -> None:
         span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
         self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?)", [span])
         await self._store.commit()
 
-    async def _finish(self) -> None:
-        """Write the segments whose spans are fixed."""
+    async def _write_spans(self) -> None:
+        """Write the segments of all committed spans."""
         for row in await self._store.read("SELECT * FROM segment ORDER BY first"):
-            first, last, day, kind = row
-            rows = await self._store.read(_WAITING, (first, last, _ALL))
-            span = SegmentSpan(self._name, day, first, last, kind)
-            segments = await run_in_thread(
-                write_span, self._folder, span, [Item(*item) for item in rows]
-            )
+            first, last, day, format_ = row
+            rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
+            span = SegmentSpan(self._name, day, first, last, format_)
+            items = [StoredItem(*item) for item in rows]
+            segments = await run_in_thread(write_span, self._folder, span, items)
             self._store.write("UPDATE outbox SET item = NULL WHERE id BETWEEN ? AND ?", [row[:2]])
             self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
             await self._store.commit()
@@ -162,8 +164,8 @@ class SegmentWriter:
 def _format(settings: BaseSettings) -> str:
     name: str = setting(settings, "NEWSCRAWL_SEGMENT_FORMAT")
     if name not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
-        raise ValueError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {known}")
+        formats = ", ".join(SUFFIXES)
+        raise ValueError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {formats}")
     if name == "parquet" and find_spec("pyarrow") is None:
         raise ValueError("NEWSCRAWL_SEGMENT_FORMAT: parquet needs pip install 'newscrawl[parquet]'")
     return name

@@ -1,15 +1,13 @@
-"""Segments: items in files that are whole or not there, with a manifest of counts and hashes.
+"""Segments: output files that are written atomically and listed in manifests with their hashes.
 
-A segment folder has a folder for each day (UTC). In it are segments, JSON Lines or Parquet, and a
-manifest for each crawl state that writes there::
+A segment folder has a subfolder per day (UTC) with the segments, JSON Lines or Parquet, and one
+manifest per crawl state::
 
     2026-11-22/1f3c9a2e-000000000001-000000001000.jsonl
     2026-11-22/1f3c9a2e.manifest.json
 
-The name of a segment tells the state file and the first and last number of its items there, so
-that whoever writes it again, after a crash, writes the same bytes under the same name. What a
-manifest does not list is not there yet: :func:`read_segments` gives what is listed, and refuses
-what is damaged.
+The name of a segment consists of the crawl state and the first and last number of its items, so
+writing it again after a crash gives the same file. Files that no manifest lists are unfinished.
 """
 
 from __future__ import annotations
@@ -27,29 +25,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MANIFEST: Final = ".manifest.json"
-"""Ends the name of a manifest, behind the name of the crawl state."""
+"""Suffix of the names of manifests, after the name of the crawl state."""
 
 VERSION: Final = 1
-"""Of the manifest's layout."""
+"""Version of the manifest format."""
 
 SUFFIXES: Final = {"jsonlines": ".jsonl", "parquet": ".parquet"}
-"""Formats, and what their files end with."""
+"""Formats and the suffixes of their files."""
 
 ARTICLE: Final = "newscrawl.items.Article"
-"""Kind of the items that have columns of their own in Parquet."""
+"""Item class that has its own columns in Parquet."""
 
 
 class SegmentError(ValueError):
-    """A segment or a manifest is missing or damaged; the message names the file."""
+    """A segment or manifest is missing or damaged; the message starts with its path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """An item as the crawl state keeps it."""
+class StoredItem:
+    """An item in the outbox of the crawl state."""
 
-    #: its number, ascending
+    #: ascending number
     id: int
-    #: its class, as ``package.module.Class``
+    #: item class, as ``package.module.Class``
     kind: str
     #: the item as a JSON object
     text: str
@@ -57,11 +55,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SegmentSpan:
-    """Items that make a segment, fixed in the crawl state before anything is written."""
+    """Range of items of a segment, committed to the crawl state before files are written."""
 
     #: name of the crawl state
     store: str
-    #: ISO 8601 day, the folder
+    #: ISO 8601 day, the name of the folder
     day: str
     #: number of the first item
     first: int
@@ -73,37 +71,39 @@ class SegmentSpan:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A line of a manifest."""
+    """Entry of a manifest."""
 
-    #: file name, in the manifest's folder
+    #: file name in the folder of the manifest
     name: str
     #: one of :data:`SUFFIXES`
     format: str
     items: int
     bytes: int
-    #: hexadecimal, of the whole file
+    #: hexadecimal hash of the file
     sha256: str
     #: numbers of the first and the last item
     first: int
     last: int
 
 
-def write_span(folder: Path, span: SegmentSpan, items: Sequence[Item]) -> list[Segment]:
-    """Write *items*, those of *span*, under *folder*; return the segments once they are on disk.
+def write_span(folder: Path, span: SegmentSpan, items: Sequence[StoredItem]) -> list[Segment]:
+    """Write the *items* of *span* to *folder*; return their segments, which are fsynced.
 
-    Parquet has a segment for articles and one for all other items. Raises ``OSError``; then, and
-    after a crash at any point, the same call does what is left to do.
+    In Parquet, articles and other items are separate segments. Raises ``OSError``. After an error
+    or a crash, the same call completes the write.
     """
     day = folder / span.day
     segments = [_write_segment(day, span, ending, group) for ending, group in _groups(span, items)]
     _update_manifest(day, span.store, segments)
-    for above in (folder, folder.parent):  # which may be new as well
-        sync_folder(above)
+    for parent in (folder, folder.parent):  # may be new
+        sync_folder(parent)
     return segments
 
 
-def _groups(span: SegmentSpan, items: Sequence[Item]) -> Iterator[tuple[str, list[Item]]]:
-    """Yield the items of each file, with the end of its name."""
+def _groups(
+    span: SegmentSpan, items: Sequence[StoredItem]
+) -> Iterator[tuple[str, list[StoredItem]]]:
+    """Yield the end of the name and the items of each file."""
     if span.format != "parquet":
         yield "", list(items)
         return
@@ -113,7 +113,7 @@ def _groups(span: SegmentSpan, items: Sequence[Item]) -> Iterator[tuple[str, lis
     yield from sorted(groups.items())
 
 
-def _write_segment(day: Path, span: SegmentSpan, ending: str, items: list[Item]) -> Segment:
+def _write_segment(day: Path, span: SegmentSpan, ending: str, items: list[StoredItem]) -> Segment:
     path = day / f"{span.store}-{span.first:012}-{span.last:012}{ending}{SUFFIXES[span.format]}"
     write = _write_parquet if span.format == "parquet" else _write_lines
     write_file(path, lambda file: write(file, items))
@@ -128,13 +128,13 @@ def _write_segment(day: Path, span: SegmentSpan, ending: str, items: list[Item])
     )
 
 
-def _write_lines(file: IO[bytes], items: Iterable[Item]) -> None:
+def _write_lines(file: IO[bytes], items: Iterable[StoredItem]) -> None:
     for item in items:
         text = json.dumps(json.loads(item.text), ensure_ascii=False)
         file.write(text.encode(errors="replace") + b"\n")
 
 
-def _write_parquet(file: IO[bytes], items: Iterable[Item]) -> None:
+def _write_parquet(file: IO[bytes], items: Iterable[StoredItem]) -> None:
     from newscrawl.exporters import ParquetItemExporter  # noqa: PLC0415  # optional
     from newscrawl.items import Article  # noqa: PLC0415
 
@@ -152,12 +152,12 @@ def _sha256(path: Path) -> str:
 
 
 def _update_manifest(day: Path, store: str, segments: Iterable[Segment]) -> None:
-    """List *segments* in the manifest; those of the same name are replaced."""
+    """Add *segments* to the manifest, replacing entries of the same name."""
     path = day / f"{store}{MANIFEST}"
     listed = {segment.name: segment for segment in _read_manifest(path)} if path.exists() else {}
     listed.update((segment.name, segment) for segment in segments)
-    lines = [asdict(segment) for segment in sorted(listed.values(), key=lambda one: one.name)]
-    text = json.dumps({"version": VERSION, "store": store, "segments": lines}, indent=1)
+    entries = [asdict(listed[name]) for name in sorted(listed)]
+    text = json.dumps({"version": VERSION, "store": store, "segments": entries}, indent=1)
     write_file(path, lambda file: file.write(text.encode()))
 
 
@@ -166,21 +166,21 @@ def _read_manifest(path: Path) -> list[Segment]:
         manifest = json.loads(path.read_bytes())
         if manifest["version"] > VERSION:
             raise SegmentError(f"{path}: written by a newer version of newscrawl")
-        return [Segment(**line) for line in manifest["segments"]]
+        return [Segment(**entry) for entry in manifest["segments"]]
     except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise SegmentError(f"{path}: not a manifest of segments ({error})") from error
 
 
 def list_segments(folder: Path) -> list[tuple[Path, Segment]]:
-    """Return the segments that the manifests under *folder* list, in the order they were written.
+    """Return the segments in the manifests under *folder*, in the order they were written.
 
-    *folder* is that of all days, or of one. Each file is compared with its line in the manifest.
-    Raises ``OSError``, and :class:`SegmentError` for what is missing or damaged, or where there
-    is no manifest.
+    *folder* is the segment folder or the folder of a day. The size and hash of each file are
+    verified. Raises ``OSError``, and :class:`SegmentError` if there is no manifest or a segment is
+    missing or damaged.
     """
     manifests = sorted(folder.rglob(f"*{MANIFEST}"))
     if not manifests:
-        raise SegmentError(f"{folder}: no manifest of segments here")
+        raise SegmentError(f"{folder}: no manifest of segments found")
     listed = [
         (manifest.parent / segment.name, segment)
         for manifest in manifests
@@ -195,18 +195,18 @@ def _check(path: Path, segment: Segment) -> None:
     if path.name != segment.name or segment.format not in SUFFIXES:
         raise SegmentError(f"{path}: not a segment")
     if not path.is_file():
-        raise SegmentError(f"{path}: in the manifest, but not here")
+        raise SegmentError(f"{path}: listed in the manifest, but missing")
     size = path.stat().st_size
     if size != segment.bytes:
-        raise SegmentError(f"{path}: {size} bytes, and not {segment.bytes} as in the manifest")
+        raise SegmentError(f"{path}: {size} bytes instead of {segment.bytes} as in the manifest")
     if _sha256(path) != segment.sha256:
-        raise SegmentError(f"{path}: damaged, since its hash is not the one in the manifest")
+        raise SegmentError(f"{path}: damaged, the hash differs from the one in the manifest")
 
 
 def read_segments(folder: Path | str) -> Iterator[dict[str, Any]]:
     """Yield the items of all segments under *folder*.
 
-    Everything is checked before the first item comes. Raises as :func:`list_segments` does, and
+    All files are verified before the first item. Raises as :func:`list_segments` does, and
     ``ImportError`` for Parquet without pyarrow.
     """
     for path, segment in list_segments(Path(folder)):
@@ -215,7 +215,7 @@ def read_segments(folder: Path | str) -> Iterator[dict[str, Any]]:
             yield item
             items += 1
         if items != segment.items:
-            raise SegmentError(f"{path}: {items} items, and not {segment.items}")
+            raise SegmentError(f"{path}: {items} items instead of {segment.items}")
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""``QuietLogFormatter``: no lines about pages and items for a log that does not take them."""
+"""Log formatter that creates messages of pages and items only if a handler accepts them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ if TYPE_CHECKING:
 
 
 class QuietLogFormatter(LogFormatter):
-    """Says of each page and item what Scrapy says, where a handler of the root logger takes it.
+    """Scrapy's formatter without DEBUG messages that every handler would discard.
 
-    Scrapy makes both records for each page and leaves it to the handlers to throw them away: a
-    thirtieth of what a page costs in the event loop.
+    Formatting them takes 3 % of the event loop's time.
     """
 
-    def crawled(  # type: ignore[override]  # Scrapy's documented way to leave a line out
+    def crawled(  # type: ignore[override]  # None is Scrapy's way to skip a message
         self, request: Request, response: Response, spider: Spider
     ) -> LogFormatterResult | None:
-        """Return the line of a page, None for none."""
-        return super().crawled(request, response, spider) if _debug_is_heard() else None
+        """Return the message of a response, None to skip it."""
+        return super().crawled(request, response, spider) if _debug_is_logged() else None
 
     def scraped(  # type: ignore[override]
         self, item: Any, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult | None:
-        """Return the line of an item, None for none."""
-        return super().scraped(item, response, spider) if _debug_is_heard() else None
+        """Return the message of an item, None to skip it."""
+        return super().scraped(item, response, spider) if _debug_is_logged() else None
 
 
-def _debug_is_heard() -> bool:
+def _debug_is_logged() -> bool:
     return any(handler.level <= logging.DEBUG for handler in logging.getLogger().handlers)

@@ -1,4 +1,4 @@
-"""How requests end: one reason for each failure, and the counts of each site."""
+"""Failure reasons of requests and the stats of each site."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from newscrawl.crawl.network.refused import RefusedError
-from newscrawl.crawl.network.secrets import without_secrets
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.crawl.workers.pool import WorkerError
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 _SITE_PREFIX = "newscrawl/site/"
-_NO_ARTICLES = "newscrawl/no_articles"
+_DROPPED_PAGES = "newscrawl/no_articles"
 
-MAX_NO_ARTICLES = 5
-"""Pages of a site that are listed as dropped for their kind."""
+MAX_DROPPED_PAGES = 5
+"""Pages per site that are listed as dropped for their kind."""
 _MAX_LISTED = 1000
-"""Of all sites together."""
+"""Pages of all sites that are listed."""
 
-# Twisted's and Scrapy's exceptions by name: which of the two is raised depends on the handler.
+# By name, since the download handler decides whether Twisted's or Scrapy's exception is raised.
 _REASONS = {
     "CannotResolveHostError": "dns",
     "DNSLookupError": "dns",
@@ -47,16 +47,16 @@ _REASONS = {
     "BadGzipFile": "encoding",
     "error": "encoding",  # zlib.error, brotli.error
 }
-# IgnoreRequest has no subclasses that tell; its messages are Scrapy's own.
+# By a part of the message, since Scrapy has no subclasses of IgnoreRequest for these.
 _IGNORED = {
     "robots.txt": "robots",
     "redirections": "redirects",
-    "DOWNLOAD_MAXSIZE": "too_large",  # unpacked, that is: a bomb
+    "DOWNLOAD_MAXSIZE": "too_large",  # after decompression
 }
 
 
 def failure_reason(error: BaseException | None) -> str:
-    """Return the reason that stats count *error* under: ``http_404``, ``timeout``, ``dns``, ..."""
+    """Return the reason of *error* in the stats: ``http_404``, ``timeout``, ``dns``, ..."""
     if isinstance(error, HttpError):
         return f"http_{error.response.status}"
     if isinstance(error, WorkerError):
@@ -69,7 +69,7 @@ def failure_reason(error: BaseException | None) -> str:
     return next((_REASONS[name] for name in names if name in _REASONS), "error")
 
 
-class NoArticle(NamedTuple):
+class DroppedPage(NamedTuple):
     """A page that was dropped for its kind."""
 
     site: str
@@ -79,28 +79,28 @@ class NoArticle(NamedTuple):
 
 
 class SiteStats:
-    """The counts of a crawl's sites: ``newscrawl/site/<site>/...``."""
+    """Stats of each site: ``newscrawl/site/<site>/...``."""
 
     def __init__(self, stats: StatsCollector) -> None:
         self._stats = stats
 
-    def count(self, site: str, what: str, number: int = 1) -> None:
-        """Add *number* to the count of *what*: ``fetched_count``, ``failed_count/timeout``, ..."""
+    def count(self, site: str, name: str, number: int = 1) -> None:
+        """Add *number* to the stat *name*: ``fetched_count``, ``failed_count/timeout``, ..."""
         if number:
-            self._stats.inc_value(f"{_SITE_PREFIX}{site}/{what}", number)
+            self._stats.inc_value(f"{_SITE_PREFIX}{site}/{name}", number)
 
-    def add_no_article(self, page: NoArticle) -> None:
-        """List *page* as dropped for its kind, among the first of its site; secrets are masked."""
-        listed = self._stats.get_value(_NO_ARTICLES, [])
-        of_site = sum(one.site == page.site for one in listed)
-        if len(listed) < _MAX_LISTED and of_site < MAX_NO_ARTICLES:
-            shown = page._replace(url=without_secrets(page.url))
-            self._stats.set_value(_NO_ARTICLES, [*listed, shown])
+    def add_dropped_page(self, page: DroppedPage) -> None:
+        """List *page*, with secrets in its URL masked, if it is among the first of its site."""
+        listed = self._stats.get_value(_DROPPED_PAGES, [])
+        on_site = sum(other.site == page.site for other in listed)
+        if len(listed) < _MAX_LISTED and on_site < MAX_DROPPED_PAGES:
+            masked = page._replace(url=mask_secrets(page.url))
+            self._stats.set_value(_DROPPED_PAGES, [*listed, masked])
 
 
-def no_articles(stats: Mapping[str, Any]) -> list[NoArticle]:
-    """Return the pages that *stats* list as dropped for their kind, by site."""
-    return sorted(stats.get(_NO_ARTICLES, ()))
+def dropped_pages(stats: Mapping[str, Any]) -> list[DroppedPage]:
+    """Return the listed pages that were dropped for their kind, sorted by site."""
+    return sorted(stats.get(_DROPPED_PAGES, ()))
 
 
 def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:
@@ -108,6 +108,6 @@ def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name, number in stats.items():
         if name.startswith(_SITE_PREFIX):
-            site, what = name.removeprefix(_SITE_PREFIX).split("/", 1)
-            counts[site][what.replace("_count", "", 1)] += number
+            site, count = name.removeprefix(_SITE_PREFIX).split("/", 1)
+            counts[site][count.replace("_count", "", 1)] += number
     return dict(counts)

@@ -1,4 +1,4 @@
-"""Progress of a crawl: a live line on a terminal, log lines elsewhere, a table at the end."""
+"""Progress reports: a live line on a terminal, log lines elsewhere, tables at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from newscrawl.crawl.reporting.outcomes import MAX_NO_ARTICLES, no_articles, site_counts
+from newscrawl.crawl.reporting.outcomes import MAX_DROPPED_PAGES, dropped_pages, site_counts
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -23,23 +23,22 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from newscrawl.crawl.reporting.outcomes import NoArticle
+    from newscrawl.crawl.reporting.outcomes import DroppedPage
 
 logger = logging.getLogger(__name__)
 
-#: how candidates end that give no article
-_ENDS = ("dropped", "failed", "skipped")
-#: how former crawls explain that less is fetched
-_KNOWN = ("known", "unchanged", "not_due", "not_modified")
+#: outcomes of pages without an article
+_NO_ARTICLE = ("dropped", "failed", "skipped")
+#: outcomes that depend on former crawls
+_HISTORY = ("known", "unchanged", "not_due", "not_modified")
 _LOG_WIDTH = 120
-_REFRESH = 0.5  # seconds between two states of the live line
+_REFRESH = 0.5  # seconds between two updates of the live line
 
 
 class Progress:
-    """Extension: tells how far the crawl is, and at its end how each site went.
+    """Extension that reports the progress of a crawl and the results of each site.
 
-    Everything goes to standard error, or to the log, so that a feed on standard output stays
-    clean.
+    Writes to standard error or the log only, so that a feed can be written to standard output.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -61,16 +60,16 @@ class Progress:
         return extension
 
     def open(self) -> None:
-        """Begin to tell."""
+        """Start the reports."""
         if self._console.is_terminal:
             self._status = Status("starting", console=self._console)
             with _log_follows_stderr():
                 self._status.start()
-        self._loop = create_looping_call(self.tell)
+        self._loop = create_looping_call(self.update)
         self._loop.start(_REFRESH if self._status else self._interval, now=False)
 
-    def tell(self) -> None:
-        """Tell how far the crawl is."""
+    def update(self) -> None:
+        """Update the live line, or log a progress line."""
         line = progress_line(self._stats)
         if self._status:
             self._status.update(line)
@@ -78,21 +77,21 @@ class Progress:
             logger.info("%s", line)
 
     def close(self) -> None:
-        """Stop telling."""
+        """Stop the reports."""
         if self._loop is not None and self._loop.running:
             self._loop.stop()
         if self._status:
-            self.tell()  # a short crawl may end before the first turn
+            self.update()  # a short crawl may end before the first update
             with _log_follows_stderr():
                 self._status.stop()
 
     def report(self) -> None:
-        """Write the tables of the sites and of the pages dropped for their kind."""
+        """Print the tables of the sites and of the pages dropped for their kind."""
         if sites := site_counts(self._stats):
             self._console.print(site_table(sites))
-        if pages := no_articles(self._stats):
-            self._console.print(no_article_table(pages))
-        if line := memory_line(self._stats):
+        if pages := dropped_pages(self._stats):
+            self._console.print(dropped_page_table(pages))
+        if line := history_line(self._stats):
             self._console.print(line)
 
     @property
@@ -102,9 +101,9 @@ class Progress:
 
 @contextmanager
 def _log_follows_stderr() -> Iterator[None]:
-    """Let log handlers on standard error follow it, while rich puts its own in place or back.
+    """Redirect log handlers of standard error when rich replaces or restores it.
 
-    Log lines then appear above the live line, not in it.
+    Log lines then appear above the live line.
     """
     before = sys.stderr
     yield
@@ -114,7 +113,7 @@ def _log_follows_stderr() -> Iterator[None]:
 
 
 def progress_line(stats: Mapping[str, Any]) -> str:
-    """Return how far the crawl is, on one line."""
+    """Return the counts of all sites as one line."""
     sites = site_counts(stats)
     total = sum(sites.values(), Counter[str]())
     numbers = {
@@ -122,13 +121,13 @@ def progress_line(stats: Mapping[str, Any]) -> str:
         "discovered": total["discovered"],
         "fetched": total["fetched"],
         "articles": total["article"],
-        **{name: number for name in (*_ENDS, "unchanged") if (number := _sum(total, name))},
+        **{name: number for name in (*_NO_ARTICLE, "unchanged") if (number := _sum(total, name))},
     }
     return ", ".join(f"{name}: {number}" for name, number in numbers.items())
 
 
 def site_table(sites: Mapping[str, Counter[str]]) -> Table:
-    """Return the closing table: a row a site, with the reasons of what gave no article."""
+    """Return the table of the sites, with the reasons for pages without an article."""
     table = Table(title="Sites", title_justify="left")
     table.add_column("site", overflow="fold")
     for name in ("discovered", "fetched", "articles"):
@@ -136,14 +135,14 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
     table.add_column("no article")
     for site, counts in sorted(sites.items()):
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
-        reasons = (_reasons(counts, name) for name in (*_ENDS, *_KNOWN))
+        reasons = (_reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY))
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
     return table
 
 
-def no_article_table(pages: Iterable[NoArticle]) -> Table:
+def dropped_page_table(pages: Iterable[DroppedPage]) -> Table:
     """Return the table of the *pages* that were dropped for their kind."""
-    title = f"Dropped as no article, up to {MAX_NO_ARTICLES} pages of a site"
+    title = f"Pages dropped for their kind (first {MAX_DROPPED_PAGES} of each site)"
     table = Table(title=title, title_justify="left")
     table.add_column("kind", no_wrap=True)
     table.add_column("confidence", justify="right", no_wrap=True)
@@ -153,35 +152,32 @@ def no_article_table(pages: Iterable[NoArticle]) -> Table:
     return table
 
 
-def memory_line(stats: Mapping[str, Any]) -> str | None:
-    """Return what was not fetched, or not put out again, because of former crawls; None without."""
+def history_line(stats: Mapping[str, Any]) -> str | None:
+    """Return the counts of pages skipped because of former crawls, None if there are none."""
     total = sum(site_counts(stats).values(), Counter[str]())
-    told = {
+    skipped = {
         "articles known": total["known"] + total["dropped/known"],
-        "articles looked at again and unchanged": _sum(total, "unchanged")
-        + total["dropped/unchanged"],
+        "articles checked again, unchanged": _sum(total, "unchanged") + total["dropped/unchanged"],
         "sources not due": _sum(total, "not_due"),
         "sources not modified": _sum(total, "not_modified"),
     }
-    if not any(told.values()):
+    if not any(skipped.values()):
         return None
-    line = ", ".join(f"{what}: {number}" for what, number in told.items() if number)
+    line = ", ".join(f"{name}: {number}" for name, number in skipped.items() if number)
     due = stats.get("newscrawl/state/next_due")
     new = "" if total["article"] else "Nothing new. "
     return f"{new}From former crawls: {line}" + (f"; next source due {due}" if due else "")
 
 
 def _sum(counts: Counter[str], name: str) -> int:
-    return sum(number for what, number in counts.items() if what.startswith(f"{name}/"))
+    return sum(number for count, number in counts.items() if count.startswith(f"{name}/"))
 
 
 def _reasons(counts: Counter[str], name: str) -> str:
-    found = {
-        what.removeprefix(f"{name}/"): number
-        for what, number in counts.items()
-        if what.startswith(f"{name}/")
-    }
-    listed = ", ".join(f"{number} {why}" for why, number in sorted(found.items()))
+    """Return "failed: 2 http_404, 1 timeout" for the name ``failed``, "" without counts."""
     if counts[name]:
         listed = str(counts[name])
+    else:
+        reasons = sorted(count for count in counts if count.startswith(f"{name}/"))
+        listed = ", ".join(f"{counts[r]} {r.removeprefix(f'{name}/')}" for r in reasons)
     return listed and f"{name.replace('_', ' ')}: {listed}"

@@ -1,9 +1,8 @@
-"""Reading WARC archives, ours and others' (ISO 28500): plain, or gzipped record by record.
+"""Reader of WARC archives (ISO 28500), uncompressed or with one gzip member per record.
 
-Every library gives the records of an archive that was cut off and says nothing of the rest.
-Here a record comes only when its end was seen, that of its gzip member with its checksum
-included, and what is wrong comes as a :class:`Flaw` in its place; reading goes on behind it where
-a next record can be found.
+Other libraries do not report that an archive is truncated. This reader yields a record only if it
+is complete, including the checksum of its gzip member, and otherwise a :class:`Flaw`. It then
+continues with the next record that it finds.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ if TYPE_CHECKING:
 
     from warcio.statusandheaders import StatusAndHeaders
 
-MOST_BYTES: Final = 64 * 2**20
-"""A larger record (a film, say) is passed over unread: no page is that large."""
+MAX_RECORD_SIZE: Final = 64 * 2**20
+"""Size in bytes above which a record (a video, for example) is skipped."""
 
 _CHUNK: Final = 64 * 2**10
 _GZIP: Final = b"\x1f\x8b\x08"
 _WARC: Final = b"WARC/"
 _END: Final = b"\r\n\r\n"
-_LINE: Final = 64 * 2**10
+_MAX_LINE: Final = 64 * 2**10
 
 _parser = StatusAndHeadersParser(["WARC/1.1", "WARC/1.0", "WARC/0.18", "WARC/0.17"])
 
 
 class ArchiveError(ValueError):
-    """The file is no WARC archive."""
+    """The file is not a WARC archive."""
 
 
 class _CutError(Exception):
@@ -42,41 +41,41 @@ class _CutError(Exception):
 
 
 class _DamageError(Exception):
-    """A record is not what its headers or its checksum say."""
+    """A record contradicts its headers or its checksum."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRecord:
-    """A record, whole."""
+    """A complete record."""
 
     #: ``response``, ``request``, ``metadata``, ``revisit``, ...
     kind: str
-    #: the WARC headers; names in lower case, the first where there are several
+    #: WARC headers, with names in lower case; the first value of repeated headers
     headers: dict[str, str]
     block: bytes
 
     @property
     def url(self) -> str:
-        """Return what was fetched, "" where that makes no sense."""
+        """The fetched URL, "" if the record has none."""
         return self.headers.get("warc-target-uri", "").strip("<>")
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What is in a record's place."""
+    """A record that could not be read."""
 
-    #: ``cut`` (the file ends within), ``damaged``, ``too_large`` (no damage: it was passed over)
+    #: ``cut`` (the file ends within it), ``damaged`` or ``too_large`` (skipped)
     reason: str
-    #: place in the file of the gzip member, or of the record in a plain archive
+    #: offset of the gzip member, or of the record in an uncompressed archive
     offset: int
-    #: of the record, where known
+    #: URL of the record, if known
     url: str = ""
 
 
 def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
-    """Yield the records of the archive at *path*, in its order.
+    """Yield the records of the archive at *path* in file order.
 
-    Raises ``OSError``, and :class:`ArchiveError` for a file that is none.
+    Raises ``OSError``, and :class:`ArchiveError` if the file is not a WARC archive.
     """
     with path.open("rb") as file:
         start = file.read(len(_WARC))
@@ -90,7 +89,7 @@ def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
 
 
 def _read_plain(file: io.BufferedReader) -> Iterator[ArchiveRecord | Flaw]:
-    """Yield the records of an archive that is not compressed; nothing tells where a next one is."""
+    """Yield the records of an uncompressed archive up to the first flaw."""
     file.seek(0)
     offset = 0
     try:
@@ -104,7 +103,7 @@ def _read_plain(file: io.BufferedReader) -> Iterator[ArchiveRecord | Flaw]:
 
 
 def read_members(file: io.BufferedReader) -> Iterator[tuple[int, ArchiveRecord | Flaw]]:
-    """Yield the records of a gzipped archive, each with the place where its member starts."""
+    """Yield the records of a gzipped archive with the offsets of their members."""
     offset = 0
     while not _at_end(file, offset):
         member = _Member(file, offset)
@@ -117,8 +116,8 @@ def read_members(file: io.BufferedReader) -> Iterator[tuple[int, ArchiveRecord |
             offset = _next_member(file, offset + 1)
 
 
-def whole_length(path: Path) -> int:
-    """Return how many bytes of a gzipped archive are whole records, from its start."""
+def complete_length(path: Path) -> int:
+    """Return the length in bytes of the complete records at the start of a gzipped archive."""
     with path.open("rb") as file:
         for offset, record in read_members(file):
             if isinstance(record, Flaw) and record.reason != "too_large":
@@ -127,7 +126,7 @@ def whole_length(path: Path) -> int:
 
 
 class _Member(io.RawIOBase):
-    """The content of the gzip member at *offset*, checksum verified at its end."""
+    """Decompressed content of the gzip member at *offset*; verifies the checksum at its end."""
 
     def __init__(self, file: IO[bytes], offset: int) -> None:
         super().__init__()
@@ -140,7 +139,7 @@ class _Member(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader's
-        """Fill *buffer*, or as much of it as is there; raise ``zlib.error`` for damage."""
+        """Read up to ``len(buffer)`` bytes into *buffer*; raise ``zlib.error`` if damaged."""
         while not self._zlib.eof:
             packed = self._zlib.unconsumed_tail or self._file.read(_CHUNK)
             data = self._zlib.decompress(packed, len(buffer))
@@ -152,17 +151,17 @@ class _Member(io.RawIOBase):
         return 0
 
     def end(self) -> int:
-        """Return where in the file the member ends, once it was read."""
+        """Return the offset at which the member ends, after it was read."""
         return self._file.tell() - len(self._zlib.unused_data)
 
 
 def _records(stream: io.BufferedReader, offset: int) -> Iterator[ArchiveRecord | Flaw]:
-    """Yield the records of *stream*, which ends behind one, or raise what is wrong with one."""
+    """Yield the records of *stream*; raise ``_CutError`` or ``_DamageError`` for a bad record."""
     while (headers := _read_headers(stream)) is not None:
         block = _read_block(stream, headers)
         if stream.read(len(_END)) != _END:
             raise _CutError if _ended(stream) else _DamageError
-        stream.peek(1)  # verifies the checksum where the member ends here
+        stream.peek(1)  # verifies the checksum if the member ends here
         kind = headers.get("warc-type", "")
         if block is None:
             yield Flaw("too_large", offset, headers.get("warc-target-uri", ""))
@@ -172,9 +171,9 @@ def _records(stream: io.BufferedReader, offset: int) -> Iterator[ArchiveRecord |
 
 def _read_headers(stream: io.BufferedReader) -> dict[str, str] | None:
     """Return the WARC headers of the next record, None at the end of *stream*."""
-    line = stream.readline(_LINE)
+    line = stream.readline(_MAX_LINE)
     while line and not line.strip():
-        line = stream.readline(_LINE)
+        line = stream.readline(_MAX_LINE)
     if not line:
         return None
     try:
@@ -185,12 +184,12 @@ def _read_headers(stream: io.BufferedReader) -> dict[str, str] | None:
 
 
 def _read_block(stream: io.BufferedReader, headers: dict[str, str]) -> bytes | None:
-    """Return the block of the record with *headers*, None for a block that is too large."""
+    """Return the block of the record with *headers*, None if it is too large."""
     stated = headers.get("content-length", "")
     if not (stated.isascii() and stated.isdecimal()):
         raise _CutError if _ended(stream) else _DamageError
     length = int(stated)
-    if length > MOST_BYTES:
+    if length > MAX_RECORD_SIZE:
         while length and (skipped := stream.read(min(length, _CHUNK))):
             length -= len(skipped)
         block = None
@@ -203,7 +202,10 @@ def _read_block(stream: io.BufferedReader, headers: dict[str, str]) -> bytes | N
 
 
 def _ended(stream: io.BufferedReader) -> bool:
-    """Return whether a plain archive is over; in a gzip member only its own end tells of a cut."""
+    """Return whether *stream* is an uncompressed archive at its end.
+
+    Members detect truncation themselves.
+    """
     return isinstance(stream.raw, io.FileIO) and not stream.peek(1)
 
 
@@ -221,16 +223,16 @@ def _is_record(file: IO[bytes], offset: int) -> bool:
 
 
 def _next_member(file: IO[bytes], offset: int) -> int:
-    """Return where the next record's member starts at or behind *offset*, or the file's end."""
+    """Return the offset of the first member with a record from *offset* on, or of the file's end."""
     while True:
         file.seek(offset)
         chunk = file.read(_CHUNK)
         if len(chunk) < len(_GZIP):
             return offset + len(chunk)
-        place = chunk.find(_GZIP)
-        if place < 0:
+        found = chunk.find(_GZIP)
+        if found < 0:
             offset += len(chunk) - len(_GZIP) + 1
-        elif _is_record(file, offset + place):
-            return offset + place
+        elif _is_record(file, offset + found):
+            return offset + found
         else:
-            offset += place + 1
+            offset += found + 1

@@ -1,7 +1,7 @@
-"""Writing WARC archives: what a crawl sent and received, as it was received (ISO 28500, WARC/1.1).
+"""Writer of WARC archives with the requests and raw responses of a crawl (ISO 28500, WARC/1.1).
 
-Each record is a gzip member of its own, written by one call: whatever stops the process, the file
-holds whole records and at most one that is cut, which :func:`recover` takes off.
+Each record is a gzip member written by one call, so after a crash at most the last record is
+incomplete. :func:`recover` removes it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl import clock
-from newscrawl.crawl.output.atomic_write import OPEN, publish
-from newscrawl.crawl.warc.archive_reader import whole_length
+from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX, publish
+from newscrawl.crawl.warc.archive_reader import complete_length
 
-# Windows itself refuses to rename a file that is open.
+# Windows does not rename open files.
 _WINDOWS: Final = sys.platform == "win32"
 if sys.platform != "win32":
     import fcntl
@@ -45,13 +45,13 @@ logger = logging.getLogger(__name__)
 SUFFIX: Final = ".warc.gz"
 
 NOTES: Final = "WARC-JSON-Metadata"
-"""Header of a response in which the crawl notes what it knows of the page."""
+"""Header of a response record with the role and hints of the page (JSON)."""
 
-MOST_WAITING: Final = 32 * 2**20
-"""Bytes of responses that may wait to be written before downloads wait for them."""
+MAX_PENDING_BYTES: Final = 32 * 2**20
+"""Bytes of unwritten responses above which downloads wait for the writer."""
 
 _VERSION: Final = "WARC/1.1"
-# Level 9, warcio's, takes twice the time for the same size.
+# Level 9, the default of warcio, takes twice the time for about the same size.
 _LEVEL: Final = 6
 
 
@@ -60,26 +60,26 @@ class Exchange:
     """A request and its response."""
 
     url: str
-    #: when the response had arrived (aware)
+    #: time at which the response was received (aware)
     at: datetime
     #: request line, headers and body, as sent
     request: bytes
-    #: status line and headers with the empty line
+    #: status line and headers, including the empty line
     head: bytes
-    #: the body as it came, content encodings included
+    #: the body as received, before decompression
     body: bytes
     ip: str | None = None
-    #: why the body is not all of it: a value of WARC-Truncated
+    #: value of WARC-Truncated for an incomplete body
     truncated: str | None = None
-    #: what the crawl knows of the page; JSON values
+    #: role and hints of the page, as JSON values
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ArchiveWriter:
-    """Writes exchanges to archives in *folder*, a new one whenever *size* bytes are reached (0: never).
+    """Writes exchanges to archives in *folder*, and starts a new one after *size* bytes (0: never).
 
-    *prefix* begins their names; *about* describes the crawl in each of them. An archive has its
-    final name once it is closed and on disk.
+    Archive names start with *prefix*; *about* is the content of their ``warcinfo`` record. An
+    archive gets its final name when it is closed and fsynced.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class ArchiveWriter:
         self._file: io.FileIO | None = None
 
     def write(self, exchange: Exchange) -> None:
-        """Add the records of *exchange*; raise ``OSError``, with none of them added."""
+        """Add the records of *exchange*, or none of them if it raises ``OSError``."""
         self._append(b"".join(_members(exchange)))
 
     def close(self) -> None:
@@ -106,11 +106,11 @@ class ArchiveWriter:
 
     def _append(self, data: bytes) -> None:
         file = self._file or self._open()
-        whole = file.tell()
+        start = file.tell()
         try:
             _write_all(file, data)
         except OSError:
-            file.seek(whole)
+            file.seek(start)
             file.truncate()
             raise
         if 0 < self._size <= file.tell():
@@ -119,14 +119,14 @@ class ArchiveWriter:
     def _open(self) -> io.FileIO:
         self._folder.mkdir(parents=True, exist_ok=True)
         now = f"{clock.now():%Y%m%d%H%M%S}"
-        # Crawls of the same name may share the folder.
+        # The random part is for crawls of the same spider that share the folder.
         name = f"{self._prefix}-{now}-{self._count:05}-{secrets.token_hex(3)}{SUFFIX}"
         self._count += 1
         path = self._folder / name
-        # Unbuffered: what is written outlives the process.
+        # Unbuffered, so that written records survive a crash of the process.
         file = io.FileIO(_open_path(path), "x+")
         if not (_lock(file) and os.fstat(file.fileno()).st_nlink):
-            file.close()  # another crawl has just taken it for one that was left
+            file.close()  # another crawl recovered it before it was locked
             return self._open()
         _write_all(file, _info(name, self._about))
         self._path, self._file = path, file
@@ -134,12 +134,12 @@ class ArchiveWriter:
 
 
 def _open_path(path: Path) -> Path:
-    """Return where the archive *path* is while it is being written."""
-    return path.with_name(path.name + OPEN)
+    """Return the path of the archive *path* while it is being written."""
+    return path.with_name(path.name + PARTIAL_SUFFIX)
 
 
 def _finish(file: io.FileIO, path: Path) -> None:
-    """Close the archive and give it its name: under its lock, except on Windows."""
+    """Close the archive and rename it to *path*, under its lock except on Windows."""
     with file:
         os.fsync(file.fileno())
         if not _WINDOWS:
@@ -149,23 +149,23 @@ def _finish(file: io.FileIO, path: Path) -> None:
 
 
 def recover(folder: Path) -> list[Path]:
-    """Finish the archives in *folder* that a crash left open, at their last whole record.
+    """Finish the archives in *folder* that a crash left open, after their last complete record.
 
-    Those that a running crawl is writing stay as they are. Returns the paths of the finished ones.
+    Archives of running crawls are skipped. Returns the paths of the finished archives.
     """
-    recovered = (_recover(path) for path in sorted(folder.glob(f"*{SUFFIX}{OPEN}")))
+    recovered = (_recover(path) for path in sorted(folder.glob(f"*{SUFFIX}{PARTIAL_SUFFIX}")))
     return [path for path in recovered if path]
 
 
-def _recover(left: Path) -> Path | None:
-    path = left.with_name(left.name.removesuffix(OPEN))
+def _recover(unfinished: Path) -> Path | None:
+    path = unfinished.with_name(unfinished.name.removesuffix(PARTIAL_SUFFIX))
     try:
-        file = io.FileIO(left, "r+")
+        file = io.FileIO(unfinished, "r+")
         if not _lock(file):
             file.close()
             return None
-        length = whole_length(left)
-    except FileNotFoundError:  # another crawl was faster
+        length = complete_length(unfinished)
+    except FileNotFoundError:  # recovered by another crawl
         return None
     file.truncate(length)
     _finish(file, path)
@@ -176,7 +176,7 @@ def _recover(left: Path) -> Path | None:
 
 
 def _lock(file: io.FileIO) -> bool:
-    """Return whether no other process is writing *file*, and keep it from doing so."""
+    """Lock *file*; return False if another process has locked it. Always True on Windows."""
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,7 +192,7 @@ def _write_all(file: io.FileIO, data: bytes) -> None:
 
 
 def _members(exchange: Exchange) -> tuple[bytes, bytes]:
-    """Return the response and the request, each as a gzip member."""
+    """Return the records of response and request, each as a gzip member."""
     response_id, request_id = _record_id(), _record_id()
     common = {"WARC-Target-URI": exchange.url, "WARC-Date": _instant(exchange.at)}
     if exchange.ip:
@@ -216,7 +216,7 @@ def _members(exchange: Exchange) -> tuple[bytes, bytes]:
 
 
 def _info(name: str, about: Mapping[str, str]) -> bytes:
-    """Return the record that opens the archive *name*."""
+    """Return the ``warcinfo`` record of the archive *name*."""
     fields = {
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
@@ -232,7 +232,7 @@ def _member(
 ) -> bytes:
     first = [("WARC-Type", kind), ("WARC-Record-ID", record_id)]
     known = StatusAndHeaders("", [*first, *headers.items()], protocol=_VERSION)
-    # Without parsed HTTP headers, which warcio would rewrite: the block stays as it is.
+    # Without parsed HTTP headers, which warcio would rewrite.
     record = ArcWarcRecord("warc", kind, known, io.BytesIO(block), None, content_type, len(block))
     record.rec_headers.add_header("WARC-Block-Digest", _digest(block))
     written = io.BytesIO()
@@ -249,46 +249,46 @@ def _instant(moment: datetime) -> str:
 
 
 def _digest(data: bytes) -> str:
-    # SHA-1 in base 32 is what archives are deduplicated by; nothing here is a secret.
+    # The usual digest of WARC archives, used for deduplication.
     digest = hashlib.sha1(data, usedforsecurity=False).digest()
     return f"sha1:{base64.b32encode(digest).decode()}"
 
 
 class ArchiveThread:
-    """An :class:`ArchiveWriter` in a thread of its own."""
+    """Runs an :class:`ArchiveWriter` in a thread."""
 
     def __init__(self, folder: Path, writer: ArchiveWriter) -> None:
         self._folder = folder
         self._writer = writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="warc")
-        self._waiting = 0
-        #: exchanges that are in an archive, and those that could not be written
+        self._pending_bytes = 0
+        #: numbers of exchanges
         self.written = self.failed = 0
 
     async def open(self) -> list[Path]:
-        """Recover what a crash left; return the paths of archives that were finished so."""
-        finished: list[Path] = await self._run(recover, self._folder)
-        return finished
+        """Recover the archives of crashed crawls; return their paths."""
+        recovered: list[Path] = await self._run(recover, self._folder)
+        return recovered
 
     async def write(self, exchange: Exchange) -> None:
-        """Have *exchange* written; wait for that only where too much waits already."""
+        """Queue *exchange*; wait until it is written if too many bytes are pending."""
         size = len(exchange.body)
-        self._waiting += size
+        self._pending_bytes += size
         writing = self._run(self._writer.write, exchange)
-        writing.add_done_callback(partial(self._settle, exchange.url, size))
-        if self._waiting > MOST_WAITING:
+        writing.add_done_callback(partial(self._finish, exchange.url, size))
+        if self._pending_bytes > MAX_PENDING_BYTES:
             await asyncio.wait([writing])
 
-    def _settle(self, url: str, size: int, writing: asyncio.Future[None]) -> None:
-        self._waiting -= size
+    def _finish(self, url: str, size: int, writing: asyncio.Future[None]) -> None:
+        self._pending_bytes -= size
         if error := writing.exception():
             self.failed += 1
-            logger.error("Not archived: %s: %s", url, error)
+            logger.error("Could not archive %s: %s", url, error)
         else:
             self.written += 1
 
     async def close(self) -> None:
-        """Write what waits and finish the archive."""
+        """Write all pending exchanges and finish the archive."""
         try:
             await self._run(self._writer.close)
         finally:

@@ -1,4 +1,4 @@
-"""Pages and style sheets in the records of archives, as the crawl would have seen them."""
+"""Pages and style sheets in WARC records, decoded as in a crawl."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord
 
 NOTES: Final = "warc-json-metadata"
-"""Header in which our crawls note what they know of a page (:mod:`newscrawl.crawl.warc.archive_writer`)."""
+"""Header with role and hints of a page (:mod:`newscrawl.crawl.warc.archive_writer`)."""
 
-_MOVED: Final = frozenset({301, 302, 303, 307, 308})
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _http = StatusAndHeadersParser(["HTTP/"])
 
 
 class NoPageError(Exception):
-    """The record holds no page; ``reason`` says what it is instead, for the counts."""
+    """The record has no page; ``reason`` is the name of the cause in the counts."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -44,29 +44,29 @@ class NoPageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A page or a style sheet as it was received, content encodings undone."""
+    """A page or style sheet as received, after decompression."""
 
     url: str
     body: bytes
     #: charset of the Content-Type header
     encoding: str | None
-    #: when it was received (aware)
+    #: time at which it was received (aware)
     at: datetime
-    #: what discovery knew of the page
+    #: values of the feed or sitemap entry of the page
     hints: dict[str, str] = field(default_factory=dict)
-    #: whether who wrote the archive says that the body is not all of it
+    #: whether the archive marks the body as incomplete
     truncated: bool = False
 
 
-def is_message(record: ArchiveRecord) -> bool:
-    """Return whether *record* may hold what a server sent, and not what the crawler has to say."""
+def is_server_message(record: ArchiveRecord) -> bool:
+    """Return whether *record* was sent by a server, not written by the crawler."""
     return record.kind in {"response", "resource", "revisit"}
 
 
 def page_of(record: ArchiveRecord) -> Capture:
     """Return the page in *record*; raise :class:`NoPageError`."""
     notes = _notes(record)
-    # A crawl of ours reads other pages for their links.
+    # newscrawl also archives section pages, which it reads for their links.
     if notes.get("role", "article") != "article":
         raise NoPageError("other_role")
     response = _response(record)
@@ -78,25 +78,25 @@ def page_of(record: ArchiveRecord) -> Capture:
 
 
 def sheet_of(record: ArchiveRecord) -> Capture | None:
-    """Return the style sheet in *record*, None where it holds none."""
+    """Return the style sheet in *record*, None if it has none."""
     try:
-        response = _response(record, only=b"text/css")
+        response = _response(record, content_type=b"text/css")
     except NoPageError:
         return None
     return _capture(record, response, {})
 
 
-def moved_to(record: ArchiveRecord) -> str | None:
-    """Return where the server sent who asked for *record*'s URL, None where it sent something."""
+def redirect_target(record: ArchiveRecord) -> str | None:
+    """Return the URL that *record* redirects to, None if it is not a redirect."""
     if record.kind != "response":
         return None
     try:
         status, headers, _ = _message(record)
     except NoPageError:
         return None
-    place = headers.get("Location") if status in _MOVED else None
+    location = headers.get("Location") if status in _REDIRECTS else None
     try:
-        return urljoin(record.url, place.decode("latin-1")) if place else None
+        return urljoin(record.url, location.decode("latin-1")) if location else None
     except ValueError:
         return None
 
@@ -113,8 +113,11 @@ def _capture(record: ArchiveRecord, response: Response, hints: dict[str, str]) -
     )
 
 
-def _response(record: ArchiveRecord, only: bytes = b"") -> Response:
-    """Return what was received, unpacked; raise :class:`NoPageError`, also for other than *only*."""
+def _response(record: ArchiveRecord, content_type: bytes = b"") -> Response:
+    """Return the decompressed response in *record*.
+
+    Raises :class:`NoPageError`, also if its Content-Type does not start with *content_type*.
+    """
     if not record.url.startswith(("http:", "https:")):
         raise NoPageError("not_http")
     if record.kind == "revisit":
@@ -122,17 +125,17 @@ def _response(record: ArchiveRecord, only: bytes = b"") -> Response:
     status, headers, body = _message(record)
     if not 200 <= status < 300:
         raise NoPageError(f"http_{status}")
-    if not (headers.get("Content-Type") or b"").lower().startswith(only):
+    if not (headers.get("Content-Type") or b"").lower().startswith(content_type):
         raise NoPageError("other_type")
     if b"chunked" in (headers.get("Transfer-Encoding") or b"").lower():
         body = ChunkedDataReader(io.BytesIO(body)).read()
     if len(body) > MOST_BYTES:
         raise NoPageError("too_large")
-    return _unpacked(record.url, status, headers, body)
+    return _decompress(record.url, status, headers, body)
 
 
 def _message(record: ArchiveRecord) -> tuple[int, Headers, bytes]:
-    """Return status, headers and body, which may be chunked."""
+    """Return status, headers and body (possibly chunked)."""
     if record.kind == "resource":
         return 200, Headers({"Content-Type": record.headers.get("content-type", "")}), record.block
     stream = io.BytesIO(record.block)
@@ -147,8 +150,8 @@ def _message(record: ArchiveRecord) -> tuple[int, Headers, bytes]:
     return status, headers, stream.read()
 
 
-class _Unpacker(HttpCompressionMiddleware):
-    """Scrapy's, outside of a crawl."""
+class _Decompressor(HttpCompressionMiddleware):
+    """Scrapy's middleware without a crawler."""
 
     def __init__(self) -> None:
         self.stats = None
@@ -156,10 +159,10 @@ class _Unpacker(HttpCompressionMiddleware):
         self._warn_size = 0
 
 
-_unpacker = _Unpacker()
+_decompressor = _Decompressor()
 
 
-def _unpacked(url: str, status: int, headers: Headers, body: bytes) -> Response:
+def _decompress(url: str, status: int, headers: Headers, body: bytes) -> Response:
     try:
         request = Request(url)
     except ValueError:
@@ -167,15 +170,15 @@ def _unpacked(url: str, status: int, headers: Headers, body: bytes) -> Response:
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     response = kind(url, status=status, headers=headers, body=body)
     try:
-        unpacked = _unpacker.process_response(request, response)
+        decompressed = _decompressor.process_response(request, response)
     except IgnoreRequest:
         raise NoPageError("too_large") from None
-    except Exception:  # noqa: BLE001  # zlib's, gzip's, brotli's, zstandard's
-        # Some archives keep bodies unpacked under the headers of packed ones.
+    except Exception:  # noqa: BLE001  # of zlib, gzip, brotli or zstandard
+        # Some archives store decompressed bodies but keep the Content-Encoding header.
         del headers["Content-Encoding"]
         kind = responsetypes.from_args(headers=headers, url=url, body=body)
         return kind(url, status=status, headers=headers, body=body)
-    return unpacked  # type: ignore[return-value]  # Scrapy's own gives no request
+    return decompressed  # type: ignore[return-value]  # this middleware returns no request
 
 
 def _notes(record: ArchiveRecord) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def _notes(record: ArchiveRecord) -> dict[str, Any]:
 
 
 def _instant(text: str) -> datetime:
-    """Return the instant of a WARC-Date, or now where it is none."""
+    """Return the time of a WARC-Date, or the current time if it is invalid."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""A worker process: reads tasks from standard input, writes their results to standard output.
+"""Worker process: reads tasks from standard input and writes answers to standard output.
 
-``WorkerPool`` starts it as ``python -m newscrawl.crawl.workers.child``. A task is two lengths,
-a JSON object (``function``, ``plain``, ``deadline``) and the page's bytes; the answer is a
-length and a JSON object. JSON, not pickle: what a parser of hostile pages sends back must
-not be able to run code in the crawler.
+The pool starts it as ``python -m newscrawl.crawl.workers.child``. A task consists of two lengths,
+a JSON object (``function``, ``plain``, ``deadline``) and the bytes of the page; an answer of a
+length and a JSON object. Not pickle: a parser compromised by a hostile page could run code in the
+crawler with it.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ from newscrawl.document.document import DocumentError
 
 TASK_LENGTHS = struct.Struct(">QQ")
 ANSWER_LENGTH = struct.Struct(">Q")
-#: Seconds past the deadline at which a worker whose pool has died kills itself.
+#: Seconds after the deadline at which a worker terminates itself if its pool has not killed it.
 ORPHAN_GRACE = 10
 
 
 def run_task(function: str, data: bytes, plain: dict[str, Any]) -> dict[str, Any]:
-    """Return ``{"result": ...}`` of *function* (``package.module:name``), or why it has none."""
+    """Call *function* (``package.module:name``); return its ``result``, or ``reason`` of failure."""
     try:
         return {"result": pkgutil.resolve_name(function)(data, **plain)}
     except MemoryError as error:
         return failure("memory", error)
     except DocumentError as error:
         return failure("document", error)
-    except Exception as error:  # noqa: BLE001  # the boundary of a process: whatever it was goes home
+    except Exception as error:  # noqa: BLE001  # the pool raises it in the crawler
         return failure("error", error)
 
 
 def failure(reason: str, error: Exception) -> dict[str, Any]:
-    """Return *error* as the plain answer that the pool turns into a ``WorkerError``."""
+    """Return the answer for *error*, from which the pool creates a ``WorkerError``."""
     message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return {"reason": reason, "message": message, "traceback": traceback.format_exc(limit=-8)}
 
 
 def limit_memory(megabytes: int) -> None:
-    """Bound what pages may add to the address space this process has now."""
+    """Limit the growth of this process's address space from now on (POSIX)."""
     try:
         import resource  # noqa: PLC0415  # POSIX only
     except ImportError:
         return
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
     limit = _address_space() + megabytes * 2**20
-    if most != resource.RLIM_INFINITY:
-        limit = min(limit, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    if hard_limit != resource.RLIM_INFINITY:
+        limit = min(limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
 
 
 def _address_space() -> int:
-    """Return the bytes of address space in use; 0 where the system does not tell."""
+    """Return the bytes of address space in use, 0 if unknown."""
     statm = Path("/proc/self/statm")
     return int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
 
 
-def settle() -> None:
-    """Have the garbage collector leave alone what is loaded, and look at pages less often.
+def tune_garbage_collector() -> None:
+    """Exclude loaded modules from garbage collection and collect less often.
 
-    A page's tables are large, and nearly all of it goes by reference counts: with the default
-    thresholds a quarter of the time of extraction and styling goes into looking for cycles.
+    Pages are mostly freed by reference counts, but with the default thresholds the search for
+    cycles takes a quarter of the time of extraction.
     """
     gc.collect()
     gc.freeze()
@@ -76,22 +76,22 @@ def settle() -> None:
 
 
 def set_alarm(seconds: float) -> None:
-    """Have the kernel end this process in *seconds*; 0 takes it back.
+    """Let the kernel terminate this process in *seconds*; 0 cancels that.
 
-    The pool keeps the deadline; this is for the worker whose pool was killed, and which
-    might otherwise hang in C code for ever.
+    The pool enforces the deadline. The alarm is for workers whose pool was killed, which could
+    hang in C code forever.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
-    """Answer tasks until the pool closes the pipe, or until one has used up the memory."""
+    """Answer tasks until the pool closes the pipe or a task reaches the memory limit."""
     while header := tasks.read(TASK_LENGTHS.size):
         answer = _answer(tasks, *TASK_LENGTHS.unpack(header))
         _send(answers, answer)
         if answer.get("reason") == "memory":
-            return  # a heap at its limit serves no further page well
+            return  # the heap stays near its limit
 
 
 def _answer(tasks: BinaryIO, task_length: int, data_length: int) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _send(answers: BinaryIO, answer: dict[str, Any]) -> None:
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return the pool's pipes, and point fd 0 and 1 elsewhere: a stray print harms nobody."""
+    """Return the pipes to the pool; redirect fd 0 and 1, so that a print() cannot corrupt them."""
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -129,17 +129,17 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def main() -> None:
-    """Import what tasks need, say that we are ready, serve."""
+    """Import the modules of the tasks, report readiness, serve."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory-limit", type=int, default=0, metavar="MB")
     parser.add_argument("--preload", action="append", default=[], metavar="MODULE")
     options = parser.parse_args()
-    # Ctrl-C is for the crawler, which lets pages under way finish.
+    # Scrapy handles Ctrl-C and finishes active pages.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks, answers = _pipes()
     for module in options.preload:
         __import__(module)
-    settle()
+    tune_garbage_collector()
     if options.memory_limit:
         limit_memory(options.memory_limit)
     _send(answers, {"ready": os.getpid()})

@@ -1,19 +1,11 @@
-"""Worker processes for everything that reads downloaded bytes.
+"""Pool of worker processes for all parsing of downloaded bytes.
 
-``WorkerPool.call`` names a pure function, gives it a page's bytes and plain arguments, and
-returns the plain dict that it returns. A page that hangs, crashes or eats memory costs one
-``WorkerError`` and one process; no other page notices.
+Each worker has its own pipes and is killed if a page hangs, crashes or exhausts the memory: such a
+page costs one ``WorkerError`` and one process, and no other page is affected.
 
-Why not a ready-made pool: pebble and loky were measured for this. In both the workers share
-one queue, so they share its locks and its fate. With pebble 5.2 a page that hangs in libxml2
-(300,000 attributes in one tag) held *all* workers for 3 s, since the pool keeps the channel
-locked while it waits for SIGTERM, which C code never sees; a worker that the kernel kills
-while idle, or that runs out of memory while it receives a page, breaks the whole pool. loky
-has no deadline for a task, and fails every pending task with the worker that dies. Here each
-worker has pipes of its own and is killed outright, so there is nothing to share.
-
-Why not ``multiprocessing``: its spawn method imports the main script again in each worker,
-which starts a second crawl in a script without ``if __name__ == "__main__"``.
+Pools of other packages share one queue between their workers. In pebble 5.2, a page that hangs in
+C code blocks all workers until it is killed; loky has no deadline per task and fails all pending
+tasks if a worker dies. ``multiprocessing`` imports the main script again in each worker.
 """
 
 from __future__ import annotations
@@ -39,62 +31,27 @@ if TYPE_CHECKING:
 
 
 class WorkerError(Exception):
-    """A task failed; ``reason`` names the kind of failure as the stats do."""
+    """A task failed.
 
-    reason: ClassVar[str] = "error"
+    ``reason``, its name in the stats, is ``document`` (the input is not an HTML page), ``memory``
+    or ``timeout`` (a limit was exceeded), ``crash`` (the process died) or ``error`` (the task raised
+    another exception; the message starts with its type).
+    """
 
-
-class WorkerTaskError(WorkerError):
-    """The function raised an exception; the message names its type."""
-
-
-class WorkerDocumentError(WorkerError):
-    """The bytes are no document: the function raised ``DocumentError``."""
-
-    reason = "document"
-
-
-class WorkerMemoryError(WorkerError):
-    """The task needed more memory than a worker may have."""
-
-    reason = "memory"
-
-
-class WorkerTimeoutError(WorkerError):
-    """The task outlasted its deadline, and its worker was killed."""
-
-    reason = "timeout"
-
-
-class WorkerCrashError(WorkerError):
-    """The worker died under the task."""
-
-    reason = "crash"
-
-
-_FAILURES: dict[str, type[WorkerError]] = {
-    error.reason: error
-    for error in (
-        WorkerTaskError,
-        WorkerDocumentError,
-        WorkerMemoryError,
-        WorkerTimeoutError,
-        WorkerCrashError,
-    )
-}
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class WorkerPool:
-    """Runs named functions over bytes, one task at a time in each of *workers* processes.
+    """Runs tasks in *workers* processes, one task per process at a time.
 
-    *deadline*: seconds from the moment a worker is given a task until it is killed; 0: none.
-    *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
-    *max_tasks*: tasks after which a process is replaced, against slow leaks; 0: never.
-    With *workers* = 0 tasks run in a thread of this process, one at a time, with no deadline
-    and no memory limit.
+    - *deadline*: seconds after which a task is aborted; 0: no deadline.
+    - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
+    - *max_tasks*: tasks after which a process is replaced; 0: never.
 
-    A call waits for a free worker, so that tasks in flight never outnumber the workers. In a
-    crawl the page waits with it, and Scrapy pauses its downloads
+    With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
+    memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
     (``SCRAPER_SLOT_MAX_ACTIVE_SIZE``).
     """
 
@@ -117,10 +74,10 @@ class WorkerPool:
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> WorkerPool:
-        """Return the one pool of *crawler*: started with its spider, closed after its pipelines.
+        """Return the pool of *crawler*, which starts and stops with its spider.
 
-        Raises ``NotConfigured`` where Scrapy runs without asyncio, ``ValueError`` for a setting
-        that is no number.
+        Raises ``NotConfigured`` if Scrapy runs without asyncio, ``ValueError`` for an invalid
+        setting.
         """
         if crawler not in cls._pools:
             cls._pools[crawler] = cls._from_crawler(crawler)
@@ -129,7 +86,7 @@ class WorkerPool:
     @classmethod
     def _from_crawler(cls, crawler: Crawler) -> WorkerPool:
         if not is_asyncio_available():
-            raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
         pool = cls(
             setting(crawler.settings, "NEWSCRAWL_WORKERS"),
             deadline=setting(crawler.settings, "NEWSCRAWL_DEADLINE"),
@@ -141,15 +98,15 @@ class WorkerPool:
         return pool
 
     def start(self) -> None:
-        """Start the processes in the background; without this each starts with its first task."""
+        """Start the processes in the background instead of with their first tasks."""
         for worker in self._workers:
             worker.start()
 
     async def call(self, function: str, data: bytes, **plain: Any) -> dict[str, Any]:
-        """Return what *function* (``package.module:name``) returns for *data* and *plain*.
+        """Return the result of *function* (``package.module:name``) for *data* and *plain*.
 
-        *plain* and the result are JSON values. Raises :class:`WorkerError`. Cancelling a call
-        ends the process that is at its task.
+        *plain* and the result are JSON values. Raises :class:`WorkerError`. Cancelling a call kills
+        the process that runs it.
         """
         if not self._workers:
             async with self._thread:
@@ -165,14 +122,14 @@ class WorkerPool:
             raise
 
     def _answer(self, job: Future[Answer], worker: WorkerProcess) -> asyncio.Future[Answer]:
-        """Return the answer of *job*; when it comes, *worker* is free again.
+        """Return a future of the answer to *job*; release *worker* when it is done.
 
-        ``asyncio.wrap_future`` and a callback for the worker would wake the event loop twice.
+        ``asyncio.wrap_future`` with a second callback would wake the event loop twice.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Answer] = loop.create_future()
 
-        def settle() -> None:
+        def finish() -> None:
             self._free.put_nowait(worker)
             if answer.done():  # cancelled
                 return
@@ -181,20 +138,20 @@ class WorkerPool:
             else:
                 answer.set_result(job.result())
 
-        job.add_done_callback(lambda _: loop.call_soon_threadsafe(settle))
+        job.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
         return answer
 
     async def close(self) -> None:
-        """End all processes; a task under way fails as a crash."""
+        """Terminate all processes; active tasks fail with the reason ``crash``."""
         await asyncio.gather(*(run_in_thread(worker.close) for worker in self._workers))
 
 
 def _result(answer: Answer) -> dict[str, Any]:
-    """Return the result in a worker's *answer*, or raise its failure."""
+    """Return the result in *answer*, or raise its failure."""
     if "result" in answer:
         result: dict[str, Any] = answer["result"]
         return result
-    error = _FAILURES[answer["reason"]](answer["message"])
+    error = WorkerError(answer["message"], answer["reason"])
     if "traceback" in answer:
         error.add_note(answer["traceback"])
     raise error

@@ -1,4 +1,4 @@
-"""The pool's side of one worker process: start it, give it a task, end it."""
+"""One worker process, seen from the pool: starts it, sends tasks, enforces deadlines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from newscrawl.crawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-#: Imported by each worker before its first page, so that no page's deadline pays for it.
+#: Modules imported before the first task, so that its deadline does not include the imports.
 PRELOAD = ("newscrawl.extraction.extract",)
-#: Seconds that a worker may take to start; a busy machine needs a few.
+#: Seconds in which a worker must have started, even on a busy machine.
 START_DEADLINE = 60.0
 
 Answer = dict[str, Any]
@@ -31,7 +31,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a task may cost (seconds, MB), and tasks a process may serve; 0: no limit."""
+    """Deadline (seconds) and memory (MB) of a task, and tasks per process; 0: no limit."""
 
     deadline: float
     memory: int
@@ -46,61 +46,63 @@ class _Job:
 
 
 class _Watchdog:
-    """Ends what takes too long, one thing at a time, in one thread for all.
+    """Thread that kills a process after a deadline, one at a time.
 
-    ``threading.Timer`` is a thread for each task: a tenth of what a page costs the crawling process,
-    event loop included. This thread is not woken for a task. It looks as often as anything could be
-    due, *shortest* seconds, and so is never late.
+    ``threading.Timer`` would start a thread per task, a tenth of the crawler's CPU time per page.
+    This thread is not woken for a new deadline: it polls every *interval* seconds, which must not
+    exceed the shortest deadline, so it is never late.
     """
 
-    def __init__(self, shortest: float) -> None:
-        self._shortest = shortest
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
         self._lock = Lock()
-        #: monotonic time, and what is to be done then
-        self._due: tuple[float, Callable[[], None]] | None = None
+        #: monotonic time of the deadline, the process to kill, the event to set
+        self._due: tuple[float, subprocess.Popen[bytes], Event] | None = None
         self._closed = Event()
         self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
         self._thread.start()
 
     @contextlib.contextmanager
-    def limit(self, seconds: float, expire: Callable[[], None]) -> Iterator[None]:
-        """Call *expire* unless the block ends within *seconds*; 0: no limit."""
+    def limit(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[Event]:
+        """Kill *process* unless the ``with`` block ends within *seconds* (0: no limit).
+
+        The yielded event is set if that happened.
+        """
+        expired = Event()
         with self._lock:
-            self._due = (monotonic() + seconds, expire) if seconds else None
+            self._due = (monotonic() + seconds, process, expired) if seconds else None
         try:
-            yield
+            yield expired
         finally:
             with self._lock:
                 self._due = None
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._closed.set()
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._closed.wait(self._look()):
+        while not self._closed.wait(self._check()):
             pass
 
-    def _look(self) -> float:
-        """Do what is due; return the seconds until the next look."""
+    def _check(self) -> float:
+        """Kill the process if its deadline has passed; return the seconds until the next check."""
         with self._lock:
             if self._due is None:
-                return self._shortest
-            due, expire = self._due
-            left = due - monotonic()
-            if left > 0:
-                return min(left, self._shortest)
+                return self._interval
+            due, process, expired = self._due
+            remaining = due - monotonic()
+            if remaining > 0:
+                return min(remaining, self._interval)
             self._due = None
-            expire()
-            return self._shortest
+            expired.set()
+            process.kill()
+            return self._interval
 
 
 class WorkerProcess:
-    """One process at a time, with pipes and a thread of its own that waits for it.
-
-    The thread is a daemon: a crawl that is stopped by force does not wait for its pages.
-    """
+    """A worker process, replaced when it dies, with a daemon thread that reads its answers."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -114,24 +116,24 @@ class WorkerProcess:
         self._thread.start()
 
     def start(self) -> None:
-        """Start the process in the background, so that the first task need not wait for it."""
+        """Start the process in the background."""
         self._jobs.put("start")
 
     def submit(self, function: str, data: bytes, plain: dict[str, Any]) -> Future[Answer]:
-        """Return the future answer of *function*: its result, or a reason and a message."""
+        """Call *function* in the process; return a future of the answer."""
         task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
         job = _Job(task, data, Future())
         self._jobs.put(job)
         return job.future
 
     def kill(self) -> None:
-        """End the process, and the task it may be at; the next task gets a new one."""
+        """Kill the process and its task; the next task starts a new process."""
         if (process := self._process) is not None:
             self._killed = process
             process.kill()
 
     def close(self) -> None:
-        """End process and threads, for good. Blocks until all are gone."""
+        """Terminate the process and the threads; blocks until they have ended."""
         self._closed = True
         self.kill()
         self._jobs.put("stop")
@@ -142,13 +144,13 @@ class WorkerProcess:
         while (job := self._jobs.get()) != "stop":
             if isinstance(job, _Job) and job.future.set_running_or_notify_cancel():
                 self._finish(job)
-            self._start()  # the next one, while nobody waits
+            self._start()  # replace a dead process before the next task
         self._discard()
 
     def _finish(self, job: _Job) -> None:
         try:
             job.future.set_result(self._run(job))
-        except Exception as error:  # noqa: BLE001  # a thread that died would answer nobody
+        except Exception as error:  # noqa: BLE001  # the future must get an answer
             job.future.set_exception(error)
 
     def _run(self, job: _Job) -> Answer:
@@ -156,65 +158,52 @@ class WorkerProcess:
             self._process is self._killed or self._process.poll() is not None
         ):
             self._discard()
-        answer = self._start() or self._ask(job)
+        answer = self._start() or self._send(job)
         self._served += 1
         if self._served == self._limits.tasks or answer.get("reason") == "memory":
             self._discard()
         return answer
 
     def _start(self) -> Answer | None:
-        """Start the process where there is none; return the failure if it does not come up."""
+        """Start the process unless it is running; return the failure if that fails."""
         if self._process is not None:
             return None
         try:
             self._process = _launch(self._limits.memory)
         except OSError as error:
-            return {"reason": "crash", "message": f"the worker did not start: {error}"}
+            return {"reason": "crash", "message": f"the worker could not be started: {error}"}
         self._served = 0
         weakref.finalize(self, self._process.kill)
-        if self._closed:  # meanwhile
+        if self._closed:  # in the meantime
             self._process.kill()
-        with self._deadline(START_DEADLINE):
+        with self._watchdog.limit(self._process, START_DEADLINE):
             ready = _read(self._process)
-        return None if ready else self._failure("crash", "the worker did not start")
+        return None if ready else self._failure("crash", "the worker could not be started")
 
-    def _ask(self, job: _Job) -> Answer:
+    def _send(self, job: _Job) -> Answer:
         process = cast("subprocess.Popen[bytes]", self._process)
         task = json.dumps(job.task).encode()
-        with self._deadline(self._limits.deadline) as expired:
+        with self._watchdog.limit(process, self._limits.deadline) as expired:
             _write(process, task, job.data)
             answer = _read(process)
         if answer is not None:
             return answer
-        if expired:
+        if expired.is_set():
             return self._failure("timeout", f"no answer in {self._limits.deadline:g} s")
         return self._failure("crash", "the worker died")
-
-    @contextlib.contextmanager
-    def _deadline(self, seconds: float) -> Iterator[list[bool]]:
-        """Kill the process after *seconds*; the list yielded tells whether that happened."""
-        expired: list[bool] = []
-        process = cast("subprocess.Popen[bytes]", self._process)
-
-        def expire() -> None:
-            expired.append(True)
-            process.kill()
-
-        with self._watchdog.limit(seconds, expire):
-            yield expired
 
     def _failure(self, reason: str, message: str) -> Answer:
         code = self._discard()
         return {"reason": reason, "message": f"{message} (exit code {code})"}
 
     def _discard(self) -> int | None:
-        """Kill and reap the process; return its exit code."""
+        """Kill the process and wait for its end; return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return None
         code = process.poll()
         process.kill()
-        with contextlib.suppress(BrokenPipeError):  # closing flushes what it never read
+        with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
             process.communicate()
         return process.returncode if code is None else code
 
@@ -222,12 +211,11 @@ class WorkerProcess:
 def _launch(memory_limit: int) -> subprocess.Popen[bytes]:
     """Start a worker process with this process's import path.
 
-    In a session of its own, so that Ctrl-C in a terminal reaches Scrapy alone, which lets
-    pages under way finish.
+    It has a session of its own, so that Ctrl-C only reaches Scrapy, which finishes active pages.
     """
     command = [sys.executable, "-P", "-m", "newscrawl.crawl.workers.child"]
     options = [f"--memory-limit={memory_limit}", *(f"--preload={module}" for module in PRELOAD)]
-    return subprocess.Popen(  # noqa: S603  # our own module
+    return subprocess.Popen(  # noqa: S603  # a fixed command
         command + options,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -238,20 +226,20 @@ def _launch(memory_limit: int) -> subprocess.Popen[bytes]:
 
 def _environment() -> dict[str, str]:
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    # Each worker is to use one CPU: numpy's BLAS would start a thread for each.
+    # One CPU per worker: numpy's BLAS would start a thread per CPU.
     return {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": path}
 
 
 def _write(process: subprocess.Popen[bytes], task: bytes, data: bytes) -> None:
     pipe = cast("IO[bytes]", process.stdin)
-    with contextlib.suppress(BrokenPipeError):  # it died, and its answer may tell why
+    with contextlib.suppress(BrokenPipeError):  # the worker died; _read() reports it
         pipe.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
         pipe.write(data)
         pipe.flush()
 
 
 def _read(process: subprocess.Popen[bytes]) -> Answer | None:
-    """Return the next answer; None if the process ends before it is complete."""
+    """Return the next answer, None if the process ends before the answer is complete."""
     pipe = cast("IO[bytes]", process.stdout)
     header = pipe.read(ANSWER_LENGTH.size)
     if len(header) < ANSWER_LENGTH.size:

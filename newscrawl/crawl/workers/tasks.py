@@ -1,4 +1,4 @@
-"""Functions that workers call by name: bytes and plain values in, plain values out."""
+"""Tasks of the workers: functions from bytes and JSON values to a dict of JSON values."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from newscrawl.items import Article
 
 HINT_CONFIDENCE = 0.6
-"""Of what discovery knows: a feed's entry says it of the story, not of this page."""
+"""Confidence of values from a feed or sitemap entry, which may describe another version."""
 
 MIN_LISTED_BODY = 140
-"""Weighted characters of the body of a page that a feed or news sitemap names, to be an article."""
+"""Minimum body length, in weighted characters, at which a page from a feed is an article."""
 
 
 def extract_page(
@@ -46,24 +46,28 @@ def extract_page(
     store_size: int = 0,
     hashed: bool = False,
 ) -> dict[str, Any]:
-    """Return the article of a page as :meth:`~newscrawl.items.Article.to_dict` gives it.
+    """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
 
-    *fetched_at* is ISO 8601. *parts* belong to the body (:mod:`newscrawl.body.parts`). *hints* (``title``, ``date``, ``language``) fill what the page leaves
-    open, and a page that has the hint :data:`~newscrawl.items.LISTED` is an article unless its body
-    is nearly empty. *article_threshold* is the probability from which any other page is one. *stylesheets* maps URLs to hashes of sheets in the *store* (a file, of *store_size* MB);
-    None where styles are not asked for. *hashed* adds ``body_hash``, in hexadecimal
-    (:func:`newscrawl.crawl.history.revisit_policy.body_hash`). Raises as :func:`~newscrawl.extraction.extract.extract` does.
+    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`.
+    - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, used if
+      the page has none. A page with the hint :data:`~newscrawl.items.LISTED` is an article unless
+      its body is nearly empty; other pages need a probability of *article_threshold*.
+    - *stylesheets* maps URLs to hashes of sheets in *store*, a file of up to *store_size* MB; None
+      disables styles.
+    - *hashed* adds ``body_hash``, hexadecimal.
+
+    Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
     """
-    known = _sheet_store(store, store_size) if store else None
+    sheet_store = _sheet_store(store, store_size) if store else None
     article = extract(
         data,
         url,
         encoding=encoding,
         fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
-        stylesheets=_parsed(stylesheets, known),
+        stylesheets=_stored_sheets(stylesheets, sheet_store),
         method=method,
         options=ExtractOptions(
-            parts=parse_parts(parts), sheet_store=known, article_threshold=article_threshold
+            parts=parse_parts(parts), sheet_store=sheet_store, article_threshold=article_threshold
         ),
     )
     _fill_from_hints(article, hints or {})
@@ -71,7 +75,9 @@ def extract_page(
     return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
 
 
-def _parsed(hashes: Mapping[str, str] | None, store: SheetStore | None) -> dict[str, Sheet] | None:
+def _stored_sheets(
+    hashes: Mapping[str, str] | None, store: SheetStore | None
+) -> dict[str, Sheet] | None:
     if hashes is None or store is None:
         return None
     sheets = {url: store.get(key) for url, key in hashes.items()}
@@ -81,34 +87,34 @@ def _parsed(hashes: Mapping[str, str] | None, store: SheetStore | None) -> dict[
 def parse_stylesheet(
     data: bytes, *, encoding: str | None = None, store: str, store_size: int
 ) -> dict[str, Any]:
-    """Parse a style sheet into the *store*.
+    """Parse a style sheet and put it into *store*, a file of up to *store_size* MB.
 
-    Returns its ``hash`` there, the URLs that it ``imports``, as written, and whether it was
-    ``cached`` there, from a former crawl for example. *encoding* is the charset of the HTTP header.
+    Returns its key (``hash``), the URLs of its ``imports`` as written, and whether it was already
+    ``cached``. *encoding* is the charset of the HTTP header.
     """
-    known = _sheet_store(store, store_size)
+    sheet_store = _sheet_store(store, store_size)
     text = decode_sheet(data, encoding)
     key = sheet_hash(text)
-    sheet = known.get(key)
+    sheet = sheet_store.get(key)
     cached = sheet is not None
     if sheet is None:
         sheet = parse_sheet(text)
-        known.put(key, sheet)
+        sheet_store.put(key, sheet)
     return {"hash": key, "imports": [item.url for item in sheet.imports], "cached": cached}
 
 
 @cache
 def _sheet_store(path: str, megabytes: int) -> SheetStore:
-    """Return this process's store of parsed style sheets."""
+    """Return the store of parsed style sheets at *path*, opened once per process."""
     return SheetStore(path, size=megabytes * 2**20)
 
 
 def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
-    known = {
+    values = {
         "title": plain_text(hints.get("title", "")),
         "language": language_tag(hints.get("language", "")),
     }
-    for name, value in known.items():
+    for name, value in values.items():
         if value and not getattr(article, name):
             setattr(article, name, value)
             article.evidence[name] = Evidence("hint", HINT_CONFIDENCE)
@@ -118,8 +124,8 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         if article.date is not None:
             article.date_raw = raw
             article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
-    # Only feeds and news sitemaps tell dates.
+    # Only feeds and news sitemaps have dates.
     is_listed = LISTED in hints or "date" in hints
-    is_refused = is_listed and article.kind in NO_ARTICLES
-    if is_refused and weighted_length(article.body) >= MIN_LISTED_BODY:
+    is_rejected = is_listed and article.kind in NO_ARTICLES
+    if is_rejected and weighted_length(article.body) >= MIN_LISTED_BODY:
         article.kind, article.evidence["kind"] = "article", Evidence("hint", HINT_CONFIDENCE)
