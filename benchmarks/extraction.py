@@ -3,7 +3,7 @@
 The time of a step is the minimum CPU time of three interleaved rounds. Printed are the median and
 the 95th percentile over pages of the ratio to parsing, and the ratio of the sums, with compiled
 modules (if built) and without. The garbage collector is configured as in a worker
-(:func:`newscrawl.crawl.workers.child.settle`).
+(:func:`newscrawl.crawl.workers.child.tune_garbage_collector`).
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
 """
@@ -28,7 +28,7 @@ from newscrawl.body import classifier as choice
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document import document, encoding, guard
 from newscrawl.document import flatten as rows
 from newscrawl.document.document import COMPILED, parse_document
@@ -159,7 +159,7 @@ def main() -> None:
     pages = read_pages(options.corpus)[: options.limit]
     for html in pages[:1]:
         extract(html)  # loads the models
-    settle()
+    tune_garbage_collector()
     times = [time_page(html) for html in pages]
     summary = summarise(times)
     print_tables([table_of(summary, len(times))], sys.stdout)

@@ -24,7 +24,7 @@ import numpy as np
 from newscrawl.corpora.corpus import load_corpus, registered_domain
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.discovery import link_classifier
-from newscrawl.crawl.discovery.page_links import links_of
+from newscrawl.crawl.discovery.page_links import extract_links
 from newscrawl.document.document import parse_document
 from newscrawl.text import weighted_length
 
@@ -91,7 +91,9 @@ def _links_by_hand(folder: Path) -> Iterator[Link]:
     for name in ("news212", "fundus"):
         for page in load_corpus(folder / name).pages:
             remaining = dict(labels.get(page.id, {}))
-            for url, text in links_of(parse_document(page.html()), page.url) if remaining else ():
+            for url, text in (
+                extract_links(parse_document(page.html()), page.url) if remaining else ()
+            ):
                 label = remaining.pop(hashlib.sha256(url.encode()).hexdigest()[:12], None)
                 if label is not None:
                     yield _link("links", page, url, text, is_article=label)
@@ -115,13 +117,13 @@ def _features(link: Link) -> list[float]:
         min(max(pieces - 1, 0), 5) // 2 + (pieces >= 5),
         weighted_length(slug) >= 40,
         link_classifier._query_points(parts.query),  # noqa: SLF001
-        any(map(link_classifier._NUMBER.search, (*segments[-2:-1], slug))),  # noqa: SLF001
+        any(map(link_classifier._ARTICLE_ID.search, (*segments[-2:-1], slug))),  # noqa: SLF001
         follows,
         date is not None and not follows,
         len(segments) > 2,
         not segments,
         bool(segments) and slug != segments[-1],
-        any(segment in link_classifier._MACHINE for segment in segments),  # noqa: SLF001
+        any(segment in link_classifier._NON_ARTICLE_SEGMENTS for segment in segments),  # noqa: SLF001
         0 < length < 20 and date is None,
         length >= 30,
         length >= 45,

@@ -9,7 +9,7 @@ forest and all nodes before it), and dropping rules without relevant properties.
 - cached: the process has already used the same sheets.
 
 The time of a step is the minimum CPU time of three interleaved rounds. The garbage collector is
-configured as in a worker (:func:`~newscrawl.crawl.workers.child.settle`). Chromium's time is that
+configured as in a worker (:func:`~newscrawl.crawl.workers.child.tune_garbage_collector`). Chromium's time is that
 of its process tree for loading the page and reading the computed style of its text.
 
     python -m benchmarks.styles [--limit N] [--browser-pages N] [--json FILE] [--plot FILE.svg]
@@ -29,7 +29,7 @@ from benchmarks.browser_cost import browser_costs
 from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
@@ -176,7 +176,7 @@ def main() -> None:
         options.browser_pages = 0
     groups = {name: subjects_of(pages) for name, pages in read_pages(options.limit).items()}
     strangers = next(iter(groups.values()))
-    settle()
+    tune_garbage_collector()
     found = {}
     for name, subjects in groups.items():
         measure(subjects, strangers, options.browser_pages)

@@ -2,7 +2,7 @@
 
 Parsing and NCE are not included, style sheets are not read. The time of a step is the minimum CPU
 time of three interleaved rounds. The garbage collector is configured as in a worker
-(:func:`newscrawl.crawl.workers.child.settle`).
+(:func:`newscrawl.crawl.workers.child.tune_garbage_collector`).
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -22,7 +22,7 @@ from newscrawl import clock
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import settle
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document.document import parse_document
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.fields.dates.decide import decide
@@ -112,7 +112,7 @@ def main() -> None:
     options = parser.parse_args()
     pages = load_corpus(options.corpus).pages[: options.limit]
     load_title_model()
-    settle()
+    tune_garbage_collector()
     print_tables([table_of([time_page(page) for page in pages])], sys.stdout)
 
 

@@ -58,7 +58,7 @@ def find_in_folds(
     """
     fold_of = folds(examples.pages, kind)
     models = [
-        models._replace(free_date=None)
+        models._replace(independent_date=None)
         for models in fold_models(examples.pages, examples.examples, fold_of)
     ]
     return out_of_fold(examples.examples if scored is None else scored, fold_of, models)

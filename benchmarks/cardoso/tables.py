@@ -106,7 +106,7 @@ def transfer_scores(
     """Return the scores on *scored* of models fitted to *training*, by (label, approach)."""
     sites = {name for reading in scored for name in site_names(reading.page)}
     others = [it.relevant for it in training if sites.isdisjoint(site_names(it.page))]
-    models = fit_models(others)._replace(free_date=None)
+    models = fit_models(others)._replace(independent_date=None)
     pages, examples = _pages_and_examples(scored)
     found = [classify(example.nodes, models) for example in examples]
     pairs: dict[tuple[str, str], Iterable[Pair]] = {

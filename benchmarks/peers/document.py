@@ -10,7 +10,7 @@ import lxml.etree
 
 from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.tables import Table
-from newscrawl.corpora.title_match import EXACT
+from newscrawl.corpora.title_match import EXACT_RATIO
 from newscrawl.evaluation.bootstrap import RESAMPLES
 from newscrawl.evaluation.families import FAMILIES
 
@@ -98,7 +98,7 @@ def _head(results: Results, picture: str) -> str:
         untrained=", ".join(family.name for family in FAMILIES if not family.may_train),
         news=" + ".join(FAMILIES[0].corpora),
         resamples=RESAMPLES,
-        exact=EXACT,
+        exact=EXACT_RATIO,
         load=os.getloadavg()[2],
         processors=os.cpu_count(),
         python=python_version(),

@@ -13,12 +13,18 @@ from scrapy.exceptions import UsageError
 
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
-from newscrawl.crawl.warc.captures import NoPageError, is_message, moved_to, page_of, sheet_of
+from newscrawl.crawl.warc.captures import (
+    NoPageError,
+    is_server_message,
+    page_of,
+    redirect_target,
+    sheet_of,
+)
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.items import Article
-from newscrawl.pipelines.news_extract import TASK, verdict
+from newscrawl.pipelines.news_extract import TASK, drop_reason
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -129,7 +135,7 @@ class Extractor:
     def _pages(self, paths: Iterable[Path]) -> Iterator[Capture]:
         for record in self._records(paths):
             self.counts["record"] += 1
-            if not is_message(record):
+            if not is_server_message(record):
                 continue
             try:
                 yield page_of(record)
@@ -177,7 +183,7 @@ class Extractor:
         article = Article.from_dict(plain)
         if page.truncated:
             article.flags.append("truncated")
-        dropped = verdict(article, self._options)
+        dropped = drop_reason(article, self._options)
         self.counts[dropped.reason if dropped else "article"] += 1
         return None if dropped else article
 
@@ -199,13 +205,13 @@ class _Sheets:
         for path in paths if self._limit else ():
             try:
                 for record in read_records(path):
-                    if not isinstance(record, Flaw) and is_message(record):
+                    if not isinstance(record, Flaw) and is_server_message(record):
                         await self._add(record)
             except (ArchiveError, OSError):
                 continue  # logged when the pages are read
 
     async def _add(self, record: ArchiveRecord) -> None:
-        if location := moved_to(record):
+        if location := redirect_target(record):
             self._redirects[record.url] = location
         elif sheet := sheet_of(record):
             try:

@@ -19,7 +19,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.sitemaps import ROBOTS_SIZE
+from newscrawl.crawl.discovery.sitemaps import MAX_ROBOTS_SIZE
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.robots_rules import own_groups
@@ -163,7 +163,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     def _received_bytes(self, data: bytes, request: Request) -> None:
         if META in request.meta:
             self._received[request] = self._received.get(request, 0) + len(data)
-            if self._received[request] > ROBOTS_SIZE:
+            if self._received[request] > MAX_ROBOTS_SIZE:
                 raise StopDownload(fail=False)
 
     async def _read(self, response: Response, site: str, request: Request) -> _Rules:
@@ -175,7 +175,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         kept = response if _SITE in request.meta and len(response.body) <= _MAX_KEPT_SIZE else None
         if response.status >= 300:
             return _Rules(clock.now() + CACHE_TIME, response=kept)
-        parser = await self._parse(response.body[:ROBOTS_SIZE], request)
+        parser = await self._parse(response.body[:MAX_ROBOTS_SIZE], request)
         await self.crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
         )

@@ -9,7 +9,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import owner
+from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
@@ -65,7 +65,7 @@ class NearDuplicatePipeline:
     async def open_spider(self) -> None:
         """Open the index; raise ``NearDuplicateIndexError`` if the file is not an index."""
         await self._index.open()
-        await run_in_thread(owner, "example.com")  # loads the public suffix list
+        await run_in_thread(registered_domain, "example.com")  # loads the public suffix list
 
     async def close_spider(self) -> None:
         """Close the index."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from newscrawl.body.parts import PARTS
 from newscrawl.defaults import setting
 from newscrawl.extraction.methods import METHODS
-from newscrawl.fields.kind.page_kind import THRESHOLD
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
 
@@ -62,7 +62,7 @@ class PipelineOptions:
     def article_threshold(self) -> float:
         """Minimum probability at which a page is classified as an article."""
         minimum = self.keep.get("article")
-        return THRESHOLD if minimum is None else minimum
+        return KIND_THRESHOLD if minimum is None else minimum
 
     def keeps(self, kind: str, confidence: float) -> bool:
         """Return whether a page of this *kind* and *confidence* is kept.

@@ -19,10 +19,10 @@ import pyarrow as pa
 from newscrawl.feeds.cluster_tables import (
     ARTICLE_COLUMNS,
     CLUSTER_COLUMNS,
-    ArrivalReader,
     FeedArticle,
+    FeedArticleReader,
     article_row,
-    clusters,
+    cluster_rows,
 )
 from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
@@ -92,8 +92,8 @@ CLUSTERS: Final = pa.schema([("position", pa.int64()), *arrow_schema(CLUSTER_COL
 def read_arrivals(
     batches: Batches, feed: int, names: Mapping[str, str | None], now: datetime, options: Options
 ) -> Batches:
-    """Return :data:`ARRIVALS` of a part of feed number *feed*; see :class:`ArrivalReader`."""
-    reader = ArrivalReader(names, now)
+    """Return :data:`ARRIVALS` of a part of feed number *feed*; see :class:`FeedArticleReader`."""
+    reader = FeedArticleReader(names, now)
 
     def arrivals() -> Iterator[Row]:
         for number, row in enumerate(_rows(batches)):
@@ -227,7 +227,7 @@ def cluster_rows(batches: Batches) -> Batches:
         for _, group in groupby(_rows(batches), key=itemgetter("component")):
             articles = list(group)
             position = {row["url"]: row["position"] for row in articles}
-            for row in clusters(articles):
+            for row in cluster_rows(articles):
                 yield {"position": position[row["first"]], **row}
 
     return _batches(rows(), CLUSTERS)

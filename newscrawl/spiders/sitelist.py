@@ -21,7 +21,7 @@ from newscrawl.crawl.frontier.request_keys import PLANNED
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import ClassifiedEntries
-from newscrawl.crawl.reporting.outcomes import NoArticle, SiteStats, failure_reason
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
@@ -305,7 +305,7 @@ class SitelistSpider(Spider):
         kind, confidence = page["kind"], page["confidence"]
         self.site_stats.count(site, "fetched_count")
         self.site_stats.count(site, "dropped_count/not_article")
-        self.site_stats.add_no_article(NoArticle(site, kind, confidence, response.url))
+        self.site_stats.add_dropped_page(DroppedPage(site, kind, confidence, response.url))
         self.logger.info("Dropped: not an article (%s, %.2f): %s", kind, confidence, response.url)
         response.meta[OUTCOME] = "dropped/not_article"
 

@@ -15,7 +15,7 @@ from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.document.document import parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title_candidates import LEVELS
+from newscrawl.fields.titles.title_candidates import HEADING_LEVELS
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
 from newscrawl.text import squeeze
 from newscrawl.training.block_training import body_example, variant_examples
@@ -110,7 +110,7 @@ def _headings(document: Document, rows: Iterable[int]) -> set[int]:
         ancestor
         for row in rows
         for ancestor in document.ancestors(row)
-        if document.tag[ancestor] in LEVELS
+        if document.tag[ancestor] in HEADING_LEVELS
     }
 
 

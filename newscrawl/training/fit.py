@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.ensemble.ensemble import LEAF, Tree, TreeEnsemble
-from newscrawl.fields.attributes import DATE_FEATURES, FREE_DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.attributes import DATE_FEATURES, INDEPENDENT_DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
 from newscrawl.training.training_errors import TooFewPagesError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
     from newscrawl.corpora.labels import LabelName
-    from newscrawl.fields.attributes import Row
+    from newscrawl.fields.attributes import FeatureRow
     from newscrawl.training.example_types import Example
 
 TREES = 100
@@ -38,10 +38,10 @@ MIN_LEAF = 1
 class Data(NamedTuple):
     """Feature rows and classes."""
 
-    rows: list[Row]
+    rows: list[FeatureRow]
     truth: list[int]
 
-    def add(self, example: Example, features: Sequence[Row], name: LabelName) -> None:
+    def add(self, example: Example, features: Sequence[FeatureRow], name: LabelName) -> None:
         """Add the labelled nodes of a page, and other nodes that do not repeat the label."""
         labelled, repeats = example.labels.of(name)
         if not labelled:
@@ -62,7 +62,7 @@ def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models
     return Models(
         fit(title_data(examples), TITLE_FEATURES, sites),
         fit(date_data(examples), DATE_FEATURES, sites),
-        fit(free_date_data(examples), FREE_DATE_FEATURES, sites),
+        fit(free_date_data(examples), INDEPENDENT_DATE_FEATURES, sites),
     )
 
 
@@ -107,7 +107,7 @@ def free_date_data(examples: Iterable[Example]) -> Data:
     """Return date nodes and other nodes with attributes 1 to 7."""
     data = Data([], [])
     for example in examples:
-        data.add(example, example.nodes.free_date_features(), "date")
+        data.add(example, example.nodes.independent_date_features(), "date")
     return data
 
 

@@ -9,8 +9,14 @@ import numpy as np
 from newscrawl.corpora.calibration import bin_rows, confidence_bins
 from newscrawl.corpora.metrics import mean
 from newscrawl.corpora.tables import Table
-from newscrawl.fields.kind.kind_features import FEATURES, PAGE_FEATURES
-from newscrawl.fields.kind.page_kind import FILE, PAGE_FILE, PAGE_THRESHOLD, THRESHOLD, is_undated
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
+from newscrawl.fields.kind.page_kind import (
+    KIND_MODEL_FILE,
+    KIND_THRESHOLD,
+    PAGE_KIND_MODEL_FILE,
+    PAGE_KIND_THRESHOLD,
+    is_undated,
+)
 from newscrawl.training.kind_training import WEIGHTS, calibration_curve, predict_in_folds
 
 if TYPE_CHECKING:
@@ -22,8 +28,8 @@ if TYPE_CHECKING:
 THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
 BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 NAMES = {
-    FILE: f"Kinds: share of pages kept, by threshold (default {THRESHOLD})",
-    PAGE_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_THRESHOLD})",
+    KIND_MODEL_FILE: f"Kinds: share of pages kept, by threshold (default {KIND_THRESHOLD})",
+    PAGE_KIND_MODEL_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_KIND_THRESHOLD})",
 }
 
 
@@ -38,14 +44,14 @@ def kind_tables(
     Models are fitted only to pages for which *fitted* is true. *families* maps corpora to the
     names under which their articles are reported.
     """
-    for file in (FILE, PAGE_FILE):
+    for file in (KIND_MODEL_FILE, PAGE_KIND_MODEL_FILE):
         predictions = list(predict_in_folds(pages, file, fitted=fitted))
         known = [it for it in predictions if fitted is None or fitted(it.page)]
         curve = np.array(calibration_curve(known)).T
         calibrated = [(float(np.interp(it.probability, *curve)), it) for it in predictions]
-        width = len(FEATURES if file == FILE else PAGE_FEATURES)
+        width = len(KIND_FEATURES if file == KIND_MODEL_FILE else PAGE_FEATURES)
         yield _kept(NAMES[file], calibrated, families or {}, width)
-        if file == FILE:
+        if file == KIND_MODEL_FILE:
             yield _reliability(
                 [case for case in calibrated if fitted is None or fitted(case[1].page)]
             )

@@ -136,7 +136,7 @@ def cross_validate(examples: Examples) -> Iterator[ClassifierResult]:
         yield ClassifierResult("structural", kind, out_of_fold(unstyled, fold_of, models))
         models = fold_models(examples.pages, styled, fold_of)
         yield ClassifierResult("conditional", kind, out_of_fold(styled, fold_of, models))
-        models = [fold._replace(free_date=None) for fold in models]
+        models = [fold._replace(independent_date=None) for fold in models]
         found = out_of_fold(styled, fold_of, models)
         yield ClassifierResult("visual", kind, found)
         yield ClassifierResult("dependent", kind, found)
@@ -181,7 +181,7 @@ def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
     ensembles = {
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
-        title_model.FILE: models.default.title.ensemble,
+        title_model.TITLE_MODEL_FILE: models.default.title.ensemble,
         classifier.FILE: models.default.body.blocks.ensemble,
         classifier.CONTEXT_FILE: models.default.body.context.ensemble,
         kinds.whole.file: kinds.whole.ensemble,

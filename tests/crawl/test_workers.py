@@ -121,7 +121,7 @@ def test_reports_input_over_memory_limit() -> None:
 def test_deadline_excludes_waiting() -> None:
 
     async def use(pool: WorkerPool) -> list[Any]:
-        return await asyncio.gather(*(outcome(pool, "doze", seconds=0.5) for _ in range(8)))
+        return await asyncio.gather(*(outcome(pool, "sleep_for", seconds=0.5) for _ in range(8)))
 
     assert "timeout" not in with_pool(use, workers=1)
 
@@ -150,7 +150,7 @@ def test_replaces_worker_after_its_tasks() -> None:
 
 
 def test_tasks_may_print() -> None:
-    assert with_pool(lambda pool: outcome(pool, "chatter")) == {"said": True}
+    assert with_pool(lambda pool: outcome(pool, "print_line")) == {"said": True}
 
 
 def test_cancelled_call_kills_task() -> None:

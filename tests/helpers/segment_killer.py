@@ -18,7 +18,7 @@ STORE, DAY = "0123abcd", "2026-11-22"
 CODE = {atomic_write.__file__, segments.__file__}
 
 
-def items(first: int, last: int) -> list[segments.Item]:
+def items(first: int, last: int) -> list[segments.StoredItem]:
     """Return articles of a few KB; every tenth item is of another class."""
     result = []
     for number in range(first, last + 1):
@@ -26,10 +26,10 @@ def items(first: int, last: int) -> list[segments.Item]:
         if number % 10:
             body = f"Straße {number} \u2028 \ud83d\udea2 " * 40
             article = {"url": url, "body": body, "authors": ["Ada"], "date": "2026-11-21"}
-            result.append(segments.Item(number, segments.ARTICLE, json.dumps(article)))
+            result.append(segments.StoredItem(number, segments.ARTICLE, json.dumps(article)))
         else:
             quote = json.dumps({"text": f"quote {number}", "number": number})
-            result.append(segments.Item(number, "project.items.Quote", quote))
+            result.append(segments.StoredItem(number, "project.items.Quote", quote))
     return result
 
 

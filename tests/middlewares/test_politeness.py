@@ -19,9 +19,9 @@ from newscrawl.crawl.network.pace import (
     retry_after,
 )
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.direct_web import HTML, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
-from tests.servers.styled import Answer, redirect
+from tests.servers.styled_web import Answer, redirect
 
 if TYPE_CHECKING:
     import asyncio
@@ -119,7 +119,7 @@ def crawl_all(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> 
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **{**given, **settings})
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return done
 
 
@@ -193,7 +193,7 @@ def test_waiting_domains_do_not_block_others(tmp_path: Path, web: DirectWeb):
 def test_disabled_middleware_ignores_retry_after(tmp_path: Path, web: DirectWeb):
     web.put("busy.example/1", busy("86400"), html("x"))
     crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
-    assert web.times() == {"busy.example/1": 2}
+    assert web.request_counts() == {"busy.example/1": 2}
     assert not [name for name in crawl.stats if name.startswith("newscrawl/politeness/")]
 
 
@@ -202,7 +202,7 @@ def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
     web.put("busy.example/1", busy("86400"))
     pages = [f"busy.example/{n}" for n in range(1, 6)]
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    assert web.times() == {"busy.example/1": 1}
+    assert web.request_counts() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
     assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.RefusedError"] == 4
 
@@ -213,7 +213,7 @@ def test_gives_up_after_repeated_retry_after(tmp_path: Path, web: DirectWeb):
     for page in pages:
         web.put(page, busy("1"))
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    requested = web.times()
+    requested = web.request_counts()
     assert sum(requested.values()) <= 2 * REFUSAL_LIMIT
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
 
@@ -223,7 +223,7 @@ def test_backs_off_without_retry_after(tmp_path: Path, web: DirectWeb):
     for n in range(3):
         web.put(f"slow.example/{n}", busy(None, 503), html("x"))
     crawl = crawl_all(tmp_path, web, *(f"slow.example/{n}" for n in range(3)), RETRY_TIMES=3)
-    times = sorted(at for _, at in web.at)
+    times = sorted(at for _, at in web.request_times)
     gaps = [after - before for before, after in pairwise(times)]
     assert max(gaps) > 0.5
     assert crawl.stats["downloader/response_status_count/200"] == 3
@@ -279,7 +279,7 @@ def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb, int
         )  # fmt: skip
         assert crawl.returncode == 0
         assert (crawl.stats["finish_reason"] == "finished") is (pages == 0)
-    assert 20 <= sum(web.times().values()) <= 30
+    assert 20 <= sum(web.request_counts().values()) <= 30
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["skipped_count/over_budget"] > 20
     assert interrupted or counts["discovered_count"] == 40
@@ -298,7 +298,7 @@ def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: DirectWeb):
         web.put(f"127.0.0.1{path}", *([busy("1")] if number else []), page)
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
     assert crawl.returncode == 0
-    assert crawl.troubles() == []
+    assert crawl.errors() == []
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
     assert not any("failed" in name for name in counts)

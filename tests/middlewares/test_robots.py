@@ -11,8 +11,8 @@ from protego import Protego
 
 from newscrawl.crawl.network.robots_rules import own_groups
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
-from tests.servers.styled import HANG, Answer, redirect
+from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
+from tests.servers.styled_web import HANG, Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,13 +67,13 @@ def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return done
 
 
 def fetched(web: DirectWeb) -> set[str]:
     """Return the fetched URLs except robots.txt."""
-    return {url for url in web.times() if not url.endswith("/robots.txt")}
+    return {url for url in web.request_counts() if not url.endswith("/robots.txt")}
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
     assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
     assert crawl.stats["robotstxt/forbidden"] == 4
     # Each robots.txt is fetched once, and only its first 512 KB.
-    assert web.times()["rules.example/robots.txt"] == 1
+    assert web.request_counts()["rules.example/robots.txt"] == 1
     assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
     assert crawl.stats["reactor/read"] <= MAX_READ
 
@@ -135,7 +135,7 @@ def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
 def test_disabled_by_robotstxt_obey(tmp_path: Path, web: DirectWeb):
     web.put("rules.example/robots.txt", text(DENY))
     crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
-    assert web.times() == {"rules.example/private": 1}
+    assert web.request_counts() == {"rules.example/private": 1}
 
 
 @pytest.mark.slow
@@ -146,8 +146,8 @@ def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     web.put("127.0.0.1/", html("front"))
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
     assert crawl.returncode == 0
-    assert crawl.troubles() == []
-    times = web.times()
+    assert crawl.errors() == []
+    times = web.request_counts()
     assert times["127.0.0.1/robots.txt"] == 1
     assert times["127.0.0.1/map.xml"] == 1
     assert times["127.0.0.1/"] == 1
@@ -162,7 +162,7 @@ def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
         tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
     )
     assert crawl.returncode == 0
-    assert set(web.times()) == {"127.0.0.1/robots.txt"}
+    assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovery_failed_count/robots_unreachable"] == 3
     assert f"Could not fetch robots.txt for {base} (http_500)" in crawl.output

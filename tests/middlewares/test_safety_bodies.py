@@ -11,9 +11,9 @@ import pytest
 from newscrawl.document.encoding import is_binary, to_utf8
 from tests.helpers.crawls import crawl_pages, crawl_sites
 from tests.servers import response
-from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page, paragraphs
-from tests.servers.styled import Answer
+from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
     import asyncio
@@ -102,7 +102,7 @@ def test_retries_uncompressed_once(tmp_path: Path):
             tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=0
         )
     assert crawl.returncode == 0
-    requested = {kind: web.times()[f"paper.example/{kind}"] for kind in kinds}
+    requested = {kind: web.request_counts()[f"paper.example/{kind}"] for kind in kinds}
     assert requested == {"good": 1, "lie": 2, "noise": 2, "br": 2, "lie-always": 2}
     assert crawl.stats["newscrawl/compression/retried_count"] == 4
     whole = {

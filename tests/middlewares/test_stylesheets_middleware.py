@@ -18,9 +18,9 @@ from newscrawl.crawl.network.addresses import written_address
 from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
-from tests.end_to_end.test_startproject import assert_healthy, crawl_server
+from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
+from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def record(
         settings = {"NEWSCRAWL_CSS_TIMEOUT": TIMEOUT} | settings
         done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return Recorded(done, web)
 
 
@@ -78,7 +78,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def test_fetches_each_sheet_once(healthy: Recorded):
-    times = healthy.web.times()
+    times = healthy.web.request_counts()
     sheets = {url: n for url, n in times.items() if url.endswith(".css")}
     assert len(sheets) == 2 * HOSTS + 1
     assert set(sheets.values()) == {1}
@@ -199,7 +199,7 @@ def test_faults_make_styles_incomplete(faulty: Recorded, name: str):
 
 
 def test_does_not_retry_failures(faulty: Recorded):
-    sheets = {url: n for url, n in faulty.web.times().items() if url.endswith(".css")}
+    sheets = {url: n for url, n in faulty.web.request_counts().items() if url.endswith(".css")}
     assert sheets.pop("css-loop.example/0.css") == 4  # redirects to itself
     # Twisted repeats a request if a keep-alive connection was closed.
     dropped = {url for url in sheets if url.startswith("css-drop.example/")}
@@ -207,13 +207,15 @@ def test_does_not_retry_failures(faulty: Recorded):
 
 
 def test_obeys_robots_txt(faulty: Recorded):
-    assert faulty.web.times()["css-forbidden.example/robots.txt"] == 1
-    assert "css-forbidden.example/0.css" not in faulty.web.times()
+    assert faulty.web.request_counts()["css-forbidden.example/robots.txt"] == 1
+    assert "css-forbidden.example/0.css" not in faulty.web.request_counts()
 
 
 @pytest.mark.parametrize("name", ["broken", "drop"])
 def test_skips_host_after_five_failures(faulty: Recorded, name: str):
-    requested = [url for url in faulty.web.times() if url.startswith(f"css-{name}.example/")]
+    requested = [
+        url for url in faulty.web.request_counts() if url.startswith(f"css-{name}.example/")
+    ]
     assert len([url for url in requested if url.endswith(".css")]) == 5
     assert faulty.counts()["refused_count/host_failures"] == 6
 
@@ -261,7 +263,7 @@ def test_refuses_names_of_private_addresses():
 
 
 def test_limits_sheets_of_a_page(faulty: Recorded):
-    requested = [url for url in faulty.web.times() if url.startswith("css-many.example/")]
+    requested = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
     assert len([url for url in requested if url.endswith(".css")]) == 8
 
 
@@ -272,24 +274,24 @@ def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
 
 @pytest.mark.parametrize("name", ["unstyled", "empty"])
 def test_skips_pages_by_request_or_without_paragraphs(faulty: Recorded, name: str):
-    assert f"{name}.example/0.css" not in faulty.web.times()
+    assert f"{name}.example/0.css" not in faulty.web.request_counts()
     assert faulty.complete(name) is False
 
 
 def test_limits_import_depth(faulty: Recorded):
-    requested = {url for url in faulty.web.times() if url.startswith("chain.example/")}
+    requested = {url for url in faulty.web.request_counts() if url.startswith("chain.example/")}
     sheets = {url for url in requested if url.endswith(".css")}
     assert sheets == {f"chain.example/{n}.css" for n in range(3)}
     assert faulty.complete("chain") is False
 
 
 def test_fetches_circular_imports_once(faulty: Recorded):
-    assert faulty.web.times()["ring.example/0.css"] == 1
+    assert faulty.web.request_counts()["ring.example/0.css"] == 1
     assert faulty.complete("ring") is True
 
 
 def test_resolves_imports_after_redirect(faulty: Recorded):
-    assert faulty.web.times()["css-moved.example/x/1.css"] == 1
+    assert faulty.web.request_counts()["css-moved.example/x/1.css"] == 1
     assert faulty.complete("moved") is True
 
 
@@ -372,7 +374,7 @@ def test_reuses_sheets_of_former_crawl(tmp_path: Path):
 def test_disabled_middleware_fetches_no_sheets(tmp_path: Path):
     answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
     found = record(tmp_path, answers, "paper.example/1.html", NEWSCRAWL_CSS_ENABLED=False)
-    assert "paper.example/a.css" not in found.web.times()
+    assert "paper.example/a.css" not in found.web.request_counts()
     assert found.crawl.items[0]["style_complete"] is None
 
 
@@ -391,8 +393,10 @@ def test_sitelist_fetches_sheets_of_articles_only(tmp_path: Path):
         environment = web.proxy_environment()
         done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
     assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
-    assert web.times()["paper.example/"] == web.times()["paper.example/a.css"] == 1
-    assert "paper.example/front.css" not in web.times()
+    assert (
+        web.request_counts()["paper.example/"] == web.request_counts()["paper.example/a.css"] == 1
+    )
+    assert "paper.example/front.css" not in web.request_counts()
 
 
 def test_uses_proxy_of_page(tmp_path: Path):
@@ -423,7 +427,7 @@ def test_works_in_other_projects(tmp_path: Path):
     )
     with StyledWeb(sheets | papers) as web:
         log = crawl_server(web.url, tmp_path, lines)
-        assert [web.times()[url] for url in sheets] == [1, 1]
-    assert_healthy(log)
+        assert [web.request_counts()[url] for url in sheets] == [1, 1]
+    assert_all_extracted(log)
     assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
     assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()

@@ -19,10 +19,10 @@ from pyarrow import Table, parquet
 
 from newscrawl import clock
 from newscrawl.corpora.map_pages import PageOutcome
-from newscrawl.crawl.output.segments import ARTICLE, Item, SegmentSpan, write_span
+from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
 from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
-from newscrawl.feeds.cluster_tables import ArrivalReader, at_once, clusters
+from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_two_pass, clusters
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.neardup import Options, Story
 from newscrawl.neardup.pairs import lineages
@@ -95,9 +95,9 @@ def lines_of(rows: Rows) -> str:
 
 def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
     """Return the articles and clusters of the single-machine implementation."""
-    reader = ArrivalReader({}, clock.now())
+    reader = FeedArticleReader({}, clock.now())
     read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
-    found = at_once([one for one in read if one is not None], options, lambda _: None)
+    found = cluster_two_pass([one for one in read if one is not None], options, lambda _: None)
     articles = [row | {"differs": None} for row in found]
     return articles, list(clusters(articles))
 
@@ -114,9 +114,9 @@ def write_segments(folder: Path, rows: Rows) -> None:
     """Write rows as a crawl does: every other row as an article, the rest with an extra field."""
     plain = [json.loads(line) for line in lines_of(rows).splitlines()]
     items = [
-        Item(number, ARTICLE, json.dumps(row))
+        StoredItem(number, ARTICLE, json.dumps(row))
         if number % 2
-        else Item(number, "builtins.dict", json.dumps(row | {"number": number}))
+        else StoredItem(number, "builtins.dict", json.dumps(row | {"number": number}))
         for number, row in enumerate(plain)
     ]
     write_span(folder, SegmentSpan("state", "2026-01-02", 0, len(items) - 1, "parquet"), items)

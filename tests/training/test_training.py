@@ -25,7 +25,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.cardoso import LARGE, Models, classify, load_models
+from newscrawl.fields.cardoso import Models, classify, load_models
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.training.example_types import Example
 from newscrawl.training.examples import example, read_examples
@@ -414,7 +414,7 @@ def test_train_rejects_wrong_usage(corpus: Path, arguments: list[str], message: 
 
 def test_packaged_models_load():
     models = load_models()
-    assert models.free_date is None
+    assert models.independent_date is None
     assert "bbc.co.uk" in models.sites or len(models.sites) > 300
     assert models is load_models()
 

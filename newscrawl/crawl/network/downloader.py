@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.utils.httpobj import urlparse_cached
 
-from newscrawl.crawl.discovery.urls import owner, site_key
+from newscrawl.crawl.discovery.urls import registered_domain, site_key
 from newscrawl.crawl.network import RefusedError
 from newscrawl.defaults import setting
 
@@ -50,7 +50,7 @@ class Downloader(ScrapyDownloader):
 
     def _remember(self, netloc: str, request: Request) -> str:
         host = urlparse_cached(request).hostname or ""
-        key = host if host in self.per_slot_settings else owner(site_key(request.url))
+        key = host if host in self.per_slot_settings else registered_domain(site_key(request.url))
         self._domains[netloc] = key
         self._own.add(key)
         return key
