@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from newscrawl.feeds import cluster_tables
 from newscrawl.feeds.cluster_tables import (
     ARTICLE_COLUMNS,
     CLUSTER_COLUMNS,
     FeedArticle,
     FeedArticleReader,
     article_row,
-    cluster_rows,
 )
 from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
@@ -227,7 +227,7 @@ def cluster_rows(batches: Batches) -> Batches:
         for _, group in groupby(_rows(batches), key=itemgetter("component")):
             articles = list(group)
             position = {row["url"]: row["position"] for row in articles}
-            for row in cluster_rows(articles):
+            for row in cluster_tables.cluster_rows(articles):
                 yield {"position": position[row["first"]], **row}
 
     return _batches(rows(), CLUSTERS)

@@ -25,7 +25,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.cardoso import Models, classify, load_models
+from newscrawl.fields.cardoso import MAX_DATE_LENGTH, Models, classify, load_models
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.training.example_types import Example
 from newscrawl.training.examples import example, read_examples
@@ -241,7 +241,7 @@ def test_classify_returns_all_dates_without_title():
 
 
 def test_classify_ignores_long_dates():
-    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * LARGE}</p>") == ("T", ["2001"])
+    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * MAX_DATE_LENGTH}</p>") == ("T", ["2001"])
 
 
 def test_classify_without_dates():
