@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.block_features import ITEM
-from newscrawl.body.blocks import find_blocks, forest_of_blocks
+from newscrawl.body.block_features import ITEM_CODE
+from newscrawl.body.blocks import find_blocks, find_roots
 from newscrawl.body.classifier import (
     BlockChoice,
     BodyModels,
@@ -27,8 +27,13 @@ from newscrawl.body.classifier import (
 )
 from newscrawl.body.context_features import CONTEXT_FEATURES, context_table
 from newscrawl.body.coreex import coreex
-from newscrawl.body.econ import econ
-from newscrawl.body.excluded_regions import end_of_article, heading_row, outside_regions, reveal
+from newscrawl.body.econ import extract_news
+from newscrawl.body.excluded_regions import (
+    end_of_article,
+    heading_row,
+    outside_excluded_regions,
+    reveal_hidden_article,
+)
 from newscrawl.body.feature_names import FEATURES
 from newscrawl.body.nce import find_region, nce
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
@@ -111,7 +116,7 @@ def test_forest_holds_the_blocks_chosen(html: str, data: st.DataObject):
     """The trees of a choice hold its text nodes and no others, each once, in order."""
     document = parse_document(f"<body>x{html}")
     chosen = data.draw(st.sets(st.sampled_from(list(document.text_nodes()))))
-    forest = forest_of_blocks(document, sorted(chosen))
+    forest = find_roots(document, sorted(chosen))
     assert [row for root in forest for row in document.text_nodes(root)] == sorted(chosen)
 
 
@@ -146,7 +151,7 @@ def kept(html: str) -> list[str]:
     """Return the text of the blocks that are in no region."""
     document = parse_document(html)
     blocks = find_blocks(document)
-    places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
+    places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
     return [texts(document)[place] for place in places]
 
 
@@ -237,10 +242,10 @@ def test_article_behind_a_wall(hiding: str):
     assert extract(html).body.count("brass band") == 2
     short = f"<body><p>{STORY[0]}</p><div {hiding}><p>{PROSE[0]}</p></div>"
     document = parse_document(short)
-    assert reveal(document) is document
+    assert reveal_hidden_article(document) is document
     menu = f"<body><p>{STORY[0]}</p><nav {hiding}>{story}</nav>"
     document = parse_document(menu)
-    assert reveal(document) is document
+    assert reveal_hidden_article(document) is document
 
 
 NOISE = {
@@ -317,7 +322,7 @@ def test_prose_under_the_heading_is_a_candidate():
     )
     document = parse_document(html)
     region = find_region(document).forest
-    for forest in (region, coreex(document), econ(document)):
+    for forest in (region, coreex(document), extract_news(document)):
         assert standfirst not in "".join(map(document.subtree_text, forest))
     found = [texts(document)[place] for place in body_candidates(document, region).places]
     assert found == [standfirst, *STORY]
@@ -356,7 +361,7 @@ def test_what_is_said_often(times: int, *, taken: bool):
 def test_lists_of_links(lists: int, *, taken: bool):
     """One or two among paragraphs tell of related stories, many are the offers that a page is about."""
     paragraph, item = ([0.0] * len(FEATURES) for _ in range(2))
-    item[FEATURES.index("tag")], item[FEATURES.index("link_density")] = ITEM, 0.9
+    item[FEATURES.index("tag")], item[FEATURES.index("link_density")] = ITEM_CODE, 0.9
     blocks = [paragraph, *[item, item, paragraph] * lists]
     probabilities = [0.9 if block is paragraph else 0.2 for block in blocks]
     chosen = [place for place, block in enumerate(blocks) if block is paragraph]

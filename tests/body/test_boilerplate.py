@@ -53,7 +53,7 @@ def test_lists_of_links_that_were_chosen():
     document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
     [row] = document.rows_of("ul")
     assert row in boilerplate(document, [0], None)
-    assert boilerplate(document, [0], None, chosen=True) == frozenset()
+    assert boilerplate(document, [0], None, selected=True) == frozenset()
 
 
 def test_title_of_a_teaser():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.econ import EconParameters, econ
+from newscrawl.body.econ import EconParameters, extract_news
 from newscrawl.body.render import render
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.metrics import bag_score, mean
@@ -50,12 +50,13 @@ def page(story: str, before: str = "", after: str = "", outside: str = "") -> Do
 
 
 def text_of(document: Document, parameters: EconParameters = BEST) -> str:
-    return " ".join(document.subtree_text(tree) for tree in econ(document, parameters))
+    return " ".join(document.subtree_text(tree) for tree in extract_news(document, parameters))
 
 
 def roots(document: Document, parameters: EconParameters = BEST) -> list[str]:
     return [
-        document.element(row).get("id") or document.tag[row] for row in econ(document, parameters)
+        document.element(row).get("id") or document.tag[row]
+        for row in extract_news(document, parameters)
     ]
 
 
@@ -142,7 +143,7 @@ class TestExtractNews:
 
     def test_a_page_without_punctuation_has_no_content(self) -> None:
         document = page("<p>Nothing here has a comma</p>")
-        assert econ(document) == econ(document, LITERAL) == []
+        assert extract_news(document) == extract_news(document, LITERAL) == []
 
     def test_hidden_text_is_neither_news_nor_counted(self) -> None:
         cookies = f"<div hidden><p>{'Cookies are small, and many. ' * 40}</p></div>"
@@ -194,8 +195,8 @@ def test_the_forest_is_of_disjoint_subtrees_in_the_order_of_the_page(
     body: str, parameters: EconParameters
 ) -> None:
     document = parse_document(f"<html><body>{body}</body></html>")
-    forest = econ(document, parameters)
-    assert forest == econ(document, parameters)
+    forest = extract_news(document, parameters)
+    assert forest == extract_news(document, parameters)
     assert all(0 <= row < len(document) for row in forest)
     assert all(document.chars(row) for row in forest)
     assert all(document.end[one] <= other for one, other in pairwise(forest))
@@ -215,14 +216,14 @@ def test_text_is_extracted_where_a_period_or_a_comma_counts(
         if "1.5" not in document.text[row] or document.text[row] == "1.5"
     )
     if counts:
-        assert econ(document, parameters)
+        assert extract_news(document, parameters)
 
 
 @given(PIECES)
 def test_what_is_pruned_has_no_punctuation(body: str) -> None:
     """All of the summary-node's text with a mark is kept, in every reading."""
     document = parse_document(f"<html><body>{body}</body></html>")
-    forest = econ(document, LITERAL)
+    forest = extract_news(document, LITERAL)
     kept = {row for tree in forest for row in range(tree, document.end[tree])}
     if forest:
         inside = range(forest[0], document.end[forest[-1]])
@@ -257,7 +258,7 @@ def test_bodies_of_sites_that_no_reading_was_chosen_on(
     def f1(parameters: EconParameters) -> float:
         return mean(
             [
-                bag_score(words(render(document, econ(document, parameters))), body).f1
+                bag_score(words(render(document, extract_news(document, parameters))), body).f1
                 for document, body in documents
             ]
         )

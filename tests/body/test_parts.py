@@ -150,7 +150,7 @@ def test_names_of_parts():
     """white space is nothing, an unknown name an error"""
     assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
     assert parse_parts([]) == frozenset()
-    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, code, definitions"):
+    with pytest.raises(UnknownPartError, match=r"'images'; expected one of: captions, code, definitions"):
         parse_parts(["images"])
 
 
@@ -172,4 +172,4 @@ def test_parts_on_the_command_line(tmp_path: Path):
     assert [part for part in PARTS if WORDS[part] in text] == ["captions", "tables"]
     wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
     assert wrong.returncode == 2
-    assert b"no part 'images'" in wrong.stderr + wrong.stdout
+    assert b"unknown part 'images'" in wrong.stderr + wrong.stdout

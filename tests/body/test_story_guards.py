@@ -7,7 +7,11 @@ import pytest
 from newscrawl.body.block_texts import texts_of
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.comments import comment_rows, without_comments
-from newscrawl.body.excluded_regions import heading_row, outside_regions, reveal
+from newscrawl.body.excluded_regions import (
+    heading_row,
+    outside_excluded_regions,
+    reveal_hidden_article,
+)
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import extract
 
@@ -33,7 +37,7 @@ def test_hidden_copy():
     copy = "<br>".join(STORY) + " Printed from the site of the Harbour Gazette."
     page = f"<body>{HEAD}<div>{PARAGRAPHS}</div><div style='display: none'>{copy}{copy}</div>"
     document = parse_document(page)
-    assert reveal(document) is document
+    assert reveal_hidden_article(document) is document
     assert extract(page).body.split("\n\n") == STORY
 
 
@@ -49,7 +53,7 @@ def test_closed_panels():
         f"<body>{HEAD}<article>{PARAGRAPHS.replace('said', 'wrote')}{panels}</article>"
         f"<section id=settings hidden>{other}</section>"
     )
-    shown = reveal(parse_document(page)).subtree_text(0)
+    shown = reveal_hidden_article(parse_document(page)).subtree_text(0)
     assert all(text in shown for text in STORY)
     assert "had said" not in shown
     assert all(text in extract(page).body for text in STORY)
@@ -207,7 +211,7 @@ def test_legal_footer(footer: str):
 
 def candidate_texts(document: Document) -> list[str]:
     blocks = find_blocks(document)
-    places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
+    places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
     return texts_of(document, [blocks.rows[place] for place in places])
 
 

@@ -1,29 +1,30 @@
-"""What is asked of a page's bytes before they are parsed: compiled against in Python."""
+"""Compiled functions on the bytes of a page against the Python functions."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.compiled import is_compiled
 from newscrawl.document import encoding, guard
 from tests.conftest import pages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytest.importorskip(
-    "newscrawl.document._bytes", reason="the module is not built", exc_type=ImportError
-)
+FUNCTIONS = (encoding.utf8_length, guard.is_suspicious, guard.is_harmless)
+if not all(map(is_compiled, FUNCTIONS)):
+    pytest.skip("compiled functions are not built", allow_module_level=True)
 
 
 def assert_same(data: bytes) -> None:
-    """Every answer is the same in both."""
-    assert encoding.utf8_length(data) == encoding.utf8_length_in_python(data)
-    assert guard.is_suspicious(data) == guard.suspicious_in_python(data)
-    assert guard.is_harmless(data) == guard.harmless_in_python(data)
+    """Assert that the compiled and the Python functions agree on *data*."""
+    for function in FUNCTIONS:
+        assert function(data) == inspect.unwrap(function)(data)
 
 
 PIECES = st.sampled_from([
@@ -35,28 +36,24 @@ REPEATED = st.tuples(PIECES, st.sampled_from([1, 2, 64, 513])).map(lambda one: o
 
 
 @given(st.lists(st.one_of(PIECES, REPEATED), max_size=30).map(b"".join))
-def test_markup(page: bytes) -> None:
-    """Tags of many parts or few, however broken."""
+def test_agree_on_broken_markup(page: bytes) -> None:
     assert_same(page)
 
 
 @given(st.lists(REPEATED, max_size=6).map(b"".join), st.sampled_from([1, 9, 70]))
-def test_large_pages(page: bytes, times: int) -> None:
-    """Pages of many strides."""
+def test_agree_on_pages_of_many_strides(page: bytes, times: int) -> None:
     assert_same(page * times)
 
 
 @pytest.mark.parametrize("parts", [511, 512, 513])
 @pytest.mark.parametrize("part", [b"=", b"a=b", b'a="b"', b"a" * 64, b"a='>' "])
-def test_number_of_parts(part: bytes, parts: int) -> None:
-    """One more than there may be, at the end of the page and before it."""
+def test_agree_at_the_limit_of_parts(part: bytes, parts: int) -> None:
     for end in (b"", b">", b"><p>"):
         assert_same(b"<a" + part * parts + end)
 
 
 @given(st.text(max_size=40), st.binary(max_size=4), st.integers(0, 20_000))
-def test_text(text: str, stray: bytes, before: int) -> None:
-    """UTF-8, cut off in a character, and with stray bytes, which the end of a chunk may divide."""
+def test_agree_on_truncated_and_invalid_utf8(text: str, stray: bytes, before: int) -> None:
     data = text.encode(errors="ignore")
     for cut in range(5):
         assert_same(b"x" * before + data[: len(data) - cut])
@@ -64,8 +61,7 @@ def test_text(text: str, stray: bytes, before: int) -> None:
 
 
 @pytest.mark.parametrize("lead", range(0x80, 0x100))
-def test_characters(lead: int) -> None:
-    """Every lead byte with every second byte."""
+def test_agree_on_all_pairs_of_bytes(lead: int) -> None:
     for second in range(256):
         for rest in (b"", b"\x80", b"\x80\xbf", b"\x80\xbf\x80", b"x"):
             assert_same(bytes((lead, second)) + rest)
@@ -73,7 +69,6 @@ def test_characters(lead: int) -> None:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
-def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    """Every page of the corpora."""
+def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in pages_of(corpus_dir / corpus):
         assert_same(page)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from newscrawl.document.document import (
     HEAD,
     INVISIBLE,
-    MOST_BYTES,
+    MAX_PAGE_BYTES,
     SCRIPT,
     TEXT,
     WIDGET,
@@ -105,12 +105,12 @@ def test_aria_hidden_false_is_shown() -> None:
 @pytest.mark.parametrize(
     "page",
     [b"", b"   \n", "", b"<!-- nothing -->", b"%PDF-1.7 \x00\x01", b"\x89PNG\r\n\x1a\n" + b"\0" * 99,
-     bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MOST_BYTES + 1)],
+     bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MAX_PAGE_BYTES + 1)],
     ids=["empty", "blank", "empty str", "comment", "pdf", "png", "binary", "gzip", "large"],
 )  # fmt: skip
 def test_what_is_no_page(page: bytes | str) -> None:
     """What holds no page is refused with the reason."""
-    with pytest.raises(DocumentError, match=r"empty|not a page|largest"):
+    with pytest.raises(DocumentError, match=r"empty|not an HTML page|exceeds the limit"):
         parse_document(page)
 
 
@@ -204,8 +204,8 @@ def test_columns_that_spare_the_elements() -> None:
     text = [document.text.index(word) for word in ("one", "2", "three", "four")]
     assert [document.space[row] for row in (div, first, *text)] == [1, 2, 2, 0, 1, 0]
     assert document.text_rows == text
-    assert document.shown == document.text_nodes() == [last + 1]
-    assert document.numbered == [text[1]]
+    assert document.shown_rows == document.text_nodes() == [last + 1]
+    assert document.number_rows == [text[1]]
 
 
 def test_with_hidden() -> None:
@@ -216,7 +216,7 @@ def test_with_hidden() -> None:
     assert [shorn.text[row] for row in shorn.text_nodes()] == ["one", "three"]
     assert (shorn.chars(0), shorn.link_chars(0)) == (8, 0)
     assert (document.chars(0), document.link_chars(0)) == (11, 3)
-    assert len(document.shown) == 3
+    assert len(document.shown_rows) == 3
 
 
 def test_a_tree_that_was_released() -> None:
