@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from newscrawl.extraction.methods import LEARNED, METHODS
+from newscrawl.extraction.methods import METHODS, TRAINED_METHODS
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def check_method(method: str, known: Collection[str] = METHODS, *, fitted: bool 
     if method not in known:
         names = ", ".join(sorted(known))
         raise UsageError(f"unknown method {method!r}; there are: {names}", print_help=False)
-    if method in LEARNED and not fitted:
+    if method in TRAINED_METHODS and not fitted:
         require("sklearn", "scikit-learn")
 
 

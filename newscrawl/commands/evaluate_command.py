@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from newscrawl.commands.corpus_options import check_method, load_corpora, progress, save_text
 from newscrawl.commands.evaluate_families import evaluate_families
 from newscrawl.commands.evaluate_near_duplicates import evaluate_near_duplicates
-from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED, METHODS
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, TRAINED_METHODS
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _score(
 ) -> list[PageOutcome[PageScores]]:
     from newscrawl.evaluation.page_scores import evaluate  # noqa: PLC0415
 
-    if method not in LEARNED:
+    if method not in TRAINED_METHODS:
         return _watched(evaluate, pages, method, opts, method=method)
     if opts.models:
         folder = _unseeing(pages, method, Path(opts.models))
@@ -236,7 +236,7 @@ def _unseeing(pages: Sequence[LabelledPage], method: str, folder: Path) -> Path:
     from newscrawl.evaluation.out_of_fold import seen  # noqa: PLC0415
 
     try:
-        known = seen(pages, LEARNED[method](folder))
+        known = seen(pages, TRAINED_METHODS[method](folder))
     except (ModelError, OSError) as error:
         raise UsageError(str(error), print_help=False) from error
     if known:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from newscrawl.corpora.folds import Kind
     from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.evaluation.page_scores import PageScores
-    from newscrawl.extraction.methods import Trained
+    from newscrawl.extraction.methods import TrainedModels
     from newscrawl.training.bundle import Fit
 
 
@@ -91,6 +91,6 @@ def map_folds(
     return [outcomes[i] for i in range(len(pages))]
 
 
-def seen(pages: Collection[LabelledPage], models: Trained) -> list[LabelledPage]:
+def seen(pages: Collection[LabelledPage], models: TrainedModels) -> list[LabelledPage]:
     """Return those of *pages* whose sites *models* were trained on."""
     return [page for page in pages if not models.sites.isdisjoint(site_names(page))]

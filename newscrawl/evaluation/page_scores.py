@@ -22,7 +22,7 @@ from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
 from newscrawl.document.document import parse_document
 from newscrawl.evaluation.xhtml import clean_xhtml
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.methods import STYLED
+from newscrawl.extraction.methods import METHODS
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def score_page(
         source,
         labelled.url,
         fetched_at=labelled.fetched_at,
-        stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
+        stylesheets=corpus_sheets(labelled.path.parent.parent) if METHODS[method].needs_style else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )

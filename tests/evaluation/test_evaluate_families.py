@@ -31,7 +31,7 @@ from newscrawl.evaluation.families import (
 )
 from newscrawl.evaluation.family_tables import family_tables
 from newscrawl.evaluation.out_of_fold import map_folds, seen
-from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED
+from newscrawl.extraction.methods import DEFAULT_METHOD, TRAINED_METHODS
 from newscrawl.training.bundle import fit_default
 from tests.training.test_training import BODY, PAGE, STORY
 
@@ -270,7 +270,7 @@ def test_no_page_is_scored_by_models_that_saw_its_domain(corpora: Path):
     training_sites = {name for page in news for name in site_names(page)}
 
     def measure(members: Sequence[LabelledPage], models: Path) -> list[PageOutcome[None]]:
-        trained = LEARNED[DEFAULT_METHOD](models)
+        trained = TRAINED_METHODS[DEFAULT_METHOD](models)
         assert seen(members, trained) == []
         assert trained.sites < training_sites
         return [PageOutcome(page, None) for page in members]
@@ -334,7 +334,7 @@ def test_shipped_models_know_sites_of_training_corpora_only(corpus_dir: Path):
     """The models in the package were fitted on no corpus that is for measuring."""
     pages = [page for name in MAY_TRAIN for page in load_corpus(corpus_dir / name).pages]
     known = {name for page in pages for name in site_names(page)}
-    for method, load in LEARNED.items():
+    for method, load in TRAINED_METHODS.items():
         assert load(None).sites <= known, method
 
 
