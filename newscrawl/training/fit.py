@@ -123,7 +123,7 @@ def to_ensemble(
     sites: Iterable[str] = (),
 ) -> TreeEnsemble:
     """Return a fitted ensemble of two classes, 0 and 1, as arrays."""
-    return TreeEnsemble.of_trees([_tree(one) for one in model.estimators_], feature_names, sites)
+    return TreeEnsemble.from_trees([_tree(one) for one in model.estimators_], feature_names, sites)
 
 
 def _tree(fitted: DecisionTreeClassifier) -> Tree:

@@ -24,7 +24,7 @@ from warcio.warcwriter import WARCWriter
 from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.crawl.warc.captures import Capture, NoPageError, moved_to, page_of, sheet_of
 from newscrawl.css.sheet_links import sheet_urls
-from newscrawl.document.document import MOST_BYTES
+from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file
 from tests.conftest import REPOSITORY
@@ -164,11 +164,11 @@ def test_notes_of_a_crawl(tmp_path: Path):
         ((b"",), {"kind": "revisit"}, "revisit"),
         ((b"1.2.3.4",), {"url": "dns:a.test", "kind": "resource"}, "not_http"),
         (
-            (gzip.compress(bytes(MOST_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
+            (gzip.compress(bytes(MAX_PAGE_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
             {},
             "too_large",
         ),
-        ((bytes(MOST_BYTES + 1),), {}, "too_large"),
+        ((bytes(MAX_PAGE_BYTES + 1),), {}, "too_large"),
     ],
 )
 def test_no_page(tmp_path: Path, args: tuple[Any, ...], named: dict[str, str], why: str):

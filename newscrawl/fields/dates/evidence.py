@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.document.flatten import MOST_SHORT
+from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import DateText, any_may_hold_date, read_dates
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
@@ -141,7 +141,7 @@ def _rows(
     found, numbered, bare = [], [], []
     for place, row in enumerate(rows, first):
         length = len(text[row])
-        if row in with_digit or (MOST_SHORT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
+        if row in with_digit or (MAX_SHORT_TEXT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
             found.append((place, place - title, row))
             numbered.append(found[-1])
         elif length <= _LONGEST_WORDS and abs(place - title) <= _NEAR:
@@ -156,7 +156,7 @@ def _numbered(document: Document, rows: Sequence[int]) -> set[int]:
     """Return those of *rows*, which follow one another, whose text is short and has a digit."""
     if not rows:
         return set()
-    numbered = document.numbered
+    numbered = document.number_rows
     first = bisect_left(numbered, rows[0])
     return set(numbered[first : bisect_right(numbered, rows[-1], first)])
 

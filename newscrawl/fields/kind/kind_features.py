@@ -164,7 +164,7 @@ class _HeadlineLinks(NamedTuple):
         rows: list[int] = []
         chars, teasers, long_texts, long_chars, open_link = 0.0, 0, 0, 0.0, False
         sentences, text = 0, document.text
-        for row in document.shown:
+        for row in document.shown_rows:
             size = before[row + 1] - before[row]
             if size < _HEADLINE:
                 continue
@@ -196,7 +196,7 @@ def _page_features(document: Document, measures: _Measures) -> list[float]:
     links, headings, linked, dates, prices, (run, second) = measures
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
-    texts = len(document.shown)
+    texts = len(document.shown_rows)
     types = data_types(document)
     return [
         log1p(chars),
@@ -212,7 +212,7 @@ def _page_features(document: Document, measures: _Measures) -> list[float]:
         log1p(len(links.rows)),
         links.chars / (chars or 1),
         log1p(links.teasers),
-        len(document.numbered) / (texts or 1),
+        len(document.number_rows) / (texts or 1),
         log1p(prices),
         log1p(len(dates)),
         log1p(count := len(document.rows_of("a"))),
@@ -243,7 +243,7 @@ def _headings(document: Document) -> tuple[list[int], list[int]]:
 
 def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     """Return the rows of short texts with a date, and the number of those with a price."""
-    rows, text = document.numbered[:_MAX_DATES], document.text
+    rows, text = document.number_rows[:_MAX_DATES], document.text
     prices = sum(_PRICE.search(text[row]) is not None for row in rows)
     dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
     return dates, prices
@@ -340,7 +340,7 @@ def _title_features(document: Document, found: Findings) -> list[float]:
         if found.forest:
             first, last = sorted((row, found.forest[0]))
             distance = log1p(prose(document, first, last))
-            texts = log1p(_between(document.shown, first, last))
+            texts = log1p(_between(document.shown_rows, first, last))
     return [
         log1p(weighted_length(title.text)),
         title.evidence.confidence,

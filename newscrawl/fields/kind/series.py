@@ -52,7 +52,7 @@ def _marks(document: Document) -> tuple[list[int], list[int]]:
     text, hidden = document.text, document.hidden
     times: list[int] = []
     counters: list[int] = []
-    for row in document.numbered:
+    for row in document.number_rows:
         if not hidden[row] and len(text[row]) <= _LONGEST and (mark := _MARK.match(text[row])):
             (counters if mark["time"] is None else times).append(row)
     return times, counters
