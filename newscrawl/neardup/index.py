@@ -100,7 +100,7 @@ class Index:
         self._sites = Sites(self._shelf, self.options)
         self._newest = 0
         self._lock = threading.Lock()
-        with FILE.explained(path):
+        with FILE.translated_errors(path):
             self._postings = Postings(self._connection, self.options.least_shared)
             self._recall()
 
@@ -110,7 +110,7 @@ class Index:
 
     def add_many(self, stories: Iterable[Story]) -> list[Verdict]:
         """Put stories into the index, all or none, and return where each stands."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             try:
                 with transaction(self._connection):
                     return [self._add(story) for story in stories]
@@ -120,17 +120,17 @@ class Index:
 
     def resolve(self, cluster: str) -> str:
         """Return the name of the cluster that a cluster is part of by now."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             return self._shelf.resolve(cluster)
 
     def __len__(self) -> int:
         """Return how many stories the index holds."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             return self._shelf.count()
 
     def close(self) -> None:
         """Close the file; another process may open it then."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             self._connection.close()
 
     def __enter__(self) -> Self:
