@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from newscrawl.body.render import BLOCK_LEVEL
-from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,19 +45,12 @@ class Blocks:
 
 
 def find_blocks(document: Document) -> Blocks:
-    """Return the blocks of the shown text of *document*."""
-    return Blocks(*split_text(document))
-
-
-@compiled("newscrawl.body._blocks", block_tags=_BLOCK_TAGS)
-def split_text(document: Document) -> tuple[list[int], list[list[int]]]:
-    """Return the columns of :class:`Blocks`.
+    """Return the blocks of the shown text of *document*.
 
     A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
     paragraphs in old templates.
     """
-    owners: list[int] = []
-    blocks: list[list[int]] = []
+    blocks = Blocks()
     tag, parent = document.tag, document.parent
     previous_owner = previous_row = -1
     for row in document.text_nodes():
@@ -68,15 +60,14 @@ def split_text(document: Document) -> tuple[list[int], list[list[int]]]:
         between = tag[previous_row + 1 : row]
         ends_block = not _BLOCK_TAGS.isdisjoint(between) or between.count("br") > 1
         if owner != previous_owner or ends_block:
-            owners.append(owner)
-            blocks.append([row])
+            blocks.owner.append(owner)
+            blocks.rows.append([row])
         else:
-            blocks[-1].append(row)
+            blocks.rows[-1].append(row)
         previous_owner, previous_row = owner, row
-    return owners, blocks
+    return blocks
 
 
-@compiled("newscrawl.body._blocks", min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY)
 def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
     """Return the indices from *first* on of the blocks *rows* that are long and nearly linkless."""
     before, links = document.chars_before, document.link_chars_before
@@ -104,7 +95,6 @@ def _markup(document: Document, row: int) -> tuple[str | None, ...]:
     return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
-@compiled("newscrawl.body._blocks")
 def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearray:
     """Return a bit set for each row: bit n is set in the subtrees of the n-th of *bodies*.
 
@@ -117,7 +107,6 @@ def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearra
     return votes
 
 
-@compiled("newscrawl.body._blocks")
 def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
     """Return the roots of the largest subtrees whose shown text is exactly the text nodes *rows*.
 

@@ -15,7 +15,6 @@ from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.body.nce import find_region
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT, WIDGET
 from newscrawl.document.repeats import marked_lists, prose
 from newscrawl.text import weighted_length
@@ -120,7 +119,7 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
     regions: list[range] = []
     hinted: set[int] = set()
     stop = 0
-    for row in find_named_rows(document, _MIN_REGION):
+    for row in _named_rows(document, _MIN_REGION):
         if row < stop:
             continue
         meaning = _meaning(class_of(row), id_of(row), type_of(row))
@@ -132,8 +131,7 @@ def _named(document: Document) -> tuple[list[range], set[int]]:
     return regions, hinted
 
 
-@compiled("newscrawl.body._comments")
-def find_named_rows(document: Document, min_chars: float) -> list[int]:
+def _named_rows(document: Document, min_chars: float) -> list[int]:
     """Return the rows of elements with a class, id or item type and enough text outside of links."""
     end, chars, links = document.end, document.chars_before, document.link_chars_before
     classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))

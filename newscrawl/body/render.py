@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 from newscrawl.document.rows import LEADING, TRAILING
 from newscrawl.text import squeeze
@@ -40,24 +39,7 @@ def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = fr
     of a ``pre`` end a line; inline elements join as in the source. White space is collapsed.
     Subtrees and text nodes with a row in *skip* are left out.
     """
-    flow = Flow()
-    has_preformatted = any(map(document.rows_of, _PREFORMATTED))
-    (write_subtrees if has_preformatted else write_flow_content)(flow, document, roots, skip)
-    return flow.text()
-
-
-@compiled("newscrawl.body._render", breaks=_BREAKS, block_level=BLOCK_LEVEL)
-def write_flow_content(
-    flow: Flow, document: Document, roots: Iterable[int], skip: AbstractSet[int]
-) -> None:
-    """Write the subtrees of *roots* of a document without preformatted elements to *flow*."""
-    write_subtrees(flow, document, roots, skip)
-
-
-def write_subtrees(
-    flow: Flow, document: Document, roots: Iterable[int], skip: AbstractSet[int]
-) -> None:
-    """Write the subtrees of *roots* to *flow*; see :func:`render`."""
+    flow = _Flow()
     end, parent = document.end, document.parent
     previous = -1
     for root in roots:
@@ -71,9 +53,10 @@ def write_subtrees(
                 flow.add_text(" ")
         elif not document.hidden[root] and root not in skip:
             _write_text(flow, document, root)
+    return flow.text()
 
 
-class Flow:
+class _Flow:
     """Text and breaks in document order."""
 
     def __init__(self) -> None:
@@ -107,7 +90,7 @@ def _clean(line: str) -> str:
     return squeeze(_INVISIBLE.sub("", line))
 
 
-def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+def _write_element(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
     """Write the subtree of the element *root*, without the white space after it."""
     tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
     open_rows: list[int] = []
@@ -136,7 +119,7 @@ def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[
                 _write_tail(flow, document, closed)
 
 
-def _write_text(flow: Flow, document: Document, row: int) -> None:
+def _write_text(flow: _Flow, document: Document, row: int) -> None:
     """Write the text node *row* with the white space around it."""
     if flow.preformatted:
         flow.add_text(_source_text(document, row))
@@ -145,7 +128,7 @@ def _write_text(flow: Flow, document: Document, row: int) -> None:
     flow.add_text(f"{before}{document.text[row]}{after}")
 
 
-def _write_tail(flow: Flow, document: Document, row: int) -> None:
+def _write_tail(flow: _Flow, document: Document, row: int) -> None:
     """Write the white space after the element *row*, unless the element is a break."""
     if flow.preformatted:
         flow.add_text(document.element(row).tail)
@@ -153,14 +136,14 @@ def _write_tail(flow: Flow, document: Document, row: int) -> None:
         flow.add_text(" ")
 
 
-def _open(flow: Flow, tag: str) -> None:
+def _open(flow: _Flow, tag: str) -> None:
     # br has one break, at its end.
     if tag in _BREAKS and tag != "br":
         flow.add_break(_BREAKS[tag])
         flow.preformatted += tag in _PREFORMATTED
 
 
-def _close(flow: Flow, tag: str) -> None:
+def _close(flow: _Flow, tag: str) -> None:
     if tag in _BREAKS:
         flow.add_break(_BREAKS[tag])
         flow.preformatted -= tag in _PREFORMATTED

@@ -4,32 +4,6 @@
 from libc.string cimport memchr, memcmp
 
 
-def is_suspicious(
-    bytes html not None, *, Py_ssize_t stride, Py_ssize_t every, Py_ssize_t max_equals, bytes delimiters
-):
-    """See :func:`newscrawl.document.guard.is_suspicious`."""
-    cdef const unsigned char* data = html
-    cdef Py_ssize_t start, place, equals = 0, size = len(html)
-    for start in range(0, size, every * stride):
-        for place in range(start, min(start + stride, size)):
-            equals += data[place] == b"="
-        if equals * every > max_equals:
-            return True
-        if start + stride < size and memchr(data + start, b" ", stride) is not NULL:
-            if not _has_any(data + start, stride, delimiters):
-                return True
-    return False
-
-
-cdef bint _has_any(const unsigned char* data, Py_ssize_t size, bytes wanted) noexcept:
-    cdef const unsigned char* characters = wanted
-    cdef Py_ssize_t place
-    for place in range(len(wanted)):
-        if memchr(data, characters[place], size) is not NULL:
-            return True
-    return False
-
-
 def is_harmless(bytes html not None, *, int max_parts):
     """See :func:`newscrawl.document.guard.is_harmless`."""
     cdef const unsigned char* byte = html

@@ -41,20 +41,13 @@ def drop_surplus_attributes(html: bytes) -> bytes | None:
     Linear time. A sample excludes tags with thousands of attributes on most pages; the exact count
     follows only if it does not. A page crafted to pass is stopped by the workers' deadline.
     """
-    if not is_suspicious(html) or is_harmless(html):
+    if not _is_suspicious(html) or is_harmless(html):
         return None
     shortened = _ANY_TOKEN.sub(_shorten, html)
     return None if len(shortened) == len(html) else shortened
 
 
-@compiled(
-    "newscrawl.document._guard",
-    stride=_STRIDE,
-    every=_EVERY,
-    max_equals=_MAX_EQUALS,
-    delimiters=_DELIMITERS,
-)
-def is_suspicious(html: bytes) -> bool:
+def _is_suspicious(html: bytes) -> bool:
     """Return whether a sample of *html* allows for a tag with thousands of attributes.
 
     Attributes with values need equals signs. A stride of attributes without values has white space

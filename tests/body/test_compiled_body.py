@@ -1,4 +1,4 @@
-"""Compiled loops of body and kind classification against the Python functions."""
+"""Compiled loops of the body algorithms against the Python functions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts, blocks, comments, coreex, econ, render
-from newscrawl.body.blocks import find_blocks
+from newscrawl.body import block_features, block_texts, coreex, econ
+from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
-from newscrawl.fields.kind.longest_run import longest_runs
 from newscrawl.text import squeeze
 from tests.conftest import pages_of
 
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, blocks.cast_votes, blocks.find_prose_blocks, blocks.find_roots,
-    blocks.split_text, comments.find_named_rows, coreex.count_rows, coreex.find_main_content_node,
-    econ.find_text_node_sets, econ.read_text, longest_runs, render.write_flow_content,
+    block_features.feature_table, coreex.count_rows, coreex.find_main_content_node,
+    econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
     pytest.skip("compiled loops are not built", allow_module_level=True)
@@ -49,28 +47,7 @@ def assert_equal_loops(document: Document) -> None:
     for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
         text = assert_equal(econ.read_text, document, reading)
         assert_equal(econ.find_text_node_sets, document, reading, *text)
-    for min_chars in (0.0, 40.0):
-        assert_equal(comments.find_named_rows, document, min_chars)
-    assert_equal(blocks.split_text, document)
-    shown = document.shown_rows
-    for rows in (shown[::2], shown[3:], shown[:7], shown):
-        assert_equal(blocks.find_roots, document, rows)
-    assert_equal(longest_runs, document)
     assert_equal_features(document)
-    if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
-        assert_equal_rendering(document)
-
-
-def assert_equal_rendering(document: Document) -> None:
-    """Assert that both write the same text, whatever is skipped."""
-    bodies = [[0], [len(document) // 2], document.shown_rows, [*document.children(0)]]
-    bodies += [sorted((*document.rows_of("a"), *document.rows_of("p")))]
-    for roots in bodies:
-        for skipped in (frozenset[int](), frozenset(range(1, len(document), 7))):
-            flow, reference = render.Flow(), render.Flow()
-            render.write_flow_content(flow, document, roots, skipped)
-            render.write_subtrees(reference, document, roots, skipped)
-            assert flow.pieces == reference.pieces
 
 
 def assert_equal_features(document: Document) -> None:
@@ -79,9 +56,7 @@ def assert_equal_features(document: Document) -> None:
     if not len(found):
         return
     bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
-    votes = assert_equal(blocks.cast_votes, document.end, bodies)
-    for first in (0, len(found) // 2, len(found)):
-        assert_equal(blocks.find_prose_blocks, document, found.rows, first)
+    votes = cast_votes(document.end, bodies)
     texts = block_texts.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, description in (
