@@ -25,26 +25,16 @@ from unittest.mock import patch
 
 import lxml.html
 
-from newscrawl.body import (
-    block_features,
-    blocks,
-    classifier,
-    comments,
-    coreex,
-    econ,
-    excluded_regions,
-    render,
-)
+from newscrawl.body import block_features, coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.workers.child import settle
-from newscrawl.document import document, encoding, guard
+from newscrawl.document import document, guard
 from newscrawl.document.document import COMPILED, parse_document
 from newscrawl.ensemble import ensemble
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.extraction.extract import extract
-from newscrawl.fields.kind import kind_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,8 +53,6 @@ STEPS: dict[str, Callable[[bytes], object]] = {
 }
 IN_PYTHON = ", in Python"
 COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (
-    (encoding, "utf8_length"),
-    (guard, "is_suspicious"),
     (guard, "is_harmless"),
     (document, "flatten"),
     (ensemble, "sum_leaves"),
@@ -72,15 +60,7 @@ COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (
     (coreex, "find_main_content_node"),
     (econ, "read_text"),
     (econ, "find_text_node_sets"),
-    (comments, "find_named_rows"),
-    (blocks, "split_text"),
-    (blocks, "find_roots"),
-    (classifier, "find_prose_blocks"),
-    (excluded_regions, "find_prose_blocks"),
     (block_features, "feature_table"),
-    (classifier, "cast_votes"),
-    (render, "write_flow_content"),
-    (kind_features, "longest_runs"),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
-
 if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
@@ -19,12 +17,6 @@ INLINE = frozenset(
 )  # fmt: skip
 
 
-@compiled(
-    "newscrawl.fields.kind._longest_run",
-    inline_tags=INLINE,
-    min_block=_BLOCK,
-    min_single=_LONG_BLOCK,
-)
 def longest_runs(document: Document) -> tuple[float, float]:
     """Return the weighted characters of the two longest runs of text outside of links."""
     runs: dict[int, float] = defaultdict(float)
