@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 ArticleKind = Literal["article", "live", "gallery", "index", "other"]
-NO_ARTICLES: frozenset[ArticleKind] = frozenset({"index", "other"})
+NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 """Kinds of pages that are not articles."""
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from newscrawl.body.comment_records import MAX_LABEL, record_lists, record_signs
 from newscrawl.body.nce import find_region
-from newscrawl.document.document import TEXT, WIDGET
-from newscrawl.document.repeats import marked_lists, prose
-from newscrawl.text import weighted_length
+from newscrawl.document.document import TEXT
+from newscrawl.document.repeats import prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,31 +54,13 @@ _HEADING = re.compile(
     r"|মন্তব্য|கருத்து|ความคิดเห็น|discussion|réactions|\breplies\b|talkback",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
-# A year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
-_DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
-)
-# "Ago" in many languages; each alternative starts with a letter, for speed.
-_AGO = re.compile(
-    "|".join(rf"{words}\b(?<=\b{words})" for words in ("ago", "vor", "il y a", "hace", "há", "fa"))
-    + "|geleden|назад|temu|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
-)
-_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
-_NON_LETTERS = re.compile(r"[\d\W_]+")
-_RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
-_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
 # Weighted characters.
-_MAX_LABEL = 45  # an author, a date, a button, a heading
-_MIN_COMMENT = 15
 _MIN_REGION = 40
 _MAX_SURROUNDINGS = 600  # heading, rules and form around the records of a region
 _MIN_ARTICLE = 500.0  # text outside of links before records without names
 
-_MIN_RECORD_SHARE = 0.7
-"""Share of the records of a list that must have a property."""
 _MIN_ENTRIES = 3
 """Number of regions from which they can be entries of a live blog."""
 _MAX_RECORDS_SHARE = 1 / 3
@@ -178,7 +159,7 @@ def _is_region(document: Document, row: int) -> bool:
         return True
     records = [
         sum(prose(document, record, document.end[record]) for record in rows)
-        for rows in _record_lists(document, row, end)
+        for rows in record_lists(document, row, end)
     ]
     return bool(records) and (page - own >= _MIN_ARTICLE or own - max(records) <= page / 3)
 
@@ -192,7 +173,7 @@ def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator
         first, stop = records[0].start, records[-1].stop
         inside = sum(document.chars(record.start) for record in records)
         between = document.chars_before[stop] - document.chars_before[first] - inside
-        if len(records) > 1 and between <= _MAX_LABEL:
+        if len(records) > 1 and between <= MAX_LABEL:
             yield _around(document, first, stop, _heading(document, first))
         else:
             yield from records
@@ -207,32 +188,13 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
     first, stop = regions[0].start, regions[-1].stop
-    signs = (_signs(document, rows) for rows in _record_lists(document, first - 1, stop))
+    signs = (record_signs(document, rows) for rows in record_lists(document, first - 1, stop))
     if any(found.has_authors or found.has_buttons for found in signs):
         return False
     return _heading(document, first) is None
 
 
 # Regions by structure
-
-
-class _Record(NamedTuple):
-    """Properties of one element of a list."""
-
-    #: short texts after the longest text, without digits and punctuation
-    buttons: frozenset[str]
-    #: first short text before the longest text that is not a date
-    author: str
-
-
-class _Signs(NamedTuple):
-    """Properties of a list of records."""
-
-    records: int
-    #: many records have different authors
-    has_authors: bool
-    #: most records have the same button
-    has_buttons: bool
 
 
 def _record_regions(
@@ -242,11 +204,11 @@ def _record_regions(
     stop = 0
     article_end = _end_of_article_prose(document)
     find_body = cache(partial(find_region, document))
-    for rows in _record_lists(document, article_end, len(document)):
+    for rows in record_lists(document, article_end, len(document)):
         first, last = rows[0], document.end[rows[-1]]
         if first < stop or any(first in region for region in known):
             continue
-        signs = _signs(document, rows)
+        signs = record_signs(document, rows)
         if not (signs.has_authors or signs.has_buttons):
             continue
         heading = _heading(document, first)
@@ -284,103 +246,6 @@ def _end_of_article_prose(document: Document) -> int:
     return bisect_left(range(len(document)), _MIN_ARTICLE, key=lambda row: prose(document, 0, row))
 
 
-def _record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
-    """Return lists of siblings with the same tag and a date each, in the rows *start* to *stop*."""
-    return [
-        rows
-        for rows in marked_lists(document, _dates(document, start, stop), _RECORD_TAGS)
-        if rows[0] > start
-    ]
-
-
-def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
-    """Yield the rows of short shown texts with a date or time and little other text around."""
-    text, parent, hidden = document.text, document.parent, document.hidden
-    shown = document.text_nodes()
-    rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= _MAX_LABEL]
-    is_date: Callable[[str], object] = _has_date
-    if not _AGO.search("\n".join([text[row] for row in rows])):  # the common case
-        rows = [
-            row for row in document.number_rows if not hidden[row] and len(text[row]) <= _MAX_LABEL
-        ]
-        is_date = _DATE.search
-    for row in rows:
-        if start <= row < stop and is_date(text[row]):
-            above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
-            if document.chars(above) <= 3 * _MAX_LABEL:
-                yield row
-
-
-def _has_date(text: str) -> bool:
-    return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
-
-
-def _signs(document: Document, rows: Sequence[int]) -> _Signs:
-    """Return the properties of the list *rows*; negative if too few of them are records."""
-    records: list[_Record] = []
-    needed = max(2, _MIN_RECORD_SHARE * len(rows))
-    for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
-        if record := _record(document, row):
-            records.append(record)
-        if len(records) + left < needed:
-            return _Signs(len(records), has_authors=False, has_buttons=False)
-    authors = {record.author for record in records if record.author}
-    counts = Counter(button for record in records for button in record.buttons)
-    return _Signs(
-        len(records),
-        has_authors=len(authors) >= max(2, len(rows) / 2),
-        has_buttons=any(count >= needed for count in counts.values()),
-    )
-
-
-def _record(document: Document, row: int) -> _Record | None:
-    """Return the properties of the subtree of *row*; None if it is not a comment."""
-    if document.link_density(row) > 0.5:
-        return None
-    texts = [
-        (place, document.text[place], weighted_length(document.text[place]))
-        for place in document.text_nodes(row)
-    ]
-    own = [
-        place
-        for place, text, size in texts
-        if size >= _MIN_COMMENT and not _is_link(document, place)
-    ]
-    if not own or _has_headline(document, row):
-        return None
-    if any(size <= _MAX_LABEL and _PRICE.search(text) for _, text, size in texts):
-        return None
-    longest = max(own, key=document.chars)
-    order = [place for place, _, _ in texts].index(longest)
-    if not any(size <= _MAX_LABEL and _has_date(text) for _, text, size in texts[: order + 4]):
-        return None
-    later_texts = [
-        document.text[place]
-        for place in range(longest, document.end[row])
-        if document.text[place] and document.hidden[place] in {0, WIDGET}
-    ]
-    before = [text for place, text, size in texts if place < longest and size <= _MAX_LABEL]
-    return _Record(
-        frozenset(
-            button
-            for text in later_texts[1:]
-            if len(text) <= _MAX_LABEL and (button := _NON_LETTERS.sub("", text))
-        ),
-        author=next((text for text in before if not _has_date(text)), ""),
-    )
-
-
-def _is_link(document: Document, row: int) -> bool:
-    return document.link_chars(row) > 0
-
-
-def _has_headline(document: Document, row: int) -> bool:
-    return any(
-        document.tag[place] in _HEADING_TAGS and document.chars(place) > _MAX_LABEL
-        for place in range(row, document.end[row])
-    )
-
-
 def _heading(document: Document, first: int) -> int | None:
     """Return the row of a heading of comments above the records, None if there is none."""
     seen = 0
@@ -388,7 +253,7 @@ def _heading(document: Document, first: int) -> int | None:
         if document.tag[row] != TEXT or document.hidden[row]:
             continue
         seen += 1
-        if document.chars(row) <= _MAX_LABEL and _HEADING.search(document.text[row]):
+        if document.chars(row) <= MAX_LABEL and _HEADING.search(document.text[row]):
             return row
         if seen == 6:
             break
@@ -420,6 +285,6 @@ def _highest(document: Document, row: int, stop: int) -> int:
     """Return the highest ancestor of *row* that ends before *stop* and has little more text."""
     chars = document.chars(row)
     parent = document.parent[row]
-    while document.end[parent] <= stop and document.chars(parent) <= chars + _MAX_LABEL:
+    while document.end[parent] <= stop and document.chars(parent) <= chars + MAX_LABEL:
         row, parent = parent, document.parent[parent]
     return row

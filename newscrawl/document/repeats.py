@@ -16,7 +16,7 @@ def prose(document: Document, start: int, stop: int) -> float:
     return chars[stop] - chars[start] - links[stop] + links[start]
 
 
-def marked_lists(
+def sibling_lists(
     document: Document, marks: Iterable[int], tags: Collection[str]
 ) -> list[list[int]]:
     """Return lists of two or more siblings with the same tag that contain a row of *marks*.

@@ -255,7 +255,7 @@ COREEX_CONFIDENCE: dict[str, float] = {
 
 def _find_by_coreex(
     page: PageContext,
-    options: ExtractOptions,  # noqa: ARG001  # signature of all methods
+    _: ExtractOptions,
     *,
     parameters: CoreExParameters = CoreExParameters.TODAY,
     variant: str = "",
@@ -278,7 +278,7 @@ ECON_LITERAL_CONFIDENCE = 0.77
 
 def _find_by_econ(
     page: PageContext,
-    options: ExtractOptions,  # noqa: ARG001  # signature of all methods
+    _: ExtractOptions,
     *,
     parameters: EconParameters = EconParameters.BEST,
     confidence: float = ECON_CONFIDENCE,
@@ -325,10 +325,7 @@ STATED_BODY_CONFIDENCE = 0.84
 """Mean F1 of the body in JSON-LD, on the pages of news212 and fundus that have one."""
 
 
-def _find_in_metadata(
-    page: PageContext,
-    options: ExtractOptions,  # noqa: ARG001  # signature of all methods
-) -> MethodResult:
+def _find_in_metadata(page: PageContext, _: ExtractOptions) -> MethodResult:
     """Read the structured data of the page alone."""
     metadata = page.metadata
     modified = stated_dates(metadata.modified)
