@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from newscrawl.document.repeats import marked_lists, prose
+from newscrawl.document.repeats import prose, sibling_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def _marks(document: Document) -> tuple[list[int], list[int]]:
 def _is_live(document: Document, times: Sequence[int], page: float) -> bool:
     if len(times) < LEAST_ENTRIES:
         return False
-    for rows in marked_lists(document, times, _ENTRY_TAGS):
+    for rows in sibling_lists(document, times, _ENTRY_TAGS):
         own = sum(prose(document, row, document.end[row]) for row in rows)
         if (
             len(rows) >= LEAST_ENTRIES
@@ -87,7 +87,7 @@ def _is_gallery(document: Document, counters: Sequence[int], page: float) -> boo
     if len({document.text[row] for row in counters}) < LEAST_SLIDES:
         return False
     return any(
-        _are_most(document, rows, page) for rows in marked_lists(document, counters, _SLIDE_TAGS)
+        _are_most(document, rows, page) for rows in sibling_lists(document, counters, _SLIDE_TAGS)
     )
 
 
