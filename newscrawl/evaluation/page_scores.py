@@ -115,7 +115,9 @@ def score_page(
         source,
         labelled.url,
         fetched_at=labelled.fetched_at,
-        stylesheets=corpus_sheets(labelled.path.parent.parent) if METHODS[method].needs_style else None,
+        stylesheets=corpus_sheets(labelled.path.parent.parent)
+        if METHODS[method].needs_style
+        else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )

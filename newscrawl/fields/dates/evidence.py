@@ -141,7 +141,9 @@ def _rows(
     found, numbered, bare = [], [], []
     for place, row in enumerate(rows, first):
         length = len(text[row])
-        if row in with_digit or (MAX_SHORT_TEXT < length <= LONGEST_NODE and _DIGIT.search(text[row])):
+        if row in with_digit or (
+            MAX_SHORT_TEXT < length <= LONGEST_NODE and _DIGIT.search(text[row])
+        ):
             found.append((place, place - title, row))
             numbered.append(found[-1])
         elif length <= _LONGEST_WORDS and abs(place - title) <= _NEAR:
