@@ -25,14 +25,14 @@ NAMES = ("Ann", "harbour_rat", "P. Garrow", "Tam")
 
 
 def commented_text(html: str) -> str:
-    """Return the text that is taken for comments."""
+    """Return the text that is classified as comments."""
     document = parse_document(html)
     shown = [row for rows in comment_rows(document) for row in rows if not document.hidden[row]]
     return " ".join(document.text[row] for row in shown if document.text[row])
 
 
 def records(form: str) -> str:
-    """Return four records; *form* has places for a name, a day and a text."""
+    """Return four records; *form* has placeholders for a name, a day and a text."""
     return "".join(
         form.format(
             name=name, day=f"{day} May 2026, 1{day}:05", text=f"I say that {name} is right."

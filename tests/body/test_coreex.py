@@ -98,7 +98,7 @@ class TestScore:
         assert ids(document, coreex(document, BASIC)) == ["one"]
         weighted = replace(WEIGHTED, weight_text=0.1)
         assert ids(document, coreex(document, weighted)) == [None]
-        assert coreex(document, weighted) == [0]  # nothing but the story is in the page
+        assert coreex(document, weighted) == [0]  # the page has only the article
 
     def test_weighted_scoring_prefers_the_node_with_more_text(self) -> None:
         """Figure 6: the list wins among two nodes without links."""
@@ -195,7 +195,7 @@ class TestTitle:
     """Section 6.1, Article Title."""
 
     def page(self, story: str, before: str = "") -> tuple[Document, list[int]]:
-        """Return a page and the children of its story."""
+        """Return a page and the children of its article."""
         document = parse_document(
             f"<body><h1>The Gazette</h1><main><header><h1>Terminal to be rebuilt</h1></header>"
             f"{before}<section>{story}</section></main></body>"
@@ -232,7 +232,7 @@ class TestTitle:
 
 
 def reference(document: Document, parameters: CoreExParameters) -> list[int]:
-    """CoreEx as section 2 words it, bottom up and node by node, of pages without forms."""
+    """CoreEx as in section 2: bottom up, node by node, for pages without forms."""
     counts: dict[int, tuple[int, int]] = {}
     sets: dict[int, tuple[list[int], int, int]] = {}
 

@@ -58,12 +58,12 @@ def test_reveals_panels_with_a_control():
 
 
 def as_entries(form: str) -> str:
-    """Return the story as entries; *form* has places for a number and a text."""
+    """Return the article as entries; *form* has placeholders for a number and a text."""
     return "".join(form.format(number=number, text=text) for number, text in enumerate(STORY, 1))
 
 
 def assert_story(page: str) -> None:
-    """The story is not taken for comments: neither hidden nor left out of the body."""
+    """Assert that the article is neither hidden nor missing from the body."""
     document = parse_document(page)
     rest = without_comments(document, comment_rows(document)).subtree_text(0)
     assert all(text in rest for text in STORY)
