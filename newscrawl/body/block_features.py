@@ -57,7 +57,7 @@ _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 _VOTE_BITS = {"nce": 1, "coreex": 2}  # the share before of ECON, bit 4, gains nothing
 
 
-class Context(NamedTuple):
+class _Candidates(NamedTuple):
     """Candidates of a page with values that several features use."""
 
     document: Document
@@ -120,15 +120,15 @@ def feature_table(  # noqa: PLR0917  # the compiled function takes positional ar
     *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of the
     blocks, *description* the descriptions in the metadata of the page.
     """
-    context = _context(document, owner, rows, heading)
+    candidates = _candidates(document, owner, rows, heading)
     columns = (
-        _size_columns(context)
-        | _markup_columns(context)
-        | _vote_columns(context, votes)
-        | _parent_columns(context)
-        | _pattern_columns(context)
-        | _place_columns(context)
-        | _neighbour_columns(context)
+        _size_columns(candidates)
+        | _markup_columns(candidates)
+        | _vote_columns(candidates, votes)
+        | _parent_columns(candidates)
+        | _pattern_columns(candidates)
+        | _place_columns(candidates)
+        | _neighbour_columns(candidates)
         | text_columns(texts, description)
     )
     width = len(FEATURES)
@@ -138,16 +138,16 @@ def feature_table(  # noqa: PLR0917  # the compiled function takes positional ar
     return table
 
 
-def _context(
+def _candidates(
     document: Document, owner: list[int], rows: list[list[int]], heading: int | None
-) -> Context:
+) -> _Candidates:
     before, links = document.chars_before, document.link_chars_before
     spans = [(mine[0], mine[-1] + 1) for mine in rows]
     chars = [before[end] - before[first] or 1.0 for first, end in spans]
     density = [
         (links[end] - links[first]) / size for (first, end), size in zip(spans, chars, strict=True)
     ]
-    return Context(
+    return _Candidates(
         document,
         heading,
         owner,
@@ -162,30 +162,30 @@ def _context(
     )
 
 
-def _size_columns(context: Context) -> Columns:
+def _size_columns(candidates: _Candidates) -> Columns:
     return {
-        "chars": [log2(1 + size) for size in context.chars],
-        "link_density": context.link_density,
+        "chars": [log2(1 + size) for size in candidates.chars],
+        "link_density": candidates.link_density,
     }
 
 
-def _markup_columns(context: Context) -> Columns:
-    document, tag = context.document, context.document.tag
+def _markup_columns(candidates: _Candidates) -> Columns:
+    document, tag = candidates.document, candidates.document.tag
     inside = cast_votes(document.end, [document.rows_of("article")])
     outside = 0.0 if has_semantic_markup(document) else -1.0
     return {
-        "tag": [_TAG_CODES.get(tag[row], 0.0) for row in context.owner],
-        "parent_tag": [_TAG_CODES.get(tag[row], 0.0) for row in context.parent],
-        "within_article": [float(inside[row]) or outside for row in context.owner],
-        **_emphasis_columns(context),
+        "tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.owner],
+        "parent_tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.parent],
+        "within_article": [float(inside[row]) or outside for row in candidates.owner],
+        **_emphasis_columns(candidates),
     }
 
 
-def _emphasis_columns(context: Context) -> Columns:
+def _emphasis_columns(candidates: _Candidates) -> Columns:
     """Return the shares of strong and emphasised text."""
-    document, parent, tag = context.document, context.document.parent, context.document.tag
+    document, parent, tag = candidates.document, candidates.document.parent, candidates.document.tag
     columns: Columns = {"strong": [], "emphasis": []}
-    for rows, owner, size in zip(context.rows, context.owner, context.chars, strict=True):
+    for rows, owner, size in zip(candidates.rows, candidates.owner, candidates.chars, strict=True):
         strong = emphasis = 0.0
         for row in rows:
             above, tags = parent[row], []
@@ -201,12 +201,12 @@ def _emphasis_columns(context: Context) -> Columns:
     return columns
 
 
-def _vote_columns(context: Context, votes: bytearray) -> Columns:
+def _vote_columns(candidates: _Candidates, votes: bytearray) -> Columns:
     """Return the number of votes, and how much of the text of NCE and CoreEx precedes a block."""
-    taken = [votes[rows[0]] for rows in context.rows]
+    taken = [votes[rows[0]] for rows in candidates.rows]
     columns = {"votes": [float(voters.bit_count()) for voters in taken]}
     for name, voter in _VOTE_BITS.items():
-        sizes = zip(context.chars, taken, strict=True)
+        sizes = zip(candidates.chars, taken, strict=True)
         columns[f"{name}_before"] = _shares_before(
             [size if voters & voter else 0.0 for size, voters in sizes]
         )
@@ -219,25 +219,25 @@ def _shares_before(sizes: Sequence[float]) -> list[float]:
     return [total / whole for total in sums]
 
 
-def _parent_columns(context: Context) -> Columns:
+def _parent_columns(candidates: _Candidates) -> Columns:
     """Return features of the parents: the parent of the article contains most long text."""
-    document, depth = context.document, context.document.depth
+    document, depth = candidates.document, candidates.document.depth
     parent = document.parent
-    grandparent = [max(parent[row], 0) for row in context.parent]
+    grandparent = [max(parent[row], 0) for row in candidates.parent]
     home = [
         _home(document, *candidate)
-        for candidate in zip(context.owner, context.parent, context.rows, strict=True)
+        for candidate in zip(candidates.owner, candidates.parent, candidates.rows, strict=True)
     ]
-    held = _sums(home, context.long)
+    held = _sums(home, candidates.long)
     best = max(held, key=held.__getitem__, default=0)
     whole = document.chars(0) or 1.0
-    chars = {row: document.chars(row) / whole for row in set(context.parent)}
+    chars = {row: document.chars(row) / whole for row in set(candidates.parent)}
     return {
-        "home_long": _shares_of_best(home, context.long),
-        "up_long": _shares_of_best(grandparent, context.long),
-        "depth": [float(depth[row] - depth[best]) for row in context.owner],
-        "up_share": list(map(chars.__getitem__, context.parent)),
-        "up_blocks": [float(min(n, 30)) for n in _counts(context.parent)],
+        "home_long": _shares_of_best(home, candidates.long),
+        "up_long": _shares_of_best(grandparent, candidates.long),
+        "depth": [float(depth[row] - depth[best]) for row in candidates.owner],
+        "up_share": list(map(chars.__getitem__, candidates.parent)),
+        "up_blocks": [float(min(n, 30)) for n in _counts(candidates.parent)],
     }
 
 
@@ -265,25 +265,27 @@ def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
     return [sums[key] / best for key in keys]
 
 
-def _pattern_columns(context: Context) -> Columns:
+def _pattern_columns(candidates: _Candidates) -> Columns:
     """Return statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
-    document, tag = context.document, context.document.tag
-    pairs = list(zip(context.owner, context.parent, strict=True))
+    document, tag = candidates.document, candidates.document.tag
+    pairs = list(zip(candidates.owner, candidates.parent, strict=True))
     name = document.attributes["class"].get
     own = [(tag[row], name(row), tag[above]) for row, above in pairs]
     above = [(tag[above], name(above), tag[row]) for row, above in pairs]
-    return _pattern_statistics("own", own, context) | _pattern_statistics("above", above, context)
+    return _pattern_statistics("own", own, candidates) | _pattern_statistics(
+        "above", above, candidates
+    )
 
 
-def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
-    whole = sum(context.long) or 1.0
+def _pattern_statistics(name: str, keys: Sequence[Hashable], candidates: _Candidates) -> Columns:
+    whole = sum(candidates.long) or 1.0
     groups: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
     statistics = {}
     for key, places in groups.items():
         size, long = (
-            sum(map(column.__getitem__, places)) for column in (context.chars, context.long)
+            sum(map(column.__getitem__, places)) for column in (candidates.chars, candidates.long)
         )
         count = float(len(places))
         statistics[key] = (count, log2(1 + size / count), long / whole)
@@ -292,17 +294,17 @@ def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -
     return dict(zip(names, map(list, columns), strict=True))
 
 
-def _place_columns(context: Context) -> Columns:
-    document, heading = context.document, context.heading
+def _place_columns(candidates: _Candidates) -> Columns:
+    document, heading = candidates.document, candidates.heading
     before, tag = document.chars_before, document.tag
     start = before[document.end[heading]] if heading is not None else 0.0
-    whole, total = before[-1] or 1.0, sum(context.chars) or 1.0
-    earlier = [0.0, *accumulate(context.chars)]
+    whole, total = before[-1] or 1.0, sum(candidates.chars) or 1.0
+    earlier = [0.0, *accumulate(candidates.chars)]
     return {
-        "after_heading": [(before[rows[0]] - start) / whole for rows in context.rows],
+        "after_heading": [(before[rows[0]] - start) / whole for rows in candidates.rows],
         "place": [size / total for size in earlier[:-1]],
         "left": [log2(1 + total - size) for size in earlier[:-1]],
-        "image": [_image_before(tag, rows[0]) for rows in context.rows],
+        "image": [_image_before(tag, rows[0]) for rows in candidates.rows],
     }
 
 
@@ -319,10 +321,10 @@ def _image_before(tag: Sequence[str], row: int) -> float:
     return 0.0
 
 
-def _neighbour_columns(context: Context) -> Columns:
-    tag, owner, count = context.document.tag, context.owner, len(context.rows)
-    sizes = [log2(1 + size) for size in context.chars]
-    long = [0.0, *accumulate(context.long)]
+def _neighbour_columns(candidates: _Candidates) -> Columns:
+    tag, owner, count = candidates.document.tag, candidates.owner, len(candidates.rows)
+    sizes = [log2(1 + size) for size in candidates.chars]
+    long = [0.0, *accumulate(candidates.long)]
     return {
         "before_chars": [-1.0, *sizes[:-1]],
         "after_chars": [*sizes[1:], -1.0],

@@ -17,6 +17,7 @@ from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import is_data_table
 from newscrawl.document.document import INVISIBLE, Document
 from newscrawl.document.repeats import prose
+from newscrawl.document.rows import HIDING_ATTRIBUTES
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ MIN_HIDDEN_RATIO = 1.5
 """Ratio of hidden text to text shown in one place from which it is the article."""
 _MIN_LONG_CHARS = 80
 _COPY_PREFIX = 40
-_HIDING_ATTRIBUTES = ("hidden", "aria-hidden", "style")
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
 )
@@ -185,9 +185,10 @@ class _Regions:
             return False
         if tag == "article" and row >= self._end:
             return True
-        share = self._max_share(row)
-        own = prose(document, row, document.end[row])
-        return share is not None and own / (self._prose or 1) <= share
+        max_share = self._max_share(row)
+        if max_share is None:
+            return False
+        return prose(document, row, document.end[row]) / (self._prose or 1) <= max_share
 
     def _max_share(self, row: int) -> float | None:
         """Return the share of the page's prose up to which *row* is a region; None: never."""
@@ -229,7 +230,7 @@ def reveal_hidden_article(document: Document) -> Document:
         return document
     for row in hiding:
         attributes = document.element(row).attrib
-        for name in _HIDING_ATTRIBUTES:
+        for name in HIDING_ATTRIBUTES:
             if name in attributes:
                 del attributes[name]
     return Document(document.root, document.encoding, document.flags)
