@@ -57,7 +57,7 @@ _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 _VOTE_BITS = {"nce": 1, "coreex": 2}  # the share before of ECON, bit 4, gains nothing
 
 
-class _Candidates(NamedTuple):
+class _CandidateColumns(NamedTuple):
     """Candidates of a page with values that several features use."""
 
     document: Document
@@ -140,14 +140,14 @@ def feature_table(  # noqa: PLR0917  # the compiled function takes positional ar
 
 def _candidates(
     document: Document, owner: list[int], rows: list[list[int]], heading: int | None
-) -> _Candidates:
+) -> _CandidateColumns:
     before, links = document.chars_before, document.link_chars_before
     spans = [(mine[0], mine[-1] + 1) for mine in rows]
     chars = [before[end] - before[first] or 1.0 for first, end in spans]
     density = [
         (links[end] - links[first]) / size for (first, end), size in zip(spans, chars, strict=True)
     ]
-    return _Candidates(
+    return _CandidateColumns(
         document,
         heading,
         owner,
@@ -162,14 +162,14 @@ def _candidates(
     )
 
 
-def _size_columns(candidates: _Candidates) -> Columns:
+def _size_columns(candidates: _CandidateColumns) -> Columns:
     return {
         "chars": [log2(1 + size) for size in candidates.chars],
         "link_density": candidates.link_density,
     }
 
 
-def _markup_columns(candidates: _Candidates) -> Columns:
+def _markup_columns(candidates: _CandidateColumns) -> Columns:
     document, tag = candidates.document, candidates.document.tag
     inside = cast_votes(document.end, [document.rows_of("article")])
     outside = 0.0 if has_semantic_markup(document) else -1.0
@@ -181,7 +181,7 @@ def _markup_columns(candidates: _Candidates) -> Columns:
     }
 
 
-def _emphasis_columns(candidates: _Candidates) -> Columns:
+def _emphasis_columns(candidates: _CandidateColumns) -> Columns:
     """Return the shares of strong and emphasised text."""
     document, parent, tag = candidates.document, candidates.document.parent, candidates.document.tag
     columns: Columns = {"strong": [], "emphasis": []}
@@ -201,7 +201,7 @@ def _emphasis_columns(candidates: _Candidates) -> Columns:
     return columns
 
 
-def _vote_columns(candidates: _Candidates, votes: bytearray) -> Columns:
+def _vote_columns(candidates: _CandidateColumns, votes: bytearray) -> Columns:
     """Return the number of votes, and how much of the text of NCE and CoreEx precedes a block."""
     taken = [votes[rows[0]] for rows in candidates.rows]
     columns = {"votes": [float(voters.bit_count()) for voters in taken]}
@@ -219,7 +219,7 @@ def _shares_before(sizes: Sequence[float]) -> list[float]:
     return [total / whole for total in sums]
 
 
-def _parent_columns(candidates: _Candidates) -> Columns:
+def _parent_columns(candidates: _CandidateColumns) -> Columns:
     """Return features of the parents: the parent of the article contains most long text."""
     document, depth = candidates.document, candidates.document.depth
     parent = document.parent
@@ -265,7 +265,7 @@ def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
     return [sums[key] / best for key in keys]
 
 
-def _pattern_columns(candidates: _Candidates) -> Columns:
+def _pattern_columns(candidates: _CandidateColumns) -> Columns:
     """Return statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
     document, tag = candidates.document, candidates.document.tag
     pairs = list(zip(candidates.owner, candidates.parent, strict=True))
@@ -277,7 +277,9 @@ def _pattern_columns(candidates: _Candidates) -> Columns:
     )
 
 
-def _pattern_statistics(name: str, keys: Sequence[Hashable], candidates: _Candidates) -> Columns:
+def _pattern_statistics(
+    name: str, keys: Sequence[Hashable], candidates: _CandidateColumns
+) -> Columns:
     whole = sum(candidates.long) or 1.0
     groups: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
@@ -294,7 +296,7 @@ def _pattern_statistics(name: str, keys: Sequence[Hashable], candidates: _Candid
     return dict(zip(names, map(list, columns), strict=True))
 
 
-def _place_columns(candidates: _Candidates) -> Columns:
+def _place_columns(candidates: _CandidateColumns) -> Columns:
     document, heading = candidates.document, candidates.heading
     before, tag = document.chars_before, document.tag
     start = before[document.end[heading]] if heading is not None else 0.0
@@ -321,7 +323,7 @@ def _image_before(tag: Sequence[str], row: int) -> float:
     return 0.0
 
 
-def _neighbour_columns(candidates: _Candidates) -> Columns:
+def _neighbour_columns(candidates: _CandidateColumns) -> Columns:
     tag, owner, count = candidates.document.tag, candidates.owner, len(candidates.rows)
     sizes = [log2(1 + size) for size in candidates.chars]
     long = [0.0, *accumulate(candidates.long)]
