@@ -8,13 +8,17 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-lowest lint docs bench faults peers families clean
+.PHONY: demo test coverage test-lowest lint docs diagram bench results faults peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(ARGS)
+
+# Branch coverage of all tests, worker processes and crawls included: half an hour.
+coverage: $(VENV)/installed
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
 
 # With the oldest dependencies that pyproject.toml allows.
 test-lowest:
@@ -30,6 +34,10 @@ lint: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# The diagram of the layers, from the imports.
+diagram: $(VENV)/installed
+	$(BIN)/python -m tools.draw_layers
+
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
 
@@ -42,11 +50,11 @@ faults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.faults $(ARGS)
 
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
+# One thread a fit: on a busy machine those of scikit-learn wait actively for each other.
 peers: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.peers $(ARGS)
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.peers --corpora $(CORPORA) $(ARGS)
 
 # The families of corpora next to trafilatura: `make families ARGS='--baseline before.json'`.
-# One thread a fit: on a busy machine those of scikit-learn wait actively for each other.
 families: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m scrapy evaluate --task families $(CORPORA) $(ARGS)
 

@@ -1,6 +1,6 @@
 """What a crawl leaves on disk, for each article: state, segments, raw pages, index of near-duplicates.
 
-A crawl of real pages, replayed, with everything on; one worker. docs/operations.md plans with it.
+A crawl of real pages, replayed, with everything on; one worker. docs/guide/scaling.md plans with it.
 
     python -m benchmarks.crawl_sizes [--corpora DIR]
 """

@@ -17,7 +17,7 @@ from scrapy import signals
 from newscrawl.settings import base
 from tests.helpers.crawls import Crawl, run_scrapy
 from tests.servers import LoopbackServer, Request, response
-from tests.servers.direct import direct_environment
+from tests.servers.direct_web import direct_environment
 from tests.servers.pages import PUBLISHED, article_page, dress, paragraphs, title
 
 if TYPE_CHECKING:

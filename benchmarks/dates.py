@@ -40,7 +40,7 @@ from newscrawl.corpora.folds import FOLDS, folds
 from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import Document, parse_document
 from newscrawl.evaluation.day_scores import calibration_error
-from newscrawl.fields.dates.decide import CONFIDENCE, Dating, decide
+from newscrawl.fields.dates.decide import CONFIDENCE, PublicationDate, decide
 from newscrawl.fields.dates.evidence import DateEvidence, gather
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.dates.vocabulary import fold
@@ -113,7 +113,7 @@ def _decide(
     metadata: Metadata,
     forest: Sequence[int],
     row: int | None,
-) -> tuple[Dating | None, Dating | None]:
+) -> tuple[PublicationDate | None, PublicationDate | None]:
     """Return publication and modification."""
     now = _fetched_at(page)
     evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=now)
@@ -121,7 +121,9 @@ def _decide(
     return decide(evidence, modified), decide(modified)
 
 
-def _day(page: LabelledPage, dating: Dating | None, modification: Dating | None) -> DayResult:
+def _day(
+    page: LabelledPage, dating: PublicationDate | None, modification: PublicationDate | None
+) -> DayResult:
     article = Article(
         url=page.url,
         date=dating.value if dating else None,

@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.helpers.fault_suite import MB, Row, Run, crawl_cases, judge, troubles_of_run
-from tests.servers.faultsites import CASES
+from tests.helpers.fault_suite import MB, CaseResult, Run, check_case, crawl_cases, crawl_problems
+from tests.servers.fault_cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.servers.faultcases import Case
+    from tests.servers.fault_web import Case
 
 #: seconds of CPU time of the event loop's thread without a pause
 STALL = 0.5
@@ -28,12 +28,12 @@ HEAD = (
 )
 
 
-def line(case: Case, row: Row, run: Run) -> str:
+def line(case: Case, row: CaseResult, run: Run) -> str:
     """Return the row of the table."""
     stats = run.crawl.stats
     cells = [
         row.name,
-        case.what.replace("|", "\\|"),
+        case.description.replace("|", "\\|"),
         run.crawl.returncode,
         ", ".join(row.outcomes),
         f"{stats['reactor/stall']:.2f}",
@@ -51,8 +51,8 @@ def run_case(name: str) -> tuple[str, list[str]]:
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         run = crawl_cases(Path(folder), {name: case})
-        row = judge(name, case, run)
-        problems = [*troubles_of_run(run), *row.problems]
+        row = check_case(name, case, run)
+        problems = [*crawl_problems(run), *row.problems]
         stall, place = (run.crawl.stats[f"reactor/stall{end}"] for end in ("", "_place"))
         if stall > STALL:
             problems.append(f"stall {stall:.2f} s in {place}")

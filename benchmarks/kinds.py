@@ -1,12 +1,11 @@
-"""Kinds of page: precision and recall, and the share of pages kept by threshold and family.
+"""Evaluation of page kinds: precision and recall, and pages kept by threshold and family.
 
-The first table has the pages of our own making (``tests.pages.kind_pages``, half ``tune`` and
-half ``report``), the sample sites, and the labelled pages of two corpora, which are articles but for
-those that ``kinds.json`` lists, classified with the models in the package. ``index`` and ``other``
-count as one kind, *no article*.
+The first table evaluates the models of the package on generated pages (``tests.pages.kind_pages``,
+halves ``tune`` and ``report``), on the sample sites and on the labelled pages of two corpora, which
+are articles unless ``kinds.json`` lists them. ``index`` and ``other`` count as one kind,
+*no article*.
 
-The other tables have all corpora, extracted and classified with models that have not seen the
-page's site. Those of :data:`HELD_OUT` are never fitted to.
+The other tables evaluate all corpora out of fold. Models are never fitted to :data:`HELD_OUT`.
 
     python -m benchmarks.kinds [--corpora DIR] [--wrong] [--workers N]
 """
@@ -45,86 +44,88 @@ FAMILIES = {"news212": "news212 + fundus", "fundus": "news212 + fundus"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """A page, what it is and what it is taken for."""
+class ClassifiedPage:
+    """Page with its labelled and its found kinds."""
 
     name: str
     group: str
-    #: its kind and, where it is a stub, ``paywalled``
+    #: kind, and ``paywalled`` for a stub
     labels: frozenset[str]
     found: frozenset[str]
 
-    @property
-    def right(self) -> bool:
-        """Whether the kind is right."""
-        return self.labels - {"paywalled"} == self.found - {"paywalled"}
 
-
-def told(
-    name: str, group: str, html: bytes, kind: str, *, stub: bool, at: datetime | None = None
-) -> Told:
-    """Return what is told of a page."""
-    article = extract(html, fetched_at=at)
-    # What structured data says of stubs is no part of this: most that call themselves so are whole.
+def classify_page(
+    name: str, group: str, html: bytes, kind: str, *, stub: bool, fetched_at: datetime | None = None
+) -> ClassifiedPage:
+    """Return the kinds of a page as labelled and as extracted."""
+    article = extract(html, fetched_at=fetched_at)
+    # A paywall in structured data alone is not counted as wrong: most such pages are complete.
     evidence = article.evidence.get("paywalled")
     shown = evidence is not None and evidence.source == "shown"
-    return Told(
+    return ClassifiedPage(
         name,
         group,
-        labels_of(kind, stub=stub),
-        labels_of(article.kind, stub=shown or (stub and article.paywalled is True)),
+        kind_labels(kind, stub=stub),
+        kind_labels(article.kind, stub=shown or (stub and article.paywalled is True)),
     )
 
 
-def labels_of(kind: str, *, stub: bool) -> frozenset[str]:
-    """Return the kinds of a page, ``index`` and ``other`` as one."""
+def kind_labels(kind: str, *, stub: bool) -> frozenset[str]:
+    """Return *kind*, with ``index`` and ``other`` merged, and ``paywalled`` for a stub."""
     kind = NO_ARTICLE if kind in {"index", "other"} else kind
     return frozenset({kind, "paywalled"} if stub else {kind})
 
 
-def made_pages() -> Iterator[Told]:
-    """Yield the pages of our own making."""
+def generated_pages() -> Iterator[ClassifiedPage]:
+    """Yield the generated pages and those of the sample sites."""
     for page in kind_pages():
-        yield told(page.page, f"made, {page.half}", page.html, page.kind, stub=page.paywalled)
+        group = f"made, {page.half}"
+        yield classify_page(page.page, group, page.html, page.kind, stub=page.paywalled)
     for expected in expected_pages():
         html = expected.file.read_bytes()
-        yield told(expected.path, "sample sites", html, expected.kind, stub=False)
+        yield classify_page(expected.path, "sample sites", html, expected.kind, stub=False)
 
 
-def corpus_pages(folder: Path) -> Iterator[Told]:
-    """Yield the labelled pages of the corpora."""
+def corpus_pages(folder: Path) -> Iterator[ClassifiedPage]:
+    """Yield the labelled pages of :data:`NAMES`."""
     for name in NAMES:
         kinds, stubs = LABELS["kinds"].get(name, {}), LABELS["stubs"].get(name, [])
         for page in load_corpus(folder / name).pages:
-            kind, stub = kinds.get(page.id, "article"), page.id in stubs
-            yield told(page.id, name, page.html(), kind, stub=stub, at=page.fetched_at)
+            yield classify_page(
+                page.id,
+                name,
+                page.html(),
+                kinds.get(page.id, "article"),
+                stub=page.id in stubs,
+                fetched_at=page.fetched_at,
+            )
 
 
 def family_tables(folder: Path, workers: int) -> Iterator[Table]:
-    """Yield the share of pages kept, by threshold, and how far probabilities are right."""
+    """Yield the share of pages kept by threshold, and the calibration of probabilities."""
     corpora = [load_corpus(folder / name) for name in TRAINED]
-    examples = read_examples([page for one in corpora for page in one.pages], workers=workers)
-    typed = [page for one in corpora for page in one.typed]
+    examples = read_examples([page for corpus in corpora for page in corpus.pages], workers=workers)
+    typed = [page for corpus in corpora for page in corpus.typed]
     pages = read_out_of_fold(examples.pages, examples.examples, typed, workers=workers)
-    held = [page for name in HELD_OUT for page in load_corpus(folder / name).pages]
+    held_out = [page for name in HELD_OUT for page in load_corpus(folder / name).pages]
     pages += [
-        one._replace(examples=[it for it in one.examples if it.group == "article"])
-        for one in read_kind_pages(held, workers=workers)
+        page._replace(examples=[row for row in page.examples if row.group == "article"])
+        for page in read_kind_pages(held_out, workers=workers)
     ]
     yield from kind_tables(
         pages, families=FAMILIES, fitted=lambda page: page.corpus not in HELD_OUT
     )
 
 
-def score_table(pages: Sequence[Told]) -> Table:
+def score_table(pages: Sequence[ClassifiedPage]) -> Table:
     """Return precision and recall of each kind, by group."""
     rows = []
     for group in dict.fromkeys(page.group for page in pages):
-        own = [page for page in pages if page.group == group]
+        members = [page for page in pages if page.group == group]
         for kind in KINDS:
-            gold = sum(kind in page.labels for page in own)
-            found = sum(kind in page.found for page in own)
-            both = sum(kind in page.labels & page.found for page in own)
+            gold = sum(kind in page.labels for page in members)
+            found = sum(kind in page.found for page in members)
+            both = sum(kind in page.labels & page.found for page in members)
             if gold or found:
                 rows.append(
                     [group, kind, str(gold), str(found), ratio(both, found), ratio(both, gold)]
@@ -133,7 +134,7 @@ def score_table(pages: Sequence[Told]) -> Table:
 
 
 def ratio(part: int, whole: int) -> str:
-    """Return a share, or nothing where there is no whole."""
+    """Return ``part / whole`` as text, empty if *whole* is 0."""
     return f"{part / whole:.3f}" if whole else ""
 
 
@@ -141,10 +142,10 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--corpora", type=Path, default=CORPORA)
-    parser.add_argument("--wrong", action="store_true", help="name the pages that are wrong")
+    parser.add_argument("--wrong", action="store_true", help="print the misclassified pages")
     parser.add_argument("--workers", type=int, default=1, metavar="N")
     options = parser.parse_args()
-    pages = list(made_pages())
+    pages = list(generated_pages())
     if options.corpora.is_dir():
         pages += corpus_pages(options.corpora)
     print_tables([score_table(pages)], sys.stdout)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tests.servers.tree import TreeSite
+from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

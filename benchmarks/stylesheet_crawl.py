@@ -19,7 +19,7 @@ from scrapy import signals
 
 from newscrawl.settings import base
 from tests.helpers.crawls import Crawl, crawl_pages
-from tests.servers.styled import HANG, Answer, StyledWeb, link, page
+from tests.servers.styled_web import HANG, Answer, StyledWeb, link, page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -94,8 +94,8 @@ def crawl(options: argparse.Namespace, answers: dict[str, Answer], *, enabled: b
             NEWSCRAWL_CSS_ENABLED=enabled,
             NEWSCRAWL_CSS_TIMEOUT=options.timeout,
         )
-        times = {url: n for url, n in web.times().items() if url.endswith(".css")}
-    if done.troubles() or len(done.items) != options.pages // options.hosts * options.hosts:
+        times = {url: n for url, n in web.request_counts().items() if url.endswith(".css")}
+    if done.errors() or len(done.items) != options.pages // options.hosts * options.hosts:
         raise SystemExit(done.output)
     if any(n != 1 for n in times.values()) or len(times) != enabled * (1 + 2 * options.hosts):
         raise SystemExit(f"not each sheet exactly once: {times}")

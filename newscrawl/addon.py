@@ -57,7 +57,7 @@ class Addon:
 
     ``ADDONS = {"newscrawl.Addon": 500}``. Near-duplicates too, where the project sets
     ``NEWSCRAWL_NEARDUP_ENABLED`` to True: they keep a file; with ``NEWSCRAWL_FRONTIER_ENABLED`` a
-    scheduler that loses nothing. Parquet needs pyarrow. What the project's settings say goes before; ``docs/safety.md`` has what each part does and its switch.
+    scheduler that loses nothing. Parquet needs pyarrow. What the project's settings say goes before; ``docs/guide/safety.md`` has what each part does and its switch.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:

@@ -1,7 +1,7 @@
 """The library's defaults: every ``NEWSCRAWL_*`` setting, with the reason for its value.
 
 Components read settings through :func:`setting`, so that they work in a project that has
-never heard of them. ``docs/settings.rst`` is the reference.
+never heard of them. ``docs/reference/settings.md`` is the reference.
 """
 
 from __future__ import annotations

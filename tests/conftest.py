@@ -1,4 +1,4 @@
-"""Fixtures that several test modules share."""
+"""Fixtures and helpers shared by test modules."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Threads of scikit-learn that wait for each other on a busy machine make a fit ten times slower.
+# On a busy machine, contention between threads makes scikit-learn fits ten times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
 
-# On a busy machine an example takes as long as it takes; pytest-timeout ends real hangs.
+# No deadline per example, for busy machines; pytest-timeout ends real hangs.
 settings.register_profile("newscrawl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("newscrawl")
 
 
 def skip_missing(reason: str) -> NoReturn:
-    """Skip a test that needs what is not on this machine; fail in CI, which installs it."""
+    """Skip a test whose requirement is missing; fail in CI, which installs all requirements."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
 
 
 def run_python(code: str, **environment: str) -> str:
-    """Return what *code* prints in an interpreter of its own."""
+    """Return the output of *code* in a new interpreter."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},
@@ -45,8 +45,8 @@ def run_python(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def pages_of(corpus: Path) -> Iterator[bytes]:
-    """Yield the bytes of every page of a corpus, which has some."""
+def corpus_pages(corpus: Path) -> Iterator[bytes]:
+    """Yield the bytes of every page of a corpus; fail if it is empty."""
     paths = sorted((corpus / "pages").glob("*.html.gz"))
     assert paths
     for path in paths:
@@ -61,7 +61,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def corpus_dir() -> Path:
-    """Return the folder of the labelled corpora; skip where it is missing."""
+    """Return the folder of the labelled corpora; skip the test if it is missing."""
     if not CORPORA.is_dir():
         pytest.skip("the labelled corpora (../shared/corpora) are not on this machine")
     return CORPORA

@@ -1,4 +1,4 @@
-"""What is built and installed: wheel, source distribution and the egg that scrapyd takes."""
+"""Contents and installation of the wheel, the source distribution and the egg for scrapyd."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 _UNREACHABLE = re.compile(r"ConnectionError|NewConnectionError|ConnectTimeout|NameResolution")
-#: names that must never appear beside the package in site-packages
-_DOORS = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
+#: folders of the checkout that must not be installed in site-packages
+_TOP_LEVEL_NAMES = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
 
 
 def run(*command: object, cwd: Path, **environment: str) -> str:
-    """Return what *command* prints."""
+    """Return the output of *command*, which must succeed."""
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -44,34 +44,34 @@ def run(*command: object, cwd: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the checkout, so that builds leave nothing in ours and take nothing old."""
-    built = ("build", "dist", "*.egg-info", "_build", "__pycache__", ".*_cache", "*.so", "*.pyd")
-    ignored = shutil.ignore_patterns(".git", ".venv", ".hypothesis", ".scrapy", *built)
+    """Return a copy of the checkout without build products."""
+    products = ("build", "dist", "*.egg-info", "_build", "__pycache__", ".*_cache", "*.so", "*.pyd")
+    ignored = shutil.ignore_patterns(".git", ".venv", ".hypothesis", ".scrapy", *products)
     copy = tmp_path_factory.mktemp("checkout") / "newscrawl"
     return shutil.copytree(repository, copy, symlinks=True, ignore=ignored)
 
 
 @pytest.fixture(scope="module")
 def distributions(checkout: Path) -> Path:
-    """Return the folder with the source distribution and the wheel built from it."""
+    """Build the source distribution, and the wheel from it; return their folder."""
     try:
         run(sys.executable, "-m", "build", "--outdir", checkout / "dist", cwd=checkout)
     except AssertionError as error:
         if "CI" not in os.environ and _UNREACHABLE.search(str(error)):
-            pytest.skip("building needs setuptools from the package index, which is out of reach")
+            pytest.skip("building needs setuptools from the package index, which is not reachable")
         raise
     return checkout / "dist"
 
 
 @pytest.fixture(scope="module")
 def wheel(distributions: Path) -> Path:
-    """Return the one wheel."""
+    """Return the wheel."""
     (path,) = distributions.glob("*.whl")
     return path
 
 
 def package_files(checkout: Path) -> set[str]:
-    """Return the files of the package, relative to the checkout."""
+    """Return the paths of the package's files, relative to the checkout."""
     return {
         str(path.relative_to(checkout))
         for path in (checkout / "newscrawl").rglob("*")
@@ -79,10 +79,10 @@ def package_files(checkout: Path) -> set[str]:
     }
 
 
-def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
-    """Every module, the marker of typing, the samples' pages and the licence; nothing else.
+def test_wheel_has_the_whole_package(checkout: Path, wheel: Path):
+    """The wheel has all files of the package and the licence, and nothing else.
 
-    The compiled modules in place of their sources, where there is a compiler.
+    Cython sources are replaced by compiled modules if there is a compiler.
     """
     names = {
         name
@@ -98,8 +98,8 @@ def test_wheel_holds_the_whole_package(checkout: Path, wheel: Path):
     assert f"{info}/licenses/LICENSE" in names
 
 
-def test_sdist_holds_what_a_packager_needs(checkout: Path, distributions: Path):
-    """Tests, documentation, the project's Scrapy file and the package itself."""
+def test_sdist_has_what_packagers_need(checkout: Path, distributions: Path):
+    """It has the tests, the documentation, scrapy.cfg and the package."""
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
@@ -111,7 +111,7 @@ def test_sdist_holds_what_a_packager_needs(checkout: Path, distributions: Path):
 
 
 def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
-    """An environment gets one package, and the names that Scrapy looks for."""
+    """Only one package is installed, with the entry points of Scrapy."""
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", cwd=tmp_path)
     python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     pip = (sys.executable, "-m", "pip", "--python", python)
@@ -125,52 +125,52 @@ def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
     )
     installed, groups = json.loads(run(python, "-c", code, cwd=tmp_path))
     assert {re.sub(r"-[\d.]+\.dist-info$", "", name) for name in installed} == {"newscrawl"}
-    assert not _DOORS & set(installed)
+    assert not _TOP_LEVEL_NAMES & set(installed)
     assert groups["scrapy"] == {"settings": "newscrawl.settings.base"}
     assert {"extract", "evaluate"} <= set(groups["scrapy.commands"])
     commands = {target.partition(":")[0] for target in groups["scrapy.commands"].values()}
     assert {f"{name.replace('.', '/')}.py" for name in commands} <= package_files(checkout)
 
 
-@pytest.mark.parametrize("compiler", ["", "/bin/false"], ids=["as it is", "broken"])
+@pytest.mark.parametrize("compiler", ["", "/bin/false"], ids=["default", "broken"])
 def test_build_with_and_without_compiler(checkout: Path, tmp_path: Path, compiler: str):
-    """The compiled module is there where a compiler is; without it all is well, too."""
+    """Modules are compiled if there is a compiler; the build succeeds without one."""
     if find_spec("Cython") is None or os.name == "nt":
-        pytest.skip("Cython is not in this environment, or the compiler is not named by CC")
+        pytest.skip("needs Cython, and a compiler that is chosen by CC")
     shutil.copytree(checkout, tmp_path / "source", symlinks=True)
     run(
-        *(sys.executable, "setup.py", "build", "--build-base", "made"),
+        *(sys.executable, "setup.py", "build", "--build-base", "output"),
         cwd=tmp_path / "source",
         **({"CC": compiler} if compiler else {}),
     )
-    (built,) = (tmp_path / "source/made").glob("lib*")
+    (built,) = (tmp_path / "source/output").glob("lib*")
     code = (
         "import newscrawl.document.document as d; from newscrawl.css.sheets import scanner as s; "
         "print(d.__file__, d.COMPILED, s.COMPILED)"
     )
     libraries = f"{built}{os.pathsep}{sysconfig.get_path('purelib')}"
-    alone = (sys.executable, "-S", "-c", code)  # without what finds an editable installation
-    path, *compiled = run(*alone, cwd=tmp_path, PYTHONPATH=libraries).split()
+    command = (sys.executable, "-S", "-c", code)  # -S ignores an editable installation
+    path, *compiled = run(*command, cwd=tmp_path, PYTHONPATH=libraries).split()
     assert path.startswith(str(built))
     has_compiler = not compiler and shutil.which(sysconfig.get_config_var("CC").split()[0])
     assert compiled == [str(bool(has_compiler))] * 2
 
 
 def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):
-    """The egg that ``scrapyd-deploy`` uploads is built by setup.py, and Scrapy runs from it."""
+    """setup.py builds the egg that ``scrapyd-deploy`` uploads, and Scrapy runs from it."""
     if find_spec("setuptools") is None:
-        pytest.skip("setuptools is not in this environment")
+        pytest.skip("needs setuptools")
     run(sys.executable, "setup.py", "bdist_egg", "--dist-dir", tmp_path, cwd=checkout)
     (egg,) = tmp_path.glob("*.egg")
     entries = ConfigParser()
     entries.read_string(zipfile.ZipFile(egg).read("EGG-INFO/entry_points.txt").decode())
     settings = entries["scrapy"]["settings"]
-    found = run(
+    spiders = run(
         *(sys.executable, "-m", "scrapy", "list"),
         cwd=tmp_path,
         PYTHONPATH=str(egg),
         SCRAPY_SETTINGS_MODULE=settings,
     )
-    assert found.split() == ["sitelist"]
-    where = "import newscrawl; print(newscrawl.__file__)"
-    assert str(egg) in run(sys.executable, "-c", where, cwd=tmp_path, PYTHONPATH=str(egg))
+    assert spiders.split() == ["sitelist"]
+    code = "import newscrawl; print(newscrawl.__file__)"
+    assert str(egg) in run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(egg))

@@ -1,7 +1,7 @@
-"""Make newscrawl/fields/dates/datenames.json of CLDR: ``python tools/datenames.py``.
+"""Generate newscrawl/fields/dates/datenames.json from CLDR: ``python tools/datenames.py``.
 
-CLDR's data are Copyright Unicode, Inc., under the Unicode License v3 (compatible with MIT); babel
-and dateparser, which carry them, are under the BSD licence. Both are needed here only.
+CLDR data are Copyright Unicode, Inc., under the Unicode License v3 (compatible with MIT); babel and
+dateparser, which include them, are under the BSD licence. Only this script needs both.
 """
 
 from __future__ import annotations
@@ -31,44 +31,19 @@ NOTICE = (
     "Copyright (c) 1991-2025 Unicode, Inc. Distributed under the Unicode License v3, "
     "https://www.unicode.org/license.txt"
 )
-MOST_COMMON = 70  # of dateparser's languages, in its order
+MAX_DATEPARSER_LANGUAGES = 70  # in dateparser's order, by frequency
 MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-ALSO = [
-    "eu",
-    "gl",
-    "is",
-    "mk",
-    "mn",
-    "ka",
-    "nn",
-    "cy",
-    "ga",
-    "lb",
-    "sq",
-    "hy",
-    "az",
-    "kk",
-    "ky",
-    "be",
-    "af",
-    "bs",
-]
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+]  # fmt: skip
+# Languages of publishers that are not among dateparser's most frequent.
+MORE_LANGUAGES = [
+    "eu", "gl", "is", "mk", "mn", "ka", "nn", "cy", "ga", "lb", "sq", "hy", "az", "kk", "ky", "be",
+    "af", "bs",
+]  # fmt: skip
 UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
-# Shorter names are other languages' words: "sun", "est".
-LEAST_SHARED = 4
+# Shorter names are words in other languages: "sun", "est".
+MIN_SHARED_LENGTH = 4
 _LITERAL = re.compile(r"'([^']+)'")
 _GLUED = re.compile(r"(?:M{3,4}|L{3,4})'(\w+)'")
 _GLUED_BEFORE = re.compile(r"([^\x00-\x7f]+)M{3,4}")
@@ -78,50 +53,51 @@ _NUMBER = re.compile(r"\(.*?\)")
 
 
 def phrase(text: str) -> str:
-    """Return the folded words of *text*, which may spell accents apart."""
+    """Return the folded words of *text*, which may have decomposed accents."""
     return datenames.phrase(normalize("NFC", text))
 
 
 class Names:
-    """What is gathered of one language: value -> phrases."""
+    """Names and phrases of one language."""
 
     def __init__(self) -> None:
+        #: table -> value -> phrases
         self.tables: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         self.month_words: set[str] = set()
         self.fillers: set[str] = set()
         self.ones: set[str] = set()
 
     def add(self, table: str, value: object, text: str) -> None:
-        """Add a phrase; Devanagari letters with a dot below are written in two ways."""
+        """Add a phrase, and its form without the dot below Devanagari letters."""
         for name in {phrase(text), phrase(text.replace("\u093c", ""))}:
             if name and not name.isdigit():
                 self.tables[table][str(value)].add(name)
 
     def add_month(self, month: int, text: str) -> None:
-        """Add a month's name, or the word before its number."""
+        """Add the name of a month, or the word before its number."""
         if numbered := _NUMBERED.fullmatch(text):
             self.month_words.add(phrase(numbered[1]))
         elif re.search(r"\d", text) is None and len(phrase(text)) > 1:
             self.add("months", month, text)
 
     def add_period(self, half: str, text: str) -> None:
-        """Add a word for am or pm, but no single Latin letter."""
+        """Add a word for a.m. or p.m., unless it is a single Latin letter."""
         if half in {"am", "pm"} and (len(phrase(text)) > 1 or not text.isascii()):
             self.add("day_periods", half, text)
 
     def add_ago(self, unit: str, text: str) -> None:
-        """Add a phrase that says more than a number and a unit: "5 min" is a duration."""
-        found = phrase(text.replace("#", " # ")).split()
-        words = [word for word in found if word.isalnum() or len(word) > 1 or word == "#"]
+        """Add a phrase of more than a number and a unit, as "5 min" is a duration."""
+        parts = phrase(text.replace("#", " # ")).split()
+        words = [word for word in parts if word.isalnum() or len(word) > 1 or word == "#"]
         if "#" in words and (len(words) > 2 or _SPACELESS.search(text)):
             self.tables["ago"][unit].add(" ".join(words))
 
     def drop_conflicts(self) -> None:
-        """Leave out what stands for two values of one table."""
+        """Remove names with two values in one table."""
         for values in self.tables.values():
-            counts = Counter(name for found in values.values() for name in found)
-            for found in values.values():
-                found -= {name for name in found if counts[name] > 1}
+            counts = Counter(name for names in values.values() for name in names)
+            for names in values.values():
+                names -= {name for name in names if counts[name] > 1}
 
     def plain(self) -> dict[str, Any]:
         """Return the tables as JSON values, in a fixed order."""
@@ -136,7 +112,7 @@ class Names:
 
 
 def read_locale(names: Names, locale: Locale) -> None:
-    """Add what babel has of *locale*."""
+    """Add the names and phrases of *locale* in babel."""
     patterns = [str(pattern.pattern) for pattern in locale.date_formats.values()]
     patterns += [
         str(pattern.pattern)
@@ -150,14 +126,14 @@ def read_locale(names: Names, locale: Locale) -> None:
     periods = [width for context in locale.day_periods.values() for width in context.values()]
     for half, text in (item for width in periods for item in width.items()):
         names.add_period(half, text)
-    fields = locale._data["date_fields"]  # noqa: SLF001  # babel formats them and shows no table
+    fields = locale._data["date_fields"]  # noqa: SLF001  # no public API
     for unit, width in product(UNITS, ("", "-short", "-narrow")):
         for text in dict(fields.get(unit + width, {})).get("past", {}).values():
             names.add_ago(unit, text.replace("{0}", "#"))
 
 
 def read_months(names: Names, locale: Locale, patterns: list[str]) -> None:
-    """Add the months' names, bare and with what the patterns glue to them."""
+    """Add the names of months, with and without the affixes in date patterns."""
     suffixes = {suffix for pattern in patterns for suffix in _GLUED.findall(pattern)}
     prefixes = {prefix for pattern in patterns for prefix in _GLUED_BEFORE.findall(pattern)}
     for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
@@ -168,10 +144,10 @@ def read_months(names: Names, locale: Locale, patterns: list[str]) -> None:
 
 
 def read_dateparser(names: Names, info: dict[str, Any]) -> None:
-    """Add what dateparser has of a language or of its form in one region."""
+    """Add the names and phrases of a language, or its regional variant, in dateparser."""
     for number, month in enumerate(MONTHS, start=1):
         for name in info.get(month, ()):
-            if len(name) > 2 or not name.isascii():  # Roman numerals
+            if len(name) > 2 or not name.isascii():  # excludes Roman numerals
                 names.add_month(number, name)
     names.fillers.update(word for text in info.get("pertain", ()) for word in phrase(text).split())
     for half in ("am", "pm"):
@@ -189,7 +165,7 @@ def read_dateparser(names: Names, info: dict[str, Any]) -> None:
 
 
 def read_relative(names: Names, table: dict[str, list[str]]) -> None:
-    """Add dateparser's expressions for what is past, but for those that are real patterns."""
+    """Add dateparser's expressions for past times, except regular expressions."""
     for key, texts in table.items():
         match = re.fullmatch(r"\\1 (\w+) ago", key)
         if match and match[1] in UNITS:
@@ -199,9 +175,9 @@ def read_relative(names: Names, table: dict[str, list[str]]) -> None:
 
 
 def combine_ago(names: Names, info: dict[str, Any]) -> None:
-    """Add the words for "ago" with those for the units, on the side where CLDR has them."""
+    """Add combinations of the words for "ago" and for units, in the word order of CLDR."""
     after = any(text.startswith("#") for text in names.tables["ago"]["hour"])
-    words = [word for word in info.get("ago", ()) if word != "before"]  # tells of another event
+    words = [word for word in info.get("ago", ()) if word != "before"]  # relative to an event
     for unit, word in product(UNITS, words):
         for name in info.get(unit, ()):
             for space in (" ", "") if _SPACELESS.search(name) else (" ",):
@@ -209,7 +185,7 @@ def combine_ago(names: Names, info: dict[str, Any]) -> None:
 
 
 def jalali_months() -> dict[int, list[str]]:
-    """Return dateparser's names of the Persian months; its module wants a calendar library."""
+    """Return dateparser's names of Persian months, without importing its module's dependencies."""
     source = Path(dateparser.__file__).parent / "calendars" / "jalali_parser.py"
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.target) == "_months":
@@ -219,20 +195,20 @@ def jalali_months() -> dict[int, list[str]]:
 
 
 def order_of(locale: Locale) -> str:
-    """Return the order of the numbers in a short date: "DMY"."""
+    """Return the order of the numbers in a short date, such as "DMY"."""
     pattern = str(locale.date_formats["short"].pattern)
     return "".join(dict.fromkeys(letter.upper() for letter in pattern if letter in "dMy"))
 
 
 def locales_of(language: str) -> list[Locale]:
-    """Return the locales of a language, its plain one first, without other alphabets of English."""
+    """Return the locales of a language, without English in other alphabets; the base locale first."""
     found = [Locale.parse(name) for name in locale_identifiers() if name.split("_")[0] == language]
     usual = [locale for locale in found if locale.script not in {"Shaw", "Dsrt"}]
     return sorted(usual, key=lambda locale: (bool(locale.script), str(locale)))
 
 
 def gather(language: str) -> Names:
-    """Return what there is of *language*, its regions' forms included."""
+    """Return the names and phrases of *language*, including its regional variants."""
     names = Names()
     for locale in locales_of(language):
         read_locale(names, locale)
@@ -246,13 +222,13 @@ def gather(language: str) -> Names:
 
 
 def shared(languages: dict[str, Names]) -> Names:
-    """Return the months and phrases that have one meaning in all languages that know them."""
-    together = Names()
+    """Return the months and phrases with the same meaning in all languages that have them."""
+    result = Names()
     for table in ("months", "ago"):
         meanings: dict[str, set[str]] = defaultdict(set)
         for names in languages.values():
-            for value, found in names.tables[table].items():
-                for name in found:
+            for value, phrases in names.tables[table].items():
+                for name in phrases:
                     meanings[name].add(value)
         others = {
             word
@@ -260,37 +236,39 @@ def shared(languages: dict[str, Names]) -> Names:
             for word in (*names.fillers, *(n for v in names.tables["days"].values() for n in v))
         }
         for name, values in meanings.items():
-            long_enough = len(name) >= LEAST_SHARED or not name.isascii()
+            long_enough = len(name) >= MIN_SHARED_LENGTH or not name.isascii()
             if len(values) == 1 and long_enough and name not in others:
-                together.tables[table][next(iter(values))].add(name)
-    return together
+                result.tables[table][next(iter(values))].add(name)
+    return result
 
 
 def number_orders(codes: list[str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """Return the order by language and region, regions only where a language's differ; by region."""
+    """Return language -> region -> order, and region -> order.
+
+    A language lists its regions only if they differ.
+    """
     orders: dict[str, dict[str, str]] = {}
-    regions: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for code in codes:
-        places: dict[str, str] = {}
+        own: dict[str, str] = {}
         for locale in locales_of(code):
             if locale.territory and len(locale.territory) == 2:
-                places.setdefault(locale.territory, order_of(locale))
-                regions[locale.territory][order_of(locale)] += 1
+                own.setdefault(locale.territory, order_of(locale))
+                counts[locale.territory][order_of(locale)] += 1
         base = order_of(Locale.parse(code))
-        orders[code] = {"": base} | (places if set(places.values()) - {base} else {})
-    by_region = {place: found.most_common(1)[0][0] for place, found in sorted(regions.items())}
+        orders[code] = {"": base} | (own if set(own.values()) - {base} else {})
+    by_region = {region: count.most_common(1)[0][0] for region, count in sorted(counts.items())}
     return orders, by_region
 
 
 def main() -> None:
     """Write the table."""
-    order = [name for name in language_order if "-" not in name][:MOST_COMMON]
+    order = [name for name in language_order if "-" not in name][:MAX_DATEPARSER_LANGUAGES]
     codes = [name for name in order if locales_of(name)]
-    # Not among the first by dateparser's count, and written by publishers that crawlers meet.
-    codes += [name for name in ALSO if name not in codes]
+    codes += [name for name in MORE_LANGUAGES if name not in codes]
     languages = {code: gather(code) for code in codes}
-    for month, found in jalali_months().items():
-        for name in found:
+    for month, names in jalali_months().items():
+        for name in names:
             languages["fa"].add("jalali", month, name)
     orders, regions = number_orders(codes)
     aliases = {
@@ -305,13 +283,13 @@ def main() -> None:
         "orders": orders,
         "regions": regions,
         "languages": {SHARED: shared(languages).plain()}
-        | {code: names.plain() for code, names in sorted(languages.items())},
+        | {code: own.plain() for code, own in sorted(languages.items())},
     }
     OUT.write_text(to_json(table) + "\n", encoding="utf-8")
 
 
 def to_json(table: dict[str, Any]) -> str:
-    """Return *table* with a line for each entry of its tables: changes show in a diff."""
+    """Serialize *table* with one line per language, so that diffs are readable."""
 
     def lines(entries: dict[str, Any]) -> str:
         pairs = (f"{json.dumps(key)}:{compact(value)}" for key, value in entries.items())

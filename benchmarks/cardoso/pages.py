@@ -33,7 +33,7 @@ the mean of the pages' F1. Each page is scored by models that were fitted to oth
 *extra-site*, no site, publisher or registered domain is in two folds; *intra-site*, the pages of a
 site are spread over the folds. A page counts whose label is in its text nodes, against the text of
 those nodes. Table 3 is in {{doc}}`styles`, the choices where the paper is silent in
-{{doc}}`../models`.
+{{doc}}`../internals/models`.
 
 """
 STYLES = """\

@@ -58,7 +58,7 @@ def find_in_folds(
     """
     place = folds(examples.pages, kind)
     models = [
-        one._replace(free_date=None)
+        one._replace(independent_date=None)
         for one in fold_models(examples.pages, examples.examples, place)
     ]
     return out_of_fold(examples.examples if shown is None else shown, place, models)

@@ -106,7 +106,7 @@ def strangers_scores(
     """Return what models fitted to *others* score on *held*, by (label, approach) of Table 7."""
     sites = {name for one in held for name in site_names(one.page)}
     fitted = [one.relevant for one in others if sites.isdisjoint(site_names(one.page))]
-    models = fit_models(fitted)._replace(free_date=None)
+    models = fit_models(fitted)._replace(independent_date=None)
     pages, examples = _sides(held)
     found = [classify(one.nodes, models) for one in examples]
     pairs: dict[tuple[str, str], Iterable[Pair]] = {

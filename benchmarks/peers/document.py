@@ -1,17 +1,18 @@
-"""The page of the manual: what was measured, how, and the tables."""
+"""Report of the comparison: its method, tables and plot."""
 
 from __future__ import annotations
 
+import os
 from platform import python_version
 from typing import TYPE_CHECKING
 
 import lxml.etree
 
-from benchmarks.peers.tables import groups
 from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.tables import Table
 from newscrawl.corpora.title_match import EXACT
 from newscrawl.evaluation.bootstrap import RESAMPLES
+from newscrawl.evaluation.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,64 +32,75 @@ orphan: true
 
     make peers ARGS='--out docs/results/peers.md'
 
-All tools on the same {pages} pages of {sites} sites ({corpora}), none of them with access to the
-network, each page in a process with a deadline. A page on which a tool fails or gives nothing
-counts as 0. `{ours}` is ours{folds}; it is told when a page was fetched, where that is known, as
-relative dates are told from there.
+Each tool extracts the same {pages} pages of {sites} sites, without access to the network, each page
+in a process with a deadline. A page on which a tool fails or gives nothing counts as 0.
+`{ours}` is the default method of newscrawl{folds}.
+It also gets the time of the fetch, if known, as the reference for relative dates.
+Rows are ordered by quality, so tools above `{ours}` are better than it in that table.
 
-- **Words** are those of `newscrawl.text.words`: case and punctuation aside, a character each in
+- **Families**: *news* is {news}, the others are one corpus each ({{doc}}`body`).
+  No model is fitted to {untrained}; they are for measuring only. *Suspects* are pages whose label
+  is wrong according to two extractors.
+- **Words** are those of `newscrawl.text.words`: case and punctuation ignored, a character each in
   scripts without spaces.
-- **Title**: F1 of the words of all pages together, and the share of pages whose title is the label
-  but for trifles (a fuzzy ratio of {exact} of 100). *Nodes*: against the text of the page's nodes
+- **Body**: bag of words, mean over pages. *Given* is the share of pages with a body.
+- **Title**, of news: F1 of the words of all pages together, and the share of pages with the title of
+  the label (a fuzzy ratio of at least {exact} of 100). *Nodes*: against the text of the page's nodes
   that the aligner of the training (`newscrawl.corpora.labels`) finds for the label; *label*:
   against the label itself, which is not always the headline shown.
-- **Day**: the share of pages whose day of publication is right, without and with labels that match
-  nothing on the page. *Or modified*: a label that is the day which the tool states as that of the
-  last modification counts as right, too, as some labels hold that day.
-- **Body**: bag of words, mean over pages, with and without pages whose label two extractors agree
-  to be wrong.
+- **Day**, of news: the share of pages whose day of publication is right, without and with labels that
+  match nothing on the page. *Or modified*: also right if the label is the tool's day of last
+  modification, since some labels hold that day.
 - **ours - it**: mean of the differences page by page, with the 95 % interval of a bootstrap over
   sites ({resamples} resamples).
 - **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same
-  bytes, in the same process, before and after.
+  bytes, in the same process, before and after. Load average of the machine in the last 15 minutes of
+  the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
 
-Labels of fundus were read from the publishers' metadata by parsers made for each: who reads
-metadata is at an advantage there, above all with dates. newspaper4k fails on Korean pages for
-want of data that it would download at run time.
+Labels of fundus were read from the publishers' metadata by parsers made for each: tools that read
+metadata have an advantage there, above all with dates. newspaper4k fails on Korean pages because it
+would have to download data at run time. justext has no stop words for Chinese, goose3 splits Chinese
+only if configured to, and both newspaper4k and goose3 use English stop words where a page
+declares no language.
 
 Python {python}, lxml {lxml}.
 
 ![Quality against cost]({plot})
 """
 
+_FOLDS = ", with models that have seen no page of the same registered domain"
+
 
 def write_document(
-    results: Results, fields: Sequence[Field], found: Iterable[Table], path: Path
+    results: Results, fields: Sequence[Field], tables: Iterable[Table], path: Path
 ) -> None:
-    """Write the page with the tables *found* to *path*, and its plot beside it."""
+    """Write the report with *tables* to *path*, and the plot next to it."""
     from benchmarks.peers.plot import plot  # noqa: PLC0415  # matplotlib is in the extra
 
     picture = path.with_suffix(".svg")
     path.parent.mkdir(parents=True, exist_ok=True)
     plot(results, fields, picture)
-    path.write_text(document(results, found, picture.name), encoding="utf-8")
+    path.write_text(document(results, tables, picture.name), encoding="utf-8")
 
 
-def document(results: Results, found: Iterable[Table], picture: str) -> str:
-    """Return the page with the tables *found*; *picture* is the name of the plot."""
-    return "\n".join([_head(results, picture), *map(markdown, found), markdown(_calls(results))])
+def document(results: Results, tables: Iterable[Table], picture: str) -> str:
+    """Return the report in Markdown; *picture* is the file name of the plot."""
+    return "\n".join([_head(results, picture), *map(markdown, tables), markdown(_calls(results))])
 
 
 def _head(results: Results, picture: str) -> str:
-    pages = [one.page for one in next(iter(results.values()))]
+    pages = [result.page for result in next(iter(results.values()))]
     return _HEAD.format(
         pages=len(pages),
         sites=len({page.site for page in pages}),
-        corpora=groups(results)[-1].name,
         ours=OURS,
-        folds=", by models of folds that the page's site is not in" if TOOLS[OURS].learned else "",
+        folds=_FOLDS if TOOLS[OURS].learned else "",
+        untrained=", ".join(family.name for family in FAMILIES if not family.may_train),
+        news=" + ".join(FAMILIES[0].corpora),
         resamples=RESAMPLES,
         exact=EXACT,
+        load=os.getloadavg()[2],
+        processors=os.cpu_count(),
         python=python_version(),
         lxml=lxml.etree.__version__,
         plot=picture,
@@ -101,7 +113,7 @@ def _calls(results: Results) -> Table:
 
 
 def markdown(table: Table) -> str:
-    """Return *table* in Markdown, the name of ours in bold."""
+    """Return *table* in Markdown, with the name of our method in bold."""
     rows = [[f"**{row[0]}**", *row[1:]] if row[0] == OURS else row for row in table.rows]
     lines = [table.columns, ["---"] * len(table.columns), *rows]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,4 +1,4 @@
-"""Quality against cost, as a plot."""
+"""Plot of quality against cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.peers import score
-from benchmarks.peers.tables import groups
+from benchmarks.peers.tables import family_groups, news_groups
 from benchmarks.peers.tools import OURS
 
 if TYPE_CHECKING:
@@ -19,51 +19,50 @@ if TYPE_CHECKING:
     from benchmarks.peers.tables import Group, Results
     from benchmarks.peers.tools import Field
 
-mpl.rcParams["svg.hashsalt"] = "newscrawl"  # same figures, same bytes
-mpl.rcParams["svg.fonttype"] = "none"  # texts as texts
+mpl.rcParams["svg.hashsalt"] = "newscrawl"  # reproducible bytes
+mpl.rcParams["svg.fonttype"] = "none"  # text elements, not paths
 
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
 
 
 def quality(group: Group, field: Field) -> dict[str, float]:
-    """Return the figure of each tool that the plot shows."""
-    measures: dict[Field, Callable[[Sequence[Result]], float]] = {
-        "title": lambda found: score.titles(found, score.in_nodes).f1,
-        "date": lambda found: score.days(found, doubtful=False).right,
-        "body": lambda found: score.bodies(found, suspects=False).score.f1,
+    """Return the plotted score of each tool."""
+    scores: dict[Field, Callable[[Sequence[Result]], float]] = {
+        "title": lambda results: score.titles(results, score.in_nodes).f1,
+        "date": lambda results: score.days(results, doubtful=False).right,
+        "body": lambda results: score.bodies(results).score.f1,
     }
-    return {name: measures[field](found) for name, found in group.of(field).items()}
+    return {name: scores[field](results) for name, results in group.of(field).items()}
 
 
 _AXES: dict[Field, str] = {
-    "title": "title: F1 of words",
-    "date": "date: share of right days",
-    "body": "body: mean F1 of words",
+    "title": "title, news: F1 of words",
+    "date": "date, news: share of right days",
+    "body": "body, all families: mean F1 of words",
 }
 
 
 def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
-    """Write quality against cost, all corpora together, to *path* (its suffix is the format)."""
-    group = groups(results)[-1]
-    costs = {name: score.cost(found).median for name, found in group.results.items()}
+    """Plot quality against the cost on news; the suffix of *path* is the format."""
+    news, every_family = news_groups(results)[-1], family_groups(results)[-1]
+    costs = {name: score.cost(results).median for name, results in news.results.items()}
     figure = Figure(figsize=(5 * len(fields) + 2, 5), layout="constrained")
     panels = figure.subplots(1, len(fields), squeeze=False)[0]
     for panel, field in zip(panels, fields, strict=True):
-        values = quality(group, field)
-        for number, name in enumerate(group.results):
-            # Those that do not give the field are drawn nowhere, so that all are in one legend.
+        values = quality(every_family if field == "body" else news, field)
+        for number, name in enumerate(results):
+            # Tools without the field get a point at NaN, so that one legend has all tools.
             point = (costs[name], values.get(name, float("nan")))
-            panel.plot(*point, label=name, linestyle="", **_look(name, number))
+            panel.plot(*point, label=name, linestyle="", **_marker(name, number))
         panel.set(xscale="log", xlabel="CPU time, lxml parses (median)", title=_AXES[field])
         panel.set_xticks(_TICKS, map(str, _TICKS))
         panel.minorticks_off()
         panel.grid(alpha=0.3)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center")
-    figure.suptitle(group.name)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def _look(name: str, number: int) -> dict[str, Any]:
+def _marker(name: str, number: int) -> dict[str, Any]:
     if name == OURS:
         return {"marker": "*", "markersize": 14, "color": "black"}
     return {"marker": "osD^vPX"[number % 7], "markersize": 7, "color": f"C{number % 10}"}

@@ -1,4 +1,4 @@
-"""Run tools over pages in worker processes, and keep what they said."""
+"""Run tools on pages in worker processes, with a cache of their answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import lxml.html
 
-from benchmarks.peers.tools import TOOLS, Given, Output
+from benchmarks.peers.tools import OURS, TOOLS, Output, PageInput
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.labels import align
 from newscrawl.corpora.map_pages import PageOutcome, map_pages
@@ -18,18 +18,19 @@ from newscrawl.document.document import parse_document
 from newscrawl.evaluation.out_of_fold import map_folds
 from newscrawl.evaluation.result_cache import ResultCache, page_key
 from newscrawl.text import squeeze
+from newscrawl.training.bundle import fit_bundle, fit_default
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _warm: set[str] = set()
-"""Tools that have read a page in this process."""
+"""Tools that have already processed a page in this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool said of a page, and what it cost."""
+    """Output of a tool on a page, and its cost."""
 
     output: Output = field(default_factory=Output)
     #: CPU time as a multiple of ``lxml.html`` parsing of the same bytes; None: the page failed
@@ -38,7 +39,7 @@ class Answer:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Answer:
-        """Return the answer written as JSON values."""
+        """Create an answer from the values of :meth:`to_plain`."""
         return cls(Output(*plain["output"]), plain["parses"], plain["error"])
 
     def to_plain(self) -> dict[str, Any]:
@@ -49,15 +50,15 @@ class Answer:
 def run_tool(
     data: bytes, *, page: dict[str, Any], tool: str, models: str | None = None
 ) -> dict[str, Any]:
-    """Return the :class:`Answer` of *tool* as JSON values; *page* is a :class:`LabelledPage`.
+    """Return the :class:`Answer` of *tool* as JSON values; *page* is a plain :class:`LabelledPage`.
 
-    The page is parsed before and after, in the same process, so that a machine that slows down
-    slows all three alike. Raises whatever the tool raises.
+    The page is parsed by lxml before and after the call, so that changes of the machine's speed
+    affect both. Errors of the tool are raised.
     """
     run, run_modified = _load(tool, models)
     labelled = LabelledPage.from_plain(page)
     root, before = _parse(data)
-    given = Given(
+    page_input = PageInput(
         data,
         data.decode("utf-8", "replace"),
         labelled.url,
@@ -65,14 +66,14 @@ def run_tool(
         labelled.fetched_at,
     )
     if tool not in _warm:
-        run(given)  # what is loaded with the first page is not the price of that page
+        run(page_input)  # exclude what is loaded with the first page
         _warm.add(tool)
     start = process_time()
-    output = run(given)
+    output = run(page_input)
     seconds = process_time() - start
     _, after = _parse(data)
     if run_modified is not None:
-        output = output._replace(modified=run_modified(given))
+        output = output._replace(modified=run_modified(page_input))
     return Answer(output, 2 * seconds / (before + after)).to_plain()
 
 
@@ -85,8 +86,8 @@ def _parse(data: bytes) -> tuple[lxml.html.HtmlElement, float]:
 @cache
 def _load(
     name: str, models: str | None
-) -> tuple[Callable[[Given], Output], Callable[[Given], str | None] | None]:
-    """Return the function of a tool, and the one for the date of modification, if it has any."""
+) -> tuple[Callable[[PageInput], Output], Callable[[PageInput], str | None] | None]:
+    """Return the function of a tool, and its function for the date of modification or None."""
     sys.addaudithook(_no_network)
     tool = TOOLS[name]
     run = tool.load(models) if tool.learned else tool.load()
@@ -94,21 +95,21 @@ def _load(
 
 
 def _no_network(event: str, _arguments: object) -> None:
-    """Refuse what would reach the network: pages are to be read as they are."""
+    """Audit hook that refuses network connections."""
     if event in {"socket.connect", "socket.getaddrinfo"}:
-        raise ConnectionRefusedError("no network in a comparison")
+        raise ConnectionRefusedError("network access is disabled in the comparison")
 
 
 def title_in_nodes(data: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
     """Return ``{"title": ...}``: the text of the nodes aligned with the label, empty if none."""
-    labelled = replace(LabelledPage.from_plain(page), date=None)  # aligning dates takes time
+    labelled = replace(LabelledPage.from_plain(page), date=None)  # aligning dates is slow
     document = parse_document(data)
     rows = align(document, labelled).title
     return {"title": " ".join(squeeze(document.text[row]) for row in rows)}
 
 
 def gold_titles(pages: Sequence[LabelledPage], *, workers: int) -> list[str]:
-    """Return the text of the title nodes of each of *pages*; empty where there are none."""
+    """Return the text of the title nodes of each page; empty if there are none."""
     outcomes = map_pages(
         "benchmarks.peers.run:title_in_nodes",
         pages,
@@ -116,16 +117,22 @@ def gold_titles(pages: Sequence[LabelledPage], *, workers: int) -> list[str]:
         lambda _: "",
         workers=workers,
     )
-    return [one.value for one in outcomes]
+    return [outcome.value for outcome in outcomes]
 
 
 def answers(
-    name: str, pages: Sequence[LabelledPage], *, workers: int, cache_dir: Path | None = None
+    name: str,
+    pages: Sequence[LabelledPage],
+    *,
+    learn_from: Sequence[LabelledPage] | None = None,
+    workers: int,
+    cache_dir: Path | None = None,
 ) -> list[Answer]:
-    """Return what the tool *name* says of each of *pages*, in order.
+    """Return the answers of the tool *name* on *pages*, in order.
 
-    Methods with models are fitted to the folds that a page is not in. With *cache_dir*, pages that
-    this version of the tool has read before are taken from there; ours are always run.
+    Learned methods are fitted to *learn_from* (by default *pages*) without the fold of the page.
+    With *cache_dir*, answers of the same version of a tool are read from there; answers of newscrawl
+    are never cached.
     """
     tool = TOOLS[name]
     if tool.learned:
@@ -134,17 +141,20 @@ def answers(
                 pages,
                 "extra-site",
                 lambda members, models: _run(name, members, workers, models=str(models)),
+                learn_from=learn_from,
+                fit=fit_default if name == OURS else fit_bundle,
                 workers=workers,
             )
         )
     if cache_dir is None or tool.package is None:
         return _merge(_run(name, pages, workers))
-    kept = ResultCache(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
+    cached = ResultCache(cache_dir / f"{name.replace(' ', '-')}-{tool.version}.jsonl")
     keys = [page_key(page) for page in pages]
-    missing = {key: page for key, page in zip(keys, pages, strict=True) if key not in kept}
-    found = _merge(_run(name, list(missing.values()), workers))
-    kept.add((key, answer.to_plain()) for key, answer in zip(missing, found, strict=True))
-    return [Answer.from_plain(kept[key]) for key in keys]
+    missing = {key: page for key, page in zip(keys, pages, strict=True) if key not in cached}
+    computed = dict(zip(missing, _merge(_run(name, list(missing.values()), workers)), strict=True))
+    # Failures are not cached, as the machine may have been too busy.
+    cached.add((key, answer.to_plain()) for key, answer in computed.items() if answer.error is None)
+    return [computed.get(key) or Answer.from_plain(cached[key]) for key in keys]
 
 
 def _run(
@@ -162,4 +172,4 @@ def _run(
 
 
 def _merge(outcomes: Sequence[PageOutcome[Answer]]) -> list[Answer]:
-    return [replace(one.value, error=one.error) for one in outcomes]
+    return [replace(outcome.value, error=outcome.error) for outcome in outcomes]

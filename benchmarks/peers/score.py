@@ -1,4 +1,4 @@
-"""From what a tool says of pages to figures."""
+"""Scores of the answers of a tool."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from newscrawl import clock
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
 from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.evaluation.bootstrap import percentile
+from newscrawl.evaluation.families import FAILED
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.text import words
 
@@ -21,25 +22,19 @@ if TYPE_CHECKING:
     from benchmarks.peers.run import Answer
     from newscrawl.corpora.corpus import LabelledPage
 
-LOW = 0.5
-"""An F1 under which a body is another text, or hardly any."""
-
-HIGH = 0.95
-"""An F1 from which a body is right but for trifles."""
-
 
 @dataclass
 class Result:
-    """What one tool said of one page, beside what is right."""
+    """Answer of a tool on a page, and the labels."""
 
     page: LabelledPage
-    #: text of the title nodes; empty where the label is in no node
+    #: text of the title nodes; empty if the label is in no node
     node_title: str
     answer: Answer
 
     @property
     def title(self) -> str:
-        """The title, empty if none."""
+        """Extracted title, empty if there is none."""
         return self.answer.output.title or ""
 
     @cached_property
@@ -49,15 +44,15 @@ class Result:
 
     @cached_property
     def day(self) -> bool | None:
-        """Whether the day is right; None: no day was read."""
-        return self._tells_day(self.answer.output.date)
+        """Whether the day is right; None if the output or the label has no valid date."""
+        return self._is_labelled_day(self.answer.output.date)
 
     @cached_property
     def day_or_modified(self) -> bool:
-        """Whether the day is right, or the label is what the tool states as modified."""
-        return bool(self.day or self._tells_day(self.answer.output.modified))
+        """Whether the day of publication or of modification is the labelled day."""
+        return bool(self.day or self._is_labelled_day(self.answer.output.modified))
 
-    def _tells_day(self, text: str | None) -> bool | None:
+    def _is_labelled_day(self, text: str | None) -> bool | None:
         value = parse_date(text, clock.now()) if text else None
         if value is None or self.page.date is None:
             return None
@@ -65,35 +60,36 @@ class Result:
 
 
 class Titles(NamedTuple):
-    """How well titles were found. F1 is of the words of all pages together (micro)."""
+    """Title scores. F1 is of the words of all pages together (micro average)."""
 
     pages: int
     f1: float
-    #: share of pages whose title is the label: see :data:`newscrawl.corpora.title_match.EXACT`
+    #: share of pages whose title is the label, see :class:`~newscrawl.corpora.title_match.TitleMatch`
     exact: float
     #: share of pages with a title
     given: float
 
 
 class Days(NamedTuple):
-    """How well days were found; shares of all pages that have a label."""
+    """Scores of publication days, as shares of the pages with a labelled date."""
 
     pages: int
     given: float
     right: float
-    #: right, or the label is the day that the tool states as modified
+    #: right, or the day of modification is the labelled day
     right_or_modified: float
-    #: right of those given
+    #: share of right days among given days
     precision: float
 
 
 class Bodies(NamedTuple):
-    """How well bodies were found: bag of words, mean over pages."""
+    """Scores of bodies: bag of words, mean over pages."""
 
     pages: int
     score: Score
-    low: float
-    high: float
+    #: share of pages with an F1 under :data:`~newscrawl.evaluation.families.FAILED`
+    below: float
+    #: share of pages with a body
     given: float
 
 
@@ -106,8 +102,8 @@ class Cost(NamedTuple):
 
 
 def titles(results: Sequence[Result], label: Callable[[Result], str]) -> Titles:
-    """Return the figures of the titles of pages for which *label* gives one."""
-    matches = [TitleMatch.of(one.title, gold) for one in results if (gold := label(one))]
+    """Return the title scores of the pages for which *label* returns a title."""
+    matches = [TitleMatch.of(result.title, gold) for result in results if (gold := label(result))]
     return Titles(
         len(matches),
         score_of(*(sum(match[part] for match in matches) for part in (1, 2, 3))).f1,
@@ -117,92 +113,76 @@ def titles(results: Sequence[Result], label: Callable[[Result], str]) -> Titles:
 
 
 def in_nodes(result: Result) -> str:
-    """Return the title as it stands in the page."""
+    """Return the title in the text nodes of the page."""
     return result.node_title
 
 
 def as_labelled(result: Result) -> str:
-    """Return the title as the corpus gives it."""
+    """Return the title in the labels of the corpus."""
     return result.page.title or ""
 
 
 def days(results: Sequence[Result], *, doubtful: bool) -> Days:
-    """Return the figures of the days, with or without pages whose label is doubtful."""
-    dated = dated_pages(results, doubtful=doubtful)
-    given = [one for one in dated if one.day is not None]
+    """Return the scores of days; *doubtful* includes pages with a doubtful label."""
+    dated = [
+        result
+        for result in results
+        if result.page.date is not None and (doubtful or not result.page.date_doubtful)
+    ]
+    given = [result for result in dated if result.day is not None]
     return Days(
         len(dated),
         len(given) / max(1, len(dated)),
-        mean([one.day is True for one in dated]),
-        mean([one.day_or_modified for one in dated]),
-        mean([one.day is True for one in given]),
+        mean([result.day is True for result in dated]),
+        mean([result.day_or_modified for result in dated]),
+        mean([result.day is True for result in given]),
     )
 
 
-def dated_pages(results: Sequence[Result], *, doubtful: bool) -> list[Result]:
-    """Return those whose day is labelled."""
-    return [
-        one
-        for one in results
-        if one.page.date is not None and (doubtful or not one.page.date_doubtful)
-    ]
-
-
-def bodies(results: Sequence[Result], *, suspects: bool) -> Bodies:
-    """Return the figures of the bodies, with or without pages whose label is suspect."""
-    found = body_pages(results, suspects=suspects)
+def bodies(results: Sequence[Result]) -> Bodies:
+    """Return the scores of the bodies of pages with a labelled body."""
+    labelled = [result for result in results if result.page.body is not None]
     return Bodies(
-        len(found),
-        mean_score([one.body for one in found]),
-        mean([one.body.f1 < LOW for one in found]),
-        mean([one.body.f1 >= HIGH for one in found]),
-        mean([bool(one.answer.output.body) for one in found]),
+        len(labelled),
+        mean_score([result.body for result in labelled]),
+        mean([result.body.f1 < FAILED for result in labelled]),
+        mean([bool(result.answer.output.body) for result in labelled]),
     )
-
-
-def body_pages(results: Sequence[Result], *, suspects: bool) -> list[Result]:
-    """Return those whose body is labelled."""
-    return [
-        one
-        for one in results
-        if one.page.body is not None and (suspects or not one.page.body_suspect)
-    ]
 
 
 def cost(results: Sequence[Result]) -> Cost:
-    """Return what the pages cost that did not fail, and how many failed of what."""
-    parses = sorted(one.answer.parses for one in results if one.answer.parses is not None)
-    failures = Counter(failure(one.answer.error) for one in results if one.answer.error)
+    """Return the cost of the pages without failure, and the number of failures by kind."""
+    answers = [result.answer for result in results]
+    parses = sorted(answer.parses for answer in answers if answer.parses is not None)
+    failures = Counter(failure_kind(answer.error) for answer in answers if answer.error)
     if not parses:
         return Cost(float("nan"), float("nan"), failures)
     return Cost(median(parses), percentile(parses, 0.95), failures)
 
 
-def failure(error: str) -> str:
-    """Return the kind of an error: the exception, a deadline, a crash."""
-    if error.startswith("no answer"):
-        return "deadline"
-    return error.partition(":")[0]
+def failure_kind(error: str) -> str:
+    """Return ``deadline`` or the name of the exception."""
+    return "deadline" if error.startswith("no answer") else error.partition(":")[0]
 
 
 def title_f1(result: Result) -> float:
-    """Return the bag-of-words F1 of the title, by the nodes of the page."""
+    """Return the bag-of-words F1 of the title against the title nodes."""
     match = TitleMatch.of(result.title, result.node_title)
     return score_of(match.common, match.output, match.gold).f1
 
 
 def title_exact(result: Result) -> float:
-    """Return 1 where the title is that of the nodes, else 0."""
+    """Return 1 if the title is that of the title nodes, else 0."""
     return float(TitleMatch.of(result.title, result.node_title).exact)
 
 
 def day(result: Result) -> float:
-    """Return 1 where the day is right, else 0."""
+    """Return 1 if the day is right, else 0."""
     return float(result.day is True)
 
 
 def day_or_modified(result: Result) -> float:
-    """Return 1 where the day is right or the label is what is stated as modified, else 0."""
+    """Return 1 if the day of publication or of modification is the labelled day, else 0."""
     return float(result.day_or_modified)
 
 

@@ -1,4 +1,4 @@
-"""Figures as tables."""
+"""Tables of the scores."""
 
 from __future__ import annotations
 
@@ -7,80 +7,114 @@ from typing import TYPE_CHECKING
 
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.tables import Table, figure
+from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.evaluation import families
 from newscrawl.evaluation.bootstrap import compare
+from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.peers.score import Result
     from benchmarks.peers.tools import Field
+    from newscrawl.corpora.corpus import LabelledPage
 
-    #: results by tool, the pages in the same order
+    #: tool -> results, all with the same pages in the same order
     Results = Mapping[str, Sequence[Result]]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The results on some corpora together."""
+    """Results on a group of pages."""
 
     name: str
     results: Results
 
     def of(self, field: Field) -> Results:
-        """Return the results of the tools that give *field*."""
-        return {name: found for name, found in self.results.items() if field in TOOLS[name].fields}
+        """Return the results of the tools that extract *field*."""
+        return {
+            name: results for name, results in self.results.items() if field in TOOLS[name].fields
+        }
 
 
-def groups(results: Results) -> list[Group]:
-    """Return a group of each corpus, and of all together if there are several."""
-    corpora = list(dict.fromkeys(one.page.corpus for found in results.values() for one in found))
-    parts = [
-        Group(
-            corpus,
-            {
-                name: [one for one in found if one.page.corpus == corpus]
-                for name, found in results.items()
-            },
-        )
-        for corpus in corpora
-    ]
-    return parts if len(parts) == 1 else [*parts, Group(" + ".join(corpora), results)]
+def family_groups(results: Results) -> list[Group]:
+    """Return the groups of each family of corpora, of its parts, and of all pages."""
+    pages = [result.page for result in next(iter(results.values()))]
+    return [_group(name, results, members) for name, members in families.groups(pages)]
+
+
+def news_groups(results: Results) -> list[Group]:
+    """Return the groups of each news corpus, and of all of them if there are several."""
+    pages = [result.page for result in next(iter(results.values()))]
+    members = {
+        name: own
+        for name in FAMILIES[0].corpora
+        if (own := [page for page in pages if page.corpus == name])
+    }
+    if len(members) > 1:
+        members[" + ".join(members)] = [page for own in members.values() for page in own]
+    return [_group(name, results, own) for name, own in members.items()]
+
+
+def _group(name: str, results: Results, pages: Sequence[LabelledPage]) -> Group:
+    keys = {(page.corpus, page.id) for page in pages}
+    return Group(
+        name,
+        {
+            tool: [result for result in found if (result.page.corpus, result.page.id) in keys]
+            for tool, found in results.items()
+        },
+    )
 
 
 def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
-    """Yield the tables of *fields*, each corpus by itself and all together, and that of costs."""
-    makers: dict[Field, Callable[[Group], Table]] = {
-        "title": title_table,
-        "date": date_table,
-        "body": body_table,
+    """Yield the tables: bodies and costs of each family, titles and days of the news."""
+    by_family = family_groups(results)
+    news = news_groups(results)
+    if "body" in fields:
+        yield overview_table(by_family)
+        names = {ALL, *(family.name for family in FAMILIES)}
+        yield from (body_table(group) for group in by_family if group.name in names)
+    if "title" in fields:
+        yield from map(title_table, news)
+    if "date" in fields:
+        yield from map(date_table, news)
+    yield from map(cost_table, (news[-1], by_family[-1]))
+
+
+def overview_table(groups: Sequence[Group]) -> Table:
+    """Return the body F1 of each tool, with a column per group."""
+    by_group = {group.name: group.of("body") for group in groups}
+    f1 = {
+        group: {name: score.bodies(results).score.f1 for name, results in tools.items()}
+        for group, tools in by_group.items()
     }
-    parts = groups(results)
-    for field in fields:
-        for group in parts:
-            yield makers[field](group)
-    yield cost_table(parts[-1])
+    rows = [
+        [name, *(figure(tools[name]) for tools in f1.values())]
+        for name in _ranked(by_group[ALL], lambda name: f1[ALL][name])
+    ]
+    return Table("Body F1 by family of corpora", ("tool", *f1), rows)
 
 
 def title_table(group: Group) -> Table:
-    """Return the figures of titles, by the nodes of the page and by the label as given."""
-    found = group.of("title")
-    in_nodes = {name: score.titles(one, score.in_nodes) for name, one in found.items()}
-    labelled = {name: score.titles(one, score.as_labelled) for name, one in found.items()}
+    """Return the title scores against the title nodes and against the labels."""
+    tools = group.of("title")
+    in_nodes = {name: score.titles(found, score.in_nodes) for name, found in tools.items()}
+    labelled = {name: score.titles(found, score.as_labelled) for name, found in tools.items()}
     rows = [
         [
             name,
             *map(figure, (in_nodes[name].f1, in_nodes[name].exact)),
             *map(figure, (labelled[name].f1, labelled[name].exact, labelled[name].given)),
-            _against(found, name, _with_nodes, score.title_f1),
-            _against(found, name, _with_nodes, score.title_exact),
+            _difference(tools, name, _with_nodes, score.title_f1),
+            _difference(tools, name, _with_nodes, score.title_exact),
         ]
-        for name in _ranked(found, lambda name: in_nodes[name].f1)
+        for name in _ranked(tools, lambda name: in_nodes[name].f1)
     ]
-    pages = _pages(one.pages for one in in_nodes.values())
+    pages = _pages(titles.pages for titles in in_nodes.values())
     return Table(
         f"Title, {group.name}: {pages} pages with the title in text nodes, "
-        f"{_pages(one.pages for one in labelled.values())} with a label",
+        f"{_pages(titles.pages for titles in labelled.values())} with a label",
         (
             "tool",
             "F1, nodes",
@@ -96,24 +130,24 @@ def title_table(group: Group) -> Table:
 
 
 def date_table(group: Group) -> Table:
-    """Return the figures of days, with and without doubtful labels."""
-    found = group.of("date")
-    sound = {name: score.days(one, doubtful=False) for name, one in found.items()}
-    every = {name: score.days(one, doubtful=True) for name, one in found.items()}
+    """Return the scores of days, without and with doubtful labels."""
+    tools = group.of("date")
+    certain = {name: score.days(found, doubtful=False) for name, found in tools.items()}
+    every = {name: score.days(found, doubtful=True) for name, found in tools.items()}
     rows = [
         [
             name,
-            *map(figure, (sound[name].right, sound[name].right_or_modified)),
+            *map(figure, (certain[name].right, certain[name].right_or_modified)),
             *map(figure, (every[name].right, every[name].right_or_modified)),
-            *map(figure, (sound[name].precision, sound[name].given)),
-            _against(found, name, _with_sound_day, score.day),
-            _against(found, name, _with_sound_day, score.day_or_modified),
+            *map(figure, (certain[name].precision, certain[name].given)),
+            _difference(tools, name, _with_certain_day, score.day),
+            _difference(tools, name, _with_certain_day, score.day_or_modified),
         ]
-        for name in _ranked(found, lambda name: sound[name].right)
+        for name in _ranked(tools, lambda name: certain[name].right)
     ]
     return Table(
-        f"Day of publication, {group.name}: {_pages(one.pages for one in sound.values())} pages "
-        f"without doubtful labels, {_pages(one.pages for one in every.values())} with them",
+        f"Day of publication, {group.name}: {_pages(days.pages for days in certain.values())} pages "
+        f"without doubtful labels, {_pages(days.pages for days in every.values())} with them",
         (
             "tool",
             "right",
@@ -130,54 +164,39 @@ def date_table(group: Group) -> Table:
 
 
 def body_table(group: Group) -> Table:
-    """Return the figures of bodies, with and without suspect labels."""
-    found = group.of("body")
-    every = {name: score.bodies(one, suspects=True) for name, one in found.items()}
-    sound = {name: score.bodies(one, suspects=False) for name, one in found.items()}
+    """Return the body scores."""
+    tools = group.of("body")
+    bodies = {name: score.bodies(found) for name, found in tools.items()}
+    f1 = {name: found.score.f1 for name, found in bodies.items()}
     rows = [
         [
             name,
-            *map(figure, every[name].score),
-            *map(figure, (every[name].low, every[name].high)),
-            *map(figure, (sound[name].score.f1, sound[name].low, every[name].given)),
-            _against(found, name, _with_body, score.body_f1),
-            _against(found, name, _with_sound_body, score.body_f1),
+            *map(figure, (f1[name], bodies[name].score.precision, bodies[name].score.recall)),
+            *map(share, (bodies[name].below, bodies[name].given)),
+            _difference(tools, name, _with_body, score.body_f1),
         ]
-        for name in _ranked(found, lambda name: every[name].score.f1)
+        for name in _ranked(tools, f1.__getitem__)
     ]
     return Table(
-        f"Body, {group.name}: {_pages(one.pages for one in every.values())} pages, "
-        f"{_pages(one.pages for one in sound.values())} without suspect labels",
-        (
-            "tool",
-            "P",
-            "R",
-            "F1",
-            f"F1 < {score.LOW}",
-            f"F1 >= {score.HIGH}",
-            "F1, no suspects",
-            f"F1 < {score.LOW}, no suspects",
-            "given",
-            "ours - it",
-            "ours - it, no suspects",
-        ),
+        f"Body, {group.name}: {_pages(scores.pages for scores in bodies.values())} pages",
+        ("tool", "F1", "P", "R", f"F1 < {FAILED}", "given", "ours - it"),
         rows,
     )
 
 
 def cost_table(group: Group) -> Table:
-    """Return what the tools cost, and on how many pages they failed."""
+    """Return the cost of the tools and their failures."""
     costs = {name: score.cost(found) for name, found in group.results.items()}
     rows = [
         [
             name,
             " ".join(TOOLS[name].fields),
-            f"{one.median:.1f}",
-            f"{one.p95:.1f}",
-            str(one.failures.total()),
-            ", ".join(f"{kind} {count}" for kind, count in one.failures.most_common()),
+            f"{cost.median:.1f}",
+            f"{cost.p95:.1f}",
+            str(cost.failures.total()),
+            ", ".join(f"{kind} {count}" for kind, count in cost.failures.most_common()),
         ]
-        for name, one in sorted(costs.items(), key=lambda item: item[1].median)
+        for name, cost in sorted(costs.items(), key=lambda item: item[1].median)
     ]
     pages = _pages(len(found) for found in group.results.values())
     return Table(
@@ -187,28 +206,31 @@ def cost_table(group: Group) -> Table:
     )
 
 
-def _against(
-    found: Results, name: str, keep: Callable[[Result], bool], measure: Callable[[Result], float]
+def _difference(
+    results: Results, name: str, keep: Callable[[Result], bool], measure: Callable[[Result], float]
 ) -> str:
-    """Return the mean of ours minus that of tool *name* and its interval; empty for ours."""
-    if name == OURS or OURS not in found:
+    """Return the mean difference of our score to that of *name*, with its interval.
+
+    Empty for our own row.
+    """
+    if name == OURS or OURS not in results:
         return ""
     pairs = [
-        (one.page.site, measure(one), measure(other))
-        for one, other in zip(found[OURS], found[name], strict=True)
-        if keep(one)
+        (ours.page.site, measure(ours), measure(other))
+        for ours, other in zip(results[OURS], results[name], strict=True)
+        if keep(ours)
     ]
     if not pairs:
         return ""
-    it = compare(pairs)
-    return f"{it.difference:+.3f} [{it.low:+.3f}, {it.high:+.3f}]"
+    comparison = compare(pairs)
+    return f"{comparison.difference:+.3f} [{comparison.low:+.3f}, {comparison.high:+.3f}]"
 
 
 def _with_nodes(result: Result) -> bool:
     return bool(result.node_title)
 
 
-def _with_sound_day(result: Result) -> bool:
+def _with_certain_day(result: Result) -> bool:
     return result.page.day_counts
 
 
@@ -216,15 +238,11 @@ def _with_body(result: Result) -> bool:
     return result.page.body is not None
 
 
-def _with_sound_body(result: Result) -> bool:
-    return _with_body(result) and not result.page.body_suspect
-
-
-def _ranked(found: Results, value: Callable[[str], float]) -> list[str]:
-    """Return the names of tools, the best first."""
-    return sorted(found, key=lambda name: -value(name))
+def _ranked(results: Results, value: Callable[[str], float]) -> list[str]:
+    """Return the names of tools by descending *value*."""
+    return sorted(results, key=lambda name: -value(name))
 
 
 def _pages(counts: Iterable[int]) -> int:
-    """Return the number of pages, which is that of any tool."""
+    """Return the number of pages, which is the same for all tools."""
     return max(counts, default=0)

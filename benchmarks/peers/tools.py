@@ -1,7 +1,7 @@
-"""The tools: each is called in the way that its own manual recommends for articles.
+"""The compared tools, each called as its documentation recommends for articles.
 
-A tool is given the page's text, already decoded, where it takes text. Loading one imports it, so
-that only those asked for need be installed.
+Tools that take text get the decoded page. A tool is imported when it is loaded, so that only the
+selected ones must be installed.
 """
 
 from __future__ import annotations
@@ -25,50 +25,51 @@ Field = Literal["title", "date", "body"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 
 
-class Given(NamedTuple):
-    """A page as tools are given it."""
+class PageInput(NamedTuple):
+    """Page as it is passed to the tools."""
 
     data: bytes
     #: *data* decoded
     html: str
-    url: str
-    #: the language that the page declares, such as ``de-AT``
+    #: None if unknown
+    url: str | None
+    #: language declared by the page, such as ``de-AT``
     language: str | None = None
-    #: when it was fetched, if that is known
+    #: time of the fetch, None if unknown
     fetched_at: datetime | None = None
 
 
 class Output(NamedTuple):
-    """What a tool says of a page: None where it says nothing."""
+    """Fields that a tool extracts from a page, None if missing."""
 
     title: str | None = None
-    #: publication, as an ISO or other date text
+    #: date of publication, as ISO 8601 or other text
     date: str | None = None
-    #: last modification, where a tool states it apart from publication
+    #: date of modification, for tools that distinguish it from publication
     modified: str | None = None
     body: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How a tool is called."""
+    """Fields and functions of a tool."""
 
-    #: what it gives
+    #: extracted fields
     fields: tuple[Field, ...]
-    #: imports it and returns the function that is timed
-    load: Callable[..., Callable[[Given], Output]]
-    #: what is called, for the reader of a table
+    #: imports the tool and returns the timed function
+    load: Callable[..., Callable[[PageInput], Output]]
+    #: description of the call in the report
     call: str
-    #: name of the distribution; None: it is always there
+    #: name of the distribution; None if it needs none
     package: str | None = None
-    #: the date of modification where it takes a call of its own, which is not timed
-    load_modified: Callable[[], Callable[[Given], str | None]] | None = None
-    #: one of our methods, with models that were fitted
+    #: loads the function for the date of modification, if separate; it is not timed
+    load_modified: Callable[[], Callable[[PageInput], str | None]] | None = None
+    #: method of newscrawl with fitted models
     learned: bool = False
 
     @property
     def version(self) -> str | None:
-        """The version installed; None: it is not."""
+        """Installed version; None if not installed."""
         try:
             return version(self.package or "newscrawl")
         except PackageNotFoundError:
@@ -76,14 +77,14 @@ class Tool:
 
 
 _OUR_FIELDS: dict[str, tuple[Field, ...]] = {"metadata": ("title", "date")}
-"""Where it is not all: few pages state their body."""
+"""Fields of methods that do not extract all: few pages have their body in metadata."""
 
 
 def _ours(method: str) -> Tool:
-    def load(models: str | None = None) -> Callable[[Given], Output]:
+    def load(models: str | None = None) -> Callable[[PageInput], Output]:
         options = ExtractOptions(models=Path(models) if models else None)
 
-        def run(page: Given) -> Output:
+        def run(page: PageInput) -> Output:
             article = extract(
                 page.data,
                 page.url,
@@ -101,12 +102,12 @@ def _ours(method: str) -> Tool:
     return Tool(_OUR_FIELDS.get(method, FIELDS), load, call, learned=method in TRAINED_METHODS)
 
 
-def _trafilatura(**options: bool) -> Callable[[], Callable[[Given], Output]]:
-    def load() -> Callable[[Given], Output]:
+def _trafilatura(**options: bool) -> Callable[[], Callable[[PageInput], Output]]:
+    def load() -> Callable[[PageInput], Output]:
         from trafilatura import bare_extraction
         from trafilatura.metadata import extract_metadata
 
-        def run(page: Given) -> Output:
+        def run(page: PageInput) -> Output:
             found = bare_extraction(
                 page.html, url=page.url, with_metadata=True, include_comments=False, **options
             ) or extract_metadata(page.html, page.url)
@@ -117,18 +118,20 @@ def _trafilatura(**options: bool) -> Callable[[], Callable[[Given], Output]]:
     return load
 
 
-def _trafilatura_metadata() -> Callable[[Given], Output]:
+def _trafilatura_metadata() -> Callable[[PageInput], Output]:
     from trafilatura.metadata import extract_metadata
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         found = extract_metadata(page.html, page.url)
         return Output(found.title, found.date)
 
     return run
 
 
-def _htmldate(*, original: bool, extensive: bool) -> Callable[[], Callable[[Given], str | None]]:
-    def load() -> Callable[[Given], str | None]:
+def _htmldate(
+    *, original: bool, extensive: bool
+) -> Callable[[], Callable[[PageInput], str | None]]:
+    def load() -> Callable[[PageInput], str | None]:
         from htmldate import find_date
 
         return lambda page: find_date(
@@ -139,7 +142,7 @@ def _htmldate(*, original: bool, extensive: bool) -> Callable[[], Callable[[Give
 
 
 def _htmldate_tool(*, extensive: bool) -> Tool:
-    def load() -> Callable[[Given], Output]:
+    def load() -> Callable[[PageInput], Output]:
         find = _htmldate(original=True, extensive=extensive)()
         return lambda page: Output(date=find(page))
 
@@ -153,10 +156,10 @@ def _htmldate_tool(*, extensive: bool) -> Tool:
     )
 
 
-def _newspaper4k() -> Callable[[Given], Output]:
+def _newspaper4k() -> Callable[[PageInput], Output]:
     from newspaper import Article
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         article = Article(page.url, fetch_images=False)
         article.download(input_html=page.html)
         article.parse()
@@ -165,10 +168,10 @@ def _newspaper4k() -> Callable[[Given], Output]:
     return run
 
 
-def _extruct() -> Callable[[Given], Output]:
+def _extruct() -> Callable[[PageInput], Output]:
     import extruct
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         data = extruct.extract(
             page.html,
             base_url=page.url,
@@ -192,36 +195,36 @@ def _items(value: Any) -> Iterator[Mapping[str, Any]]:
         yield value
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _items(one)
+        for item in value:
+            yield from _items(item)
 
 
 def _first(items: list[Mapping[str, Any]], *names: str) -> str | None:
-    """Return the first text that *items* give for the first of *names* that any of them gives."""
-    texts = (one[name] for name in names for one in items if isinstance(one.get(name), str))
+    """Return the first non-empty text of a property in *items*, by the order of *names*."""
+    texts = (item[name] for name in names for item in items if isinstance(item.get(name), str))
     return next((text for text in texts if text.strip()), None)
 
 
-def _readability() -> Callable[[Given], Output]:
+def _readability() -> Callable[[PageInput], Output]:
     from html_text import extract_text
     from readability import Document
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         document = Document(page.html, url=page.url)
         return Output(document.short_title(), body=extract_text(document.summary()))
 
     return run
 
 
-def _goose3() -> Callable[[Given], Output]:
+def _goose3() -> Callable[[PageInput], Output]:
     from goose3 import Goose
 
     goose = Goose({"enable_image_fetching": False})
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         article = goose.extract(url=page.url, raw_html=page.html)
         published = article.publish_date
-        if isinstance(published, list):  # as JSON-LD gave it
+        if isinstance(published, list):  # from JSON-LD
             published = published[0]
         published = published or _iso(article.publish_datetime_utc)
         return Output(article.title, published, body=article.cleaned_text)
@@ -229,11 +232,11 @@ def _goose3() -> Callable[[Given], Output]:
     return run
 
 
-def _resiliparse() -> Callable[[Given], Output]:
+def _resiliparse() -> Callable[[PageInput], Output]:
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         tree = HTMLTree.parse(page.html)
         body = extract_plain_text(
             tree,
@@ -248,42 +251,42 @@ def _resiliparse() -> Callable[[Given], Output]:
     return run
 
 
-def _justext() -> Callable[[Given], Output]:
+def _justext() -> Callable[[PageInput], Output]:
     import justext
     from babel import Locale, UnknownLocaleError
 
-    known = justext.get_stoplists()
-    every = frozenset(word for name in known for word in justext.get_stoplist(name))
+    languages = justext.get_stoplists()
+    all_stop_words = frozenset(word for name in languages for word in justext.get_stoplist(name))
 
-    def stoplist(page: Given) -> frozenset[str]:
+    def stoplist(page: PageInput) -> frozenset[str]:
         try:
             language = Locale((page.language or "")[:2].lower()).get_language_name("en")
         except (UnknownLocaleError, ValueError):
-            return every
-        return justext.get_stoplist(language) if language in known else every
+            return all_stop_words
+        return justext.get_stoplist(language) if language in languages else all_stop_words
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         paragraphs = justext.justext(page.html, stoplist(page))
-        return Output(body="\n".join(one.text for one in paragraphs if not one.is_boilerplate))
+        return Output(body="\n".join(p.text for p in paragraphs if not p.is_boilerplate))
 
     return run
 
 
-def _boilerpy3() -> Callable[[Given], Output]:
+def _boilerpy3() -> Callable[[PageInput], Output]:
     from boilerpy3.extractors import ArticleExtractor
 
     extractor = ArticleExtractor()
 
-    def run(page: Given) -> Output:
+    def run(page: PageInput) -> Output:
         document = extractor.get_doc(page.html)
         return Output(document.title, body=document.content)
 
     return run
 
 
-def _markup() -> Callable[[Given], Output]:
-    def run(page: Given) -> Output:
-        root = lxml.html.document_fromstring(page.data)
+def _markup() -> Callable[[PageInput], Output]:
+    def run(page: PageInput) -> Output:
+        root = lxml.html.document_fromstring(page.data, lxml.html.HTMLParser(encoding="utf-8"))
         return Output(
             _text(root, "//h1") or _text(root, "//title"),
             _content(root, "article:published_time") or _first_time(root),
@@ -295,7 +298,7 @@ def _markup() -> Callable[[Given], Output]:
 
 
 def _text(root: lxml.html.HtmlElement, path: str) -> str | None:
-    return next((" ".join(one.itertext()) for one in root.xpath(path)), None)
+    return next((" ".join(element.itertext()) for element in root.xpath(path)), None)
 
 
 def _content(root: lxml.html.HtmlElement, name: str) -> str | None:
@@ -311,10 +314,10 @@ def _iso(moment: date | None) -> str | None:
 
 
 OURS = DEFAULT_METHOD
-"""The method that the others are compared with."""
+"""Method of newscrawl that the other tools are compared with."""
 
 TOOLS: dict[str, Tool] = {
-    # Variants have the pages of their papers.
+    # Variants ("nce:...") are reported with their papers.
     **{name: _ours(name) for name in METHODS if ":" not in name},
     "trafilatura": Tool(
         FIELDS,
@@ -379,4 +382,4 @@ TOOLS: dict[str, Tool] = {
         "all p of more than 60 characters",
     ),
 }
-"""All tools by name, ours first."""
+"""All tools by name, newscrawl first."""

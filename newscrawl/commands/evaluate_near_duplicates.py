@@ -25,7 +25,7 @@ _HEAD = """\
 Scores on made clusters: real stories put into other sites' real pages, whole (*verbatim*), cut
 (*trim*), with a box in between (*boiler*), with 5 % of the words changed (*edit*), with other
 paragraphs (*update*) and much changed (*heavy*), among untouched pages. What each input is and what
-the columns mean is in {doc}`../near-duplicates`.
+the columns mean is in {doc}`../internals/evaluation`.
 """
 
 

@@ -66,7 +66,7 @@ class SheetRefusedError(SheetError):
 
 @dataclass(frozen=True, slots=True)
 class SheetOptions:
-    """What style sheets may cost; ``docs/stylesheets.rst`` has each setting."""
+    """What style sheets may cost; ``docs/reference/settings.md`` has each setting."""
 
     #: seconds that a page waits, and that a sheet's transfer may take
     timeout: float

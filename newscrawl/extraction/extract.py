@@ -23,10 +23,10 @@ from newscrawl.extraction.methods import (
     get_method,
 )
 from newscrawl.fields.dates.decide import decide
-from newscrawl.fields.dates.evidence import gather, stated_dates
-from newscrawl.fields.kind.kind_features import Findings, kind_features
+from newscrawl.fields.dates.evidence import gather, metadata_evidence
+from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
-from newscrawl.fields.kind.paywall import SHOWN_CONFIDENCE, shows_paywall
+from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from newscrawl.css.sheets.sheet import Sheet
     from newscrawl.document.document import Document
     from newscrawl.extraction.methods import MethodResult
-    from newscrawl.fields.dates.decide import Dating
+    from newscrawl.fields.dates.decide import PublicationDate
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
 
@@ -136,15 +136,18 @@ def _extract(
         article.body = ""
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, result.roots):
-        article.paywalled, article.evidence["paywalled"] = True, Evidence("shown", SHOWN_CONFIDENCE)
+        article.paywalled, article.evidence["paywalled"] = (
+            True,
+            Evidence("shown", PAYWALL_CONFIDENCE),
+        )
     article.style_complete = None if stylesheets is None else page.styles.complete
     # The classifier is trained on the findings of the default method.
     found = _findings(article, result) if method == DEFAULT_METHOD else None
     return _Extracted(article, document, kind_features(document, found))
 
 
-def _findings(article: Article, result: MethodResult) -> Findings:
-    return Findings(
+def _findings(article: Article, result: MethodResult) -> ExtractedFields:
+    return ExtractedFields(
         result.roots,
         article.evidence.get("body"),
         result.title,
@@ -159,7 +162,9 @@ def _set_title(article: Article, result: MethodResult) -> None:
         article.title, article.evidence["title"] = result.title.text, result.title.evidence
 
 
-def _set_dates(article: Article, published: Dating | None, modified: Dating | None) -> None:
+def _set_dates(
+    article: Article, published: PublicationDate | None, modified: PublicationDate | None
+) -> None:
     if published is not None:
         article.date, article.date_raw, article.evidence["date"] = published
     if modified is not None:
@@ -183,7 +188,7 @@ def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> 
         url=page.url,
         fetched_at=page.fetched_at,
     )
-    modified = stated_dates(page.metadata.modified)
+    modified = metadata_evidence(page.metadata.modified)
     _set_dates(article, decide(published, modified), decide(modified))
 
 

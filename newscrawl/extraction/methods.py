@@ -27,10 +27,10 @@ from newscrawl.body.parts import DEFAULT_PARTS, Part
 from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.fields import cardoso
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
-from newscrawl.fields.dates.decide import Dating, decide
-from newscrawl.fields.dates.evidence import stated_dates
-from newscrawl.fields.kind.page_kind import THRESHOLD
-from newscrawl.fields.metadata.embedded_article import article_in_data
+from newscrawl.fields.dates.decide import PublicationDate, decide
+from newscrawl.fields.dates.evidence import metadata_evidence
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+from newscrawl.fields.metadata.embedded_article import find_embedded_article
 from newscrawl.fields.metadata.metadata import stated_body
 from newscrawl.fields.titles.title import CONFIDENCE as TITLE_CONFIDENCE
 from newscrawl.fields.titles.title import Headline, choose_title, stated_title
@@ -72,7 +72,7 @@ class ExtractOptions:
     #: cache of parsed style sheets, those in pages included
     sheet_store: SheetStore | None = None
     #: probability from which a page is an article
-    article_threshold: float = THRESHOLD
+    article_threshold: float = KIND_THRESHOLD
     #: folder of the models; None: those of the package
     models: Path | None = None
 
@@ -105,8 +105,8 @@ class MethodResult(NamedTuple):
     evidence: Evidence
     title: Headline | None = None
     #: publication and modification date of a ``standalone`` method
-    date: Dating | None = None
-    modified: Dating | None = None
+    date: PublicationDate | None = None
+    modified: PublicationDate | None = None
     #: rows in the subtrees that are not part of the body
     skipped: frozenset[int] = frozenset()
     #: roots of the region that is searched for dates, if other than ``roots``: the blocks of the
@@ -218,7 +218,7 @@ def _find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
         return MethodResult(region, _nce_evidence(fallback), title)
     choice = choose_blocks(body_candidates(document, region), models.body)
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
-    text = article_in_data(document, choice.rows)
+    text = find_embedded_article(document, choice.rows)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
     elif not choice.rows:  # the whole page is in excluded regions
@@ -305,7 +305,7 @@ def _find_by_cardoso(page: PageContext, options: ExtractOptions) -> MethodResult
         found.forest,
         _nce_evidence(found.fallback),
         _cardoso_title(document, nodes, labels),
-        cardoso.dating(nodes, labels, page.metadata.language, page.fetched_at),
+        cardoso.parse_publication_date(nodes, labels, page.metadata.language, page.fetched_at),
         skipped=frozenset(rows[place] for place in (*before, *labels.date)),
     )
 
@@ -328,12 +328,12 @@ STATED_BODY_CONFIDENCE = 0.84
 def _find_in_metadata(page: PageContext, _: ExtractOptions) -> MethodResult:
     """Read the structured data of the page alone."""
     metadata = page.metadata
-    modified = stated_dates(metadata.modified)
+    modified = metadata_evidence(metadata.modified)
     return MethodResult(
         [],
         Evidence("json-ld", STATED_BODY_CONFIDENCE),
         stated_title(metadata, page.url),
-        decide(stated_dates(metadata.published), modified),
+        decide(metadata_evidence(metadata.published), modified),
         decide(modified),
         text=stated_body(metadata),
     )

@@ -1,1 +1,1 @@
-"""Fields beside the body: what a page says of itself, title, date."""
+"""Fields other than the body: metadata, title, date, page kind."""

@@ -1,4 +1,4 @@
-"""The nine attributes of text nodes (DocEng 2011, 3.3; thesis, 3.2), and the nodes that have them."""
+"""Attributes 1 to 9 of text nodes (DocEng 2011, 3.3; thesis, 3.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
     StyleOf: TypeAlias = "Callable[[int], Style]"
-    Row: TypeAlias = tuple[float, ...]
+    FeatureRow: TypeAlias = tuple[float, ...]
 
 ATTRIBUTES = (
     "text_length",
@@ -32,29 +32,28 @@ ATTRIBUTES = (
 )
 """Names of attributes 1 to 9."""
 
-FREE_DATE_FEATURES = ATTRIBUTES[:7]
-"""What dates are told by where no title is known: attributes 1 to 7."""
+INDEPENDENT_DATE_FEATURES = ATTRIBUTES[:7]
+"""Features for a date independent of the title: attributes 1 to 7."""
 
-TITLE_FEATURES = (*FREE_DATE_FEATURES, "title_edit_distance")
-"""What titles are told by: all attributes but 8."""
+TITLE_FEATURES = (*INDEPENDENT_DATE_FEATURES, "title_edit_distance")
+"""Features for a title: all attributes but 8."""
 
-DATE_FEATURES = (*FREE_DATE_FEATURES, "title_distance")
-"""What dates are told by: all attributes but 9."""
+DATE_FEATURES = (*INDEPENDENT_DATE_FEATURES, "title_distance")
+"""Features for a date: all attributes but 9."""
 
 EDIT_WEIGHTS = (1, 4, 2)
-"""Costs of an insertion, a deletion and a change (thesis, 3.2), from a node's text to ``title``."""
+"""Costs of insertion, deletion and substitution (thesis, 3.2) from a text to the ``title`` element."""
 
-_FAR = 4
-# A text of more than four titles' length costs at least 12 to delete. No title is that far off, and
-# the comparison, which costs the product of the lengths, would tell nothing more.
+# Longer texts skip the quadratic comparison: such a distance (12 and more) rules out a title.
+_MAX_LENGTH_RATIO = 4
 
 
 class Style(Protocol):
-    """What counts of a text's style; :class:`~newscrawl.css.cascade.computed.ComputedStyle` is one."""
+    """Style properties of a text; see :class:`~newscrawl.css.cascade.computed.ComputedStyle`."""
 
     @property
     def font_size(self) -> float:
-        """Size of the font in px."""
+        """Font size in px."""
 
     @property
     def bold(self) -> bool:
@@ -62,17 +61,17 @@ class Style(Protocol):
 
     @property
     def font_family(self) -> Hashable:
-        """The families wanted."""
+        """List of font families."""
 
     @property
     def color(self) -> Hashable:
-        """Color of the text."""
+        """Text color."""
 
 
 def evaluated_rows(document: Document, forest: Sequence[int]) -> list[int]:
-    """Return the rows of the text nodes in *forest* and of all before it (thesis, 3.4.1).
+    """Return the rows of the visible text nodes in *forest* and before it (thesis, 3.4.1).
 
-    Shown ones only. An empty forest stands for the whole tree.
+    With an empty forest, return those of the whole page.
     """
     rows = list(document.text_nodes())
     if not forest:
@@ -83,38 +82,38 @@ def evaluated_rows(document: Document, forest: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class TextNodes:
-    """The text nodes of a page that are evaluated, in document order, and their attributes."""
+    """The evaluated text nodes of a page, in document order, and their attributes."""
 
-    #: rows in the document
+    #: document rows
     rows: list[int]
-    #: white space squeezed
+    #: texts with white space collapsed
     texts: list[str]
-    #: places in the list of all shown text nodes of the document
+    #: positions among all visible text nodes of the document
     positions: list[int]
-    #: attributes 1 to 7 and 9 of each: :data:`TITLE_FEATURES`
-    title_features: list[Row]
+    #: :data:`TITLE_FEATURES` of each node
+    title_features: list[FeatureRow]
 
     @classmethod
     def of(cls, document: Document, rows: Sequence[int], style_of: StyleOf) -> TextNodes:
-        """Return the text nodes *rows*; ``style_of(row)`` gives the style of one.
+        """Return the text nodes *rows*, styled by ``style_of(row)``.
 
-        The attributes that compare nodes, 5 and 7, compare these.
+        Attributes 5 and 7 compare a node with the other nodes in *rows*.
         """
         texts = [squeeze(document.text[row]) for row in rows]
-        places = {row: place for place, row in enumerate(document.text_nodes())}
+        positions = {row: position for position, row in enumerate(document.text_nodes())}
         features = [
-            (*_text_attributes(text), *look, title_edit_distance(text, document.title))
-            for text, look in zip(texts, style_attributes(map(style_of, rows)), strict=True)
+            (*_text_attributes(text), *style, title_edit_distance(text, document.title))
+            for text, style in zip(texts, style_attributes(map(style_of, rows)), strict=True)
         ]
-        return cls(list(rows), texts, [places[row] for row in rows], features)
+        return cls(list(rows), texts, [positions[row] for row in rows], features)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def date_features(self, title: int | None) -> list[Row]:
-        """Return attributes 1 to 8 of each node: :data:`DATE_FEATURES`.
+    def date_features(self, title: int | None) -> list[FeatureRow]:
+        """Return the :data:`DATE_FEATURES` of each node.
 
-        *title* is the position of the title; None stands for ``title``, before all nodes.
+        *title* is the position of the title; None means the ``title`` element, before all nodes.
         """
         start = -1 if title is None else title
         return [
@@ -122,26 +121,26 @@ class TextNodes:
             for attributes, position in zip(self.title_features, self.positions, strict=True)
         ]
 
-    def free_date_features(self) -> list[Row]:
-        """Return attributes 1 to 7 of each node: :data:`FREE_DATE_FEATURES`."""
+    def independent_date_features(self) -> list[FeatureRow]:
+        """Return the :data:`INDEPENDENT_DATE_FEATURES` of each node."""
         return [attributes[:-1] for attributes in self.title_features]
 
     def without_style(self) -> TextNodes:
-        """Return the same nodes as if all looked alike: attributes 4 to 7 tell nothing."""
+        """Return the same nodes with one style for all, so that attributes 4 to 7 are constant."""
         plain = [(*row[:3], 16.0, 100.0, 0.0, len(self), row[-1]) for row in self.title_features]
         return replace(self, title_features=plain)
 
 
 def title_edit_distance(text: str, title: str) -> float:
-    """Return attribute 9: the weighted edit distance from *text* to *title* over its length.
+    """Return attribute 9: the weighted edit distance from *text* to *title*, per title character.
 
-    Where there is no title, every character of *text* is deleted, and its own length counts.
+    Without a title, the cost of deleting *text* is divided by its own length.
     """
     if not title:
         return float(EDIT_WEIGHTS[1])
-    if title.startswith(text):  # as most headlines: all else is inserted
+    if title.startswith(text):  # the common case: only insertions
         return (len(title) - len(text)) / len(title)
-    if len(text) > _FAR * len(title):
+    if len(text) > _MAX_LENGTH_RATIO * len(title):
         return EDIT_WEIGHTS[1] * (len(text) - len(title)) / len(title)
     return Levenshtein.distance(text, title, weights=EDIT_WEIGHTS) / len(title)
 
@@ -151,11 +150,11 @@ def _text_attributes(text: str) -> tuple[int, int, float]:
     return len(text), digits, 100 * digits / len(text)
 
 
-def style_attributes(styles: Iterable[Style]) -> Iterator[Row]:
-    """Yield attributes 4 to 7 of the nodes evaluated; each is one of those that look like it."""
-    looks = [(one.font_size, one.color, one.font_family, one.bold) for one in styles]
-    largest = max((size for size, *_ in looks), default=0) or 1
-    alike = Counter(looks)
-    for look in looks:
-        size, _, _, bold = look
-        yield size, 100 * size / largest, float(bold), alike[look]
+def style_attributes(styles: Iterable[Style]) -> Iterator[FeatureRow]:
+    """Yield attributes 4 to 7 of text nodes with these *styles*; a node is similar to itself."""
+    keys = [(style.font_size, style.color, style.font_family, style.bold) for style in styles]
+    largest = max((size for size, *_ in keys), default=0) or 1
+    counts = Counter(keys)
+    for key in keys:
+        size, _, _, bold = key
+        yield size, 100 * size / largest, float(bold), counts[key]

@@ -1,7 +1,6 @@
-"""Title and date as published: two classifiers over text nodes (DocEng 2011 and thesis, 3.4).
+"""Title and date by the published method: two text node classifiers (DocEng 2011; thesis, 3.4).
 
-A title is classified first, then the date by its distance to it. What the papers leave open stands
-with the function that it concerns; the figures are those of ``scrapy train`` in ``docs/models.md``.
+The title is classified first, then the date, with the distance to the title as a feature.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
-from newscrawl.fields.dates.decide import Dating
+from newscrawl.fields.dates.decide import PublicationDate
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.items import Evidence
 
@@ -26,33 +25,32 @@ if TYPE_CHECKING:
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
 
-LEAST_PROBABILITY = 0.5
-"""Probability from which a node is of a class: what Weka and scikit-learn say of two classes."""
+PROBABILITY_THRESHOLD = 0.5
+"""Minimum probability of a class, as in Weka and scikit-learn for two classes."""
 
-NEAR = 3
-"""Most positions between nodes of a cluster: "at most two other text nodes" (thesis, 3.4.3)."""
+MAX_CLUSTER_GAP = 3
+"""Maximum distance between nodes of a cluster: "at most two other text nodes" (thesis, 3.4.3)."""
 
-LARGE = 100
-"""Characters above which a node "would add large amounts of text" and is no date.
+MAX_DATE_LENGTH = 100
+"""Maximum characters of a date; a longer node "would add large amounts of text".
 
-The papers give no number. At 50 dates are lost (0.007 of F1); from 100 on nothing changes, as no
-larger node is classified as a date.
+The papers give no number: 50 loses dates, larger values than 100 change nothing.
 """
 
 
 class Models(NamedTuple):
-    """The ensembles of the method."""
+    """Tree ensembles of the method."""
 
     title: TreeEnsemble
-    #: tells a date by its distance to the title, too
+    #: date classifier that uses the distance to the title
     date: TreeEnsemble
-    #: tells one without, on pages without a title node: the papers' conditional approach, which
-    #: they and we found no better
-    free_date: TreeEnsemble | None = None
+    #: date classifier for pages without a title node: the papers' conditional approach, which is
+    #: no more accurate
+    independent_date: TreeEnsemble | None = None
 
     @property
     def sites(self) -> frozenset[str]:
-        """The sites whose pages the models were trained on."""
+        """Sites whose pages the models were trained on."""
         return frozenset(self.title.sites) | frozenset(self.date.sites)
 
     def save(self, folder: Path) -> None:
@@ -63,9 +61,9 @@ class Models(NamedTuple):
 
 @cache
 def load_models(folder: Path | None = None) -> Models:
-    """Return the title-dependent pair in *folder*, or that in the package; read once.
+    """Return the title-dependent pair in *folder* (default: the package), cached.
 
-    Raises :class:`~newscrawl.ensemble.ensemble.ModelError` and ``OSError``.
+    Raises :class:`~newscrawl.ensemble.ensemble.ModelError` or ``OSError``.
     """
     return Models(
         load_model(TITLE_FILE, TITLE_FEATURES, folder).ensemble,
@@ -74,77 +72,78 @@ def load_models(folder: Path | None = None) -> Models:
 
 
 class ClassifiedNodes(NamedTuple):
-    """What the classifiers find; places in the list of the nodes evaluated."""
+    """Classification result; nodes are indexes into the evaluated nodes."""
 
-    #: None: ``title`` it is
+    #: None: use the ``title`` element
     title: int | None
     title_probability: float
-    #: the nodes of the date, in document order
+    #: nodes of the date, in document order
     date: list[int]
     date_probability: float
 
 
 def classify(nodes: TextNodes, models: Models) -> ClassifiedNodes:
-    """Return title and date among *nodes*."""
+    """Classify title and date among *nodes*."""
     title, title_probability = find_title(nodes, models.title)
     date, date_probability = find_date(nodes, models, title)
     return ClassifiedNodes(title, title_probability, date, date_probability)
 
 
 def find_title(nodes: TextNodes, model: TreeEnsemble) -> tuple[int | None, float]:
-    """Return the place of the first node classified as a title, and its probability."""
-    for place, probability in enumerate(model.predict(nodes.title_features)):
-        if probability >= LEAST_PROBABILITY:
-            return place, probability
+    """Return the index of the first node classified as a title, and its probability."""
+    for index, probability in enumerate(model.predict(nodes.title_features)):
+        if probability >= PROBABILITY_THRESHOLD:
+            return index, probability
     return None, 0.0
 
 
 def find_date(nodes: TextNodes, models: Models, title: int | None) -> tuple[list[int], float]:
-    """Return the places of the nodes of the date and the greatest of their probabilities.
+    """Return the indexes of the date's nodes and their highest probability.
 
-    Of the nodes classified as a date, those of the cluster closest to the title, all where there
-    is no title; without the large ones. The distance of a cluster is that of its closest node.
+    With a title, only the cluster closest to it is kept; the distance of a cluster is that of its
+    closest node. Nodes longer than :data:`MAX_DATE_LENGTH` are dropped.
     """
-    if title is None and models.free_date is not None:
-        probabilities = models.free_date.predict(nodes.free_date_features())
+    if title is None and models.independent_date is not None:
+        probabilities = models.independent_date.predict(nodes.independent_date_features())
     else:
         position = None if title is None else nodes.positions[title]
         probabilities = models.date.predict(nodes.date_features(position))
-    dates = [place for place, p in enumerate(probabilities) if p >= LEAST_PROBABILITY]
+    dates = [index for index, p in enumerate(probabilities) if p >= PROBABILITY_THRESHOLD]
     if title is not None and dates:
         dates = _closest_cluster(dates, nodes.positions, title)
-    dates = [place for place in dates if len(nodes.texts[place]) <= LARGE]
-    return dates, max((probabilities[place] for place in dates), default=0.0)
+    dates = [index for index in dates if len(nodes.texts[index]) <= MAX_DATE_LENGTH]
+    return dates, max((probabilities[index] for index in dates), default=0.0)
 
 
 def _closest_cluster(dates: Sequence[int], positions: Sequence[int], title: int) -> list[int]:
     start = positions[title]
     return min(
         _clusters(dates, positions),
-        key=lambda cluster: min(abs(positions[place] - start) for place in cluster),
+        key=lambda cluster: min(abs(positions[index] - start) for index in cluster),
     )
 
 
 def _clusters(dates: Sequence[int], positions: Sequence[int]) -> Iterator[list[int]]:
     cluster: list[int] = []
-    for place in dates:
-        if cluster and positions[place] - positions[cluster[-1]] > NEAR:
+    for index in dates:
+        if cluster and positions[index] - positions[cluster[-1]] > MAX_CLUSTER_GAP:
             yield cluster
             cluster = []
-        cluster.append(place)
+        cluster.append(index)
     yield cluster
 
 
-def dating(
+def parse_publication_date(
     nodes: TextNodes, found: ClassifiedNodes, language: str | None, now: datetime
-) -> Dating | None:
-    """Return the first date in the nodes of the date, an absolute one before a relative one."""
-    raw = " ".join(nodes.texts[place] for place in found.date)
-    told = sorted(read_dates(raw, language=language, now=now), key=lambda one: one.kind)
-    if not told:
+) -> PublicationDate | None:
+    """Return the first date in the text of the date's nodes; absolute dates take precedence."""
+    raw = " ".join(nodes.texts[index] for index in found.date)
+    first = min(
+        read_dates(raw, language=language, now=now), key=lambda date: date.kind, default=None
+    )
+    if first is None:
         return None
-    first = told[0]
     value: Day | datetime = first.day
     if first.time is not None:
         value = datetime.combine(first.day, first.time, first.zone)
-    return Dating(value, raw, Evidence("cardoso", found.date_probability))
+    return PublicationDate(value, raw, Evidence("cardoso", found.date_probability))

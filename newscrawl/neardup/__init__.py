@@ -1,7 +1,7 @@
-"""Near-duplicate stories: clusters while a crawl runs, and in batch.
+"""Near-duplicate detection: clusters copies, trimmed copies and versions of stories.
 
-:class:`Index` is a file of sketches that tells for each story which stories it is a copy, a
-trimmed copy, or a version of; :mod:`newscrawl.neardup.batch` does the same for a whole collection.
+:class:`Index` clusters stories as they arrive; :mod:`newscrawl.neardup.batch` clusters a whole
+collection.
 """
 
 from newscrawl.neardup.database import NearDuplicateIndexError

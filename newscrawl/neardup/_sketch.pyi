@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.neardup.near_duplicate_options import Options
-from newscrawl.neardup.sketch import Found, Sketch
+from newscrawl.neardup.sketch import SimilarityTuple, Sketch
 
 def hash_text(
     text: str,
@@ -13,10 +13,12 @@ def hash_text(
     *,
     shingle: int,
     scale: int,
-    short: int,
+    full_limit: int,
     start: int,
 ) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint16], NDArray[np.uint32]]: ...
 def anchors(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]: ...
-def overlap(one: Sketch, other: Sketch) -> Found: ...
-def matches(one: Sketch, others: Iterable[Sketch], options: Options) -> list[Found | None]: ...
+def overlap(left: Sketch, right: Sketch) -> SimilarityTuple: ...
+def matches(
+    query: Sketch, others: Iterable[Sketch], options: Options
+) -> list[SimilarityTuple | None]: ...
 def without(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]: ...

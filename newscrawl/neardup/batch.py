@@ -1,4 +1,4 @@
-"""Near-duplicates of a whole collection: as the stream would find them, or better."""
+"""Clustering of a whole collection in two passes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from newscrawl.neardup.clusters import agglomerate
+from newscrawl.neardup.database import digest
 from newscrawl.neardup.index import Index
 from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import Pair, StoryPage, near_pairs
 from newscrawl.neardup.sketch import sketch
-from newscrawl.neardup.story import LISTED, Verdict
-from newscrawl.neardup.story_table import digest
+from newscrawl.neardup.story import MAX_LISTED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,32 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """The clusters of a collection."""
+    """Clusters of a collection."""
 
-    #: the last version of each URL, in the order of a replay
+    #: last version of each URL, in the order of a stream
     stories: list[Story]
-    #: of each story: final, with the size of the whole cluster
+    #: final verdict of each story, with the size of the whole cluster
     verdicts: list[Verdict]
-    #: URLs of the stories that are together with other stories in a replay
+    #: URLs of the stories that a stream would cluster with other stories
     differing: tuple[str, ...]
 
 
 def in_order(stories: Iterable[Story]) -> list[Story]:
-    """Return stories as a replay takes them: by time, then by URL."""
+    """Return the stories in the order of a stream: by time, then by URL."""
     return sorted(stories, key=lambda story: (story.timestamp, story.url))
 
 
-def replay(stories: Iterable[Story], options: Options | None = None) -> list[Verdict]:
-    """Return the verdicts of a stream that the stories come in with, in the order of a replay."""
-    with Index(None, options) as index:
-        return index.add_many(in_order(stories))
-
-
 def two_pass(stories: Iterable[Story], options: Options | None = None) -> Clustering:
-    """Return the clusters of a collection that is there as a whole.
+    """Cluster a collection; of several stories with one URL the last counts.
 
-    The first pass learns what each site repeats, the second one compares and clusters; a stream
-    cannot know the one when it does the other. Of several stories of one URL the last one counts.
+    The first pass learns the boilerplate of all sites, the second compares and clusters, whereas a
+    stream has to do both at once.
     """
     options = options or Options()
     arrived = in_order(stories)
@@ -63,43 +57,43 @@ def two_pass(stories: Iterable[Story], options: Options | None = None) -> Cluste
 def verdicts(
     stories: Sequence[Story], cluster: Sequence[int], pairs: Iterable[Pair]
 ) -> Iterable[Verdict]:
-    """Yield the verdict on each story, given its cluster and all near pairs."""
+    """Yield the verdict of each story, given the clusters and all near-duplicate pairs."""
     near: dict[int, list[tuple[float, int]]] = defaultdict(list)
     size: dict[int, int] = defaultdict(int)
-    for one, other, similarity in pairs:
-        if cluster[one] == cluster[other]:
-            near[one].append((-similarity.containment, other))
-            near[other].append((-similarity.containment, one))
-    for first in cluster:
-        size[first] += 1
-    for place, first in enumerate(cluster):
-        nearest = sorted(near[place])
+    for first, second, similarity in pairs:
+        if cluster[first] == cluster[second]:
+            near[first].append((-similarity.containment, second))
+            near[second].append((-similarity.containment, first))
+    for own in cluster:
+        size[own] += 1
+    for position, own in enumerate(cluster):
+        nearest = sorted(near[position])
         yield Verdict(
-            cluster=digest(stories[first].url, 8).hex(),
-            size=size[first],
-            is_first=place == first,
+            cluster=digest(stories[own].url, 8).hex(),
+            size=size[own],
+            is_first=position == own,
             similarity=round(-nearest[0][0], 4) if nearest else None,
-            near_duplicates=tuple(stories[other].url for _, other in nearest[:LISTED]),
+            near_duplicates=tuple(stories[other].url for _, other in nearest[:MAX_LISTED]),
         )
 
 
 def _differing(
     arrived: Sequence[Story], last: Sequence[Story], cluster: Sequence[int], options: Options
 ) -> tuple[str, ...]:
-    """Return the URLs of the stories whose cluster is not the same in a replay."""
+    """Return the URLs of the stories whose cluster has other members in a stream."""
     with Index(None, options) as index:
-        found = index.add_many(arrived)
+        streamed = index.add_many(arrived)
         final = {
             story.url: index.resolve(verdict.cluster)
-            for story, verdict in zip(arrived, found, strict=True)
+            for story, verdict in zip(arrived, streamed, strict=True)
         }
-    together: dict[str, set[int]] = defaultdict(set)
+    stream_members: dict[str, set[int]] = defaultdict(set)
     members: dict[int, set[int]] = defaultdict(set)
-    for place, story in enumerate(last):
-        together[final[story.url]].add(place)
-        members[cluster[place]].add(place)
+    for position, story in enumerate(last):
+        stream_members[final[story.url]].add(position)
+        members[cluster[position]].add(position)
     return tuple(
         story.url
-        for place, story in enumerate(last)
-        if together[final[story.url]] != members[cluster[place]]
+        for position, story in enumerate(last)
+        if stream_members[final[story.url]] != members[cluster[position]]
     )

@@ -1,11 +1,10 @@
-"""Majority-link: what joins a cluster is near to most of it.
+"""Majority linkage: a story or cluster joins a cluster if it matches most of it.
 
-Connected components chain: one wrong pair makes one cluster of two stories, and in a large
-collection of nearly everything. Asking for a share of the pairs between two clusters does not.
+Unlike connected components, majority linkage does not chain clusters through single wrong pairs.
 
-A stream decides for good, and most clusters are small: where a story has come that has paragraphs
-of two others, and one of these, a copy of the one is near to just half of them. What has nothing in
-common with the other half does not join. Two passes take the nearest pairs first.
+In a stream decisions are final and most clusters are small, so that a tie, exactly half of the
+pairs, needs further evidence: the other half must be related. In batch the most similar pairs are
+linked first.
 """
 
 from __future__ import annotations
@@ -22,94 +21,90 @@ if TYPE_CHECKING:
     from newscrawl.neardup.near_duplicate_options import Options
     from newscrawl.neardup.pairs import Pair
 
-MEMBERS = 16
-"""Members of a cluster, the first, that are compared where two clusters may become one."""
+MAX_COMPARED_MEMBERS = 16
+"""Maximum number of members per cluster, the first, that are compared before a merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewStory:
-    """A new story among the clusters that there are."""
+    """A new story and the existing clusters with near-duplicates of it."""
 
     story: int
-    #: of each cluster the stories that the new one is near to, with their containment
+    #: cluster -> near-duplicate in it -> containment
     near: Mapping[int, Mapping[int, float]]
-    #: stories of a cluster that the new one was compared with
+    #: returns the stories of a cluster that the new story was compared with
     members: Callable[[int], list[int]]
-    #: whether two stories are near-duplicates
-    linked: Callable[[int, int], bool]
-    #: whether two stories that are none have something in common all the same
-    alike: Callable[[int, int], bool]
+    #: returns whether two stories are near-duplicates
+    is_linked: Callable[[int, int], bool]
+    #: returns whether two stories that are not near-duplicates are related
+    is_related: Callable[[int, int], bool]
     options: Options
 
     def joined(self, own: int | None = None) -> list[int]:
-        """Return the clusters that become one with the story, the one it joins first.
+        """Return the clusters that the story joins and thus merges, the best match first.
 
-        *own* is the cluster that a new version of a known story already has.
+        *own* is the cluster of an earlier version of the story.
         """
         order = sorted(
             (cluster for cluster in self.near if cluster != own and self._joins(cluster)),
             key=lambda cluster: (-self._containment(cluster), -len(self.near[cluster]), cluster),
         )
         result = [] if own is None else [own]
-        together = [] if own is None else self.members(own)[:MEMBERS]
+        merged = [] if own is None else self.members(own)[:MAX_COMPARED_MEMBERS]
         for cluster in order:
-            others = self.members(cluster)[:MEMBERS]
-            if not result or self._merges([*result, cluster], together, others):
+            others = self.members(cluster)[:MAX_COMPARED_MEMBERS]
+            if not result or self._merges([*result, cluster], merged, others):
                 result.append(cluster)
-                together = (together + others)[:MEMBERS]
+                merged = (merged + others)[:MAX_COMPARED_MEMBERS]
         return result
 
     def _joins(self, cluster: int) -> bool:
-        """Return True if the story is near to enough of a cluster."""
+        """Return whether the story matches most of a cluster."""
         near, members = self.near[cluster], self.members(cluster)
-        least = self.options.majority * len(members)
-        if len(near) != least:
-            return len(near) > least
+        required = self.options.majority * len(members)
+        if len(near) != required:
+            return len(near) > required
         others = (member for member in members if member not in near)
-        return self._is_part([cluster]) or any(self.alike(self.story, one) for one in others)
+        return self._is_contained([cluster]) or any(self.is_related(self.story, m) for m in others)
 
-    def _merges(self, clusters: list[int], together: list[int], others: list[int]) -> bool:
-        """Return True if the last of *clusters*, with *others*, is near to enough of the others."""
+    def _merges(self, clusters: list[int], merged: list[int], others: list[int]) -> bool:
+        """Return whether the last of *clusters*, with members *others*, matches most of the rest."""
         near, members = self.near[clusters[-1]], self.members(clusters[-1])
-        apart = [(a, b) for a in together for b in others if not self.linked(a, b)]
-        # The new story itself counts among those that the others are compared with.
-        possible = (len(together) + 1) * len(others)
-        links = possible - len(apart) - len(others) * (1 - len(near) / len(members))
-        least = self.options.majority * possible
-        if links != least:
-            return links > least
-        return self._is_part(clusters) or any(self.alike(a, b) for a, b in apart)
+        unlinked = [(a, b) for a in merged for b in others if not self.is_linked(a, b)]
+        # The new story is one of the stories that the others are compared with.
+        possible = (len(merged) + 1) * len(others)
+        links = possible - len(unlinked) - len(others) * (1 - len(near) / len(members))
+        required = self.options.majority * possible
+        if links != required:
+            return links > required
+        return self._is_contained(clusters) or any(self.is_related(a, b) for a, b in unlinked)
 
-    def _is_part(self, clusters: Iterable[int]) -> bool:
-        """Return True if nearly all of the story is in each of *clusters*, or of them in it."""
-        whole = self.options.version_containment
-        return all(self._containment(cluster) >= whole for cluster in clusters)
+    def _is_contained(self, clusters: Iterable[int]) -> bool:
+        """Return whether the story and one of each of *clusters* nearly contain each other."""
+        threshold = self.options.version_containment
+        return all(self._containment(cluster) >= threshold for cluster in clusters)
 
     def _containment(self, cluster: int) -> float:
         return max(self.near.get(cluster, {}).values(), default=0.0)
 
 
-def agglomerate(
-    times: Sequence[int],
-    pairs: Sequence[Pair],
-    options: Options,
-) -> list[int]:
-    """Return the cluster of each story of a collection: the first story that is in it.
+def agglomerate(times: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[int]:
+    """Return the cluster of each story of a collection, named by its first story.
 
-    The nearest pairs come first. Two clusters become one where the share of near pairs among those
-    in the window is large enough; what was refused is tried again until nothing changes.
+    The most similar pairs are linked first. Two clusters are merged if enough of their pairs within
+    the window match; rejected pairs are tried again until nothing changes.
     """
-    members = {place: [place] for place in range(len(times))}
+    members = {story: [story] for story in range(len(times))}
     cluster = list(range(len(times)))
     links: dict[int, dict[int, int]] = defaultdict(dict)
-    for one, other, _ in pairs:
-        links[one][other] = links[other][one] = 1
-    order = sorted(pairs, key=lambda pair: (-pair.similarity.containment, pair.one, pair.other))
+    for first, second, _ in pairs:
+        links[first][second] = links[second][first] = 1
+    order = sorted(pairs, key=lambda pair: (-pair.similarity.containment, pair.first, pair.second))
     changed = True
     while changed:
         changed = False
-        for one, other, _ in order:
-            low, high = sorted((cluster[one], cluster[other]))
+        for first, second, _ in order:
+            low, high = sorted((cluster[first], cluster[second]))
             if low == high:
                 continue
             possible = sum(
@@ -118,11 +113,11 @@ def agglomerate(
             if links[low][high] < options.majority * possible:
                 continue
             changed = True
-            for place in members[high]:
-                cluster[place] = low
+            for story in members[high]:
+                cluster[story] = low
             members[low] += members.pop(high)
-            for near, count in links.pop(high).items():
-                del links[near][high]
-                if near != low:
-                    links[low][near] = links[near][low] = links[low].get(near, 0) + count
+            for other, count in links.pop(high).items():
+                del links[other][high]
+                if other != low:
+                    links[low][other] = links[other][low] = links[low].get(other, 0) + count
     return cluster

@@ -1,4 +1,4 @@
-"""What decides whether two stories are near-duplicates, and the defaults."""
+"""Options of near-duplicate detection, and their defaults."""
 
 from __future__ import annotations
 
@@ -13,89 +13,78 @@ SketchName = Literal["fracminhash", "spotsigs"]
 class Options:
     """Parameters of sketches, comparison and clustering.
 
-    An index is bound to the first five; the others may differ each time that it is opened.
+    The first five are fixed when an index is created; the others may change each time it is opened.
     """
 
     #: ``fracminhash``: word shingles; ``spotsigs``: shingles at stop words (Theobald et al. 2008)
     sketch: SketchName = "fracminhash"
-    #: words of a shingle; in scripts without spaces, characters
+    #: words per shingle; characters in scripts without spaces
     shingle: int = 3
-    #: one shingle in so many is kept of the longest texts; a power of two
+    #: one in ``scale`` hashes of the longest texts is kept; a power of two
     scale: int = 4
-    #: hashes of a text that are kept before every second one goes, and again, down to ``scale``
-    short: int = 200
+    #: number of hashes of a text up to which all are kept; the scale doubles with longer texts
+    full_limit: int = 200
     #: seed of the hashes
     seed: int = 0
-    #: least share of the smaller sketch that is in the other one
+    #: minimum share of the smaller sketch that is in the other
     containment: float = 0.4
-    #: least share of all hashes of both that are in both
+    #: minimum share of all hashes of both sketches that are in both
     jaccard: float = 0.08
-    #: least hashes that two sketches share: common phrases alone are fewer
-    least_shared: int = 6
-    #: words below which the numbers of two texts must agree, too
+    #: minimum number of shared hashes; common phrases alone share fewer
+    min_shared: int = 6
+    #: number of words below which the numbers of two texts must agree
     number_words: int = 150
-    #: least share of the numbers of the text with fewer of them that are in the other text
+    #: minimum share of the numbers of the text with fewer numbers that are in the other
     numbers: float = 0.5
-    #: what lies further apart is not compared; None: everything is
+    #: maximum time between two stories that are compared; None: no limit
     window: timedelta | None = timedelta(hours=72)
-    #: pages of a site, other than versions of one story, on which a shingle is boilerplate;
-    #: 0: never
+    #: number of pages of a site, versions counted once, on which a shingle is boilerplate; 0: never
     site_pages: int = 3
-    #: two pages of one site that share so much of the smaller one, and of which neither begins as
-    #: the other, share boilerplate
+    #: minimum containment of two pages of a site with different openings that share boilerplate
     site_shared: float = 0.1
-    #: two pages of one site with this Jaccard and this containment are versions of one story,
-    #: whatever they share
+    #: minimum Jaccard and containment of two versions of a story on one site
     version_jaccard: float = 0.5
     version_containment: float = 0.85
-    #: least containment of two near-duplicates of one site: pages share frames and teasers there, of
-    #: which not all are known to be boilerplate yet
+    #: minimum containment of near-duplicates on one site, whose boilerplate may not all be known
     site_containment: float = 0.7
-    #: least share of the pairs between two clusters that match where they become one; in a stream
-    #: more, but where others have something in common
+    #: minimum share of matching pairs between two clusters that are merged
     majority: float = 0.5
-    #: stories that stay in the index, out of the window too
+    #: number of latest stories that stay in the index, even outside of the window
     retain: int = 20_000
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for parameters that make no sense."""
+        """Raise ``ValueError`` for invalid parameters."""
         if self.sketch not in {"fracminhash", "spotsigs"}:
             raise ValueError(f"unknown sketch {self.sketch!r}: fracminhash or spotsigs")
         if self.scale < 1 or self.scale & (self.scale - 1):
             raise ValueError(f"scale must be a power of two, not {self.scale}")
-        for name in ("shingle", "short", "least_shared"):
+        for name in ("shingle", "full_limit", "min_shared"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        shares = (
-            "containment",
-            "jaccard",
-            "numbers",
-            "site_shared",
-            "site_containment",
-            "majority",
-        )
-        for name in shares:
+        for name in (
+            "containment", "jaccard", "numbers", "site_shared", "site_containment", "majority",
+        ):  # fmt: skip
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
 
     @property
     def fingerprint(self) -> str:
-        """What sketches must have in common to be comparable."""
-        return f"{self.sketch} {self.shingle} 1/{self.scale} {self.short} {self.seed}"
+        """Identifier of the sketch parameters; only sketches with the same one are comparable."""
+        return f"{self.sketch} {self.shingle} 1/{self.scale} {self.full_limit} {self.seed}"
 
     @property
     def within_site(self) -> Options:
-        """By what two pages of one site are compared."""
+        """Options for two pages of one site."""
         return replace(self, containment=max(self.containment, self.site_containment))
 
     @property
-    def alike(self) -> Options:
-        """By what two stories have something in common, near-duplicates or not."""
+    def related(self) -> Options:
+        """Options for related stories, which need not be near-duplicates."""
         return replace(self, containment=self.containment / 2, jaccard=self.jaccard / 2)
 
     @classmethod
     def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:
-        """Return the options tuned for a sketch, with *changes*."""
+        """Return the options tuned for *sketch*, with *changes*."""
         return cls(sketch=sketch, **{**TUNED[sketch], **changes})
 
 
@@ -103,4 +92,4 @@ TUNED: dict[SketchName, dict[str, Any]] = {
     "fracminhash": {},
     "spotsigs": {"containment": 0.34, "jaccard": 0.08, "scale": 1},
 }
-"""What differs from the defaults for a sketch."""
+"""Options of a sketch that differ from the defaults."""

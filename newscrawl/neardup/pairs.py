@@ -1,6 +1,6 @@
-"""All near-duplicate pairs of a collection, whatever its order.
+"""All near-duplicate pairs of a collection, independent of its order.
 
-Every step is a function of plain arrays, so that a cluster of machines can take the same ones.
+Every step is a function of plain arrays, so that the Spark job can use it, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.neardup.shingles import distinct
-from newscrawl.neardup.sketch import Similarity, anchors, framed, match, versions
+from newscrawl.neardup.sketch import Similarity, Sketch, anchors, are_versions, match, share_frame
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -20,194 +20,197 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from newscrawl.neardup.near_duplicate_options import Options
-from newscrawl.neardup.sketch import Sketch
 
-NEIGHBOURS = 32
-"""Pages of a site that are compared with a page of the same anchor: the next ones."""
+MAX_PAGES_PER_ANCHOR = 32
+"""Maximum number of preceding pages with the same anchor that a page is compared with."""
 
 
 class StoryPage(NamedTuple):
     """A story of the collection."""
 
-    #: seconds since 1970
+    #: Unix time
     at: int
     site: str
     sketch: Sketch
 
 
 class Pair(NamedTuple):
-    """Two near-duplicates, by their places in the collection."""
+    """Two near-duplicates, by their positions in the collection."""
 
-    one: int
-    other: int
+    first: int
+    second: int
     similarity: Similarity
 
 
 class SiteProfile(NamedTuple):
-    """What the pages of a site tell of it."""
+    """Boilerplate and versions among the pages of a site."""
 
-    #: of each page: its sketch less what the site repeats
-    effective: list[Sketch]
-    #: True if what it repeats shows on its pages
-    known: bool
-    #: pairs of pages, by their places, that are versions of one story
+    #: sketches of the pages without boilerplate
+    sketches: list[Sketch]
+    #: whether there are enough pages to know the boilerplate
+    is_learned: bool
+    #: pairs of positions of pages that are versions of one story
     versions: list[tuple[int, int]]
 
 
-def in_window(one: int, other: int, options: Options) -> bool:
-    """Return True for two instants (seconds) near enough for two stories to be compared."""
-    return options.window is None or abs(one - other) <= options.window.total_seconds()
+def in_window(first: int, second: int, options: Options) -> bool:
+    """Return whether stories of these two times (seconds) are compared."""
+    return options.window is None or abs(first - second) <= options.window.total_seconds()
 
 
 def version_pairs(pages: Sequence[StoryPage], options: Options) -> Iterator[tuple[int, int]]:
     """Yield the pairs of *pages*, all of one site, that are versions of one story."""
-    anchored: dict[int, list[int]] = defaultdict(list)
-    for place, page in enumerate(pages):
-        near: set[int] = set()
+    by_anchor: dict[int, list[int]] = defaultdict(list)
+    for position, page in enumerate(pages):
+        others: set[int] = set()
         for anchor in anchors(page.sketch).tolist():
-            near.update(anchored[anchor][-NEIGHBOURS:])
-            anchored[anchor].append(place)
-        for other in sorted(near):
-            if in_window(page.at, pages[other].at, options) and versions(
+            others.update(by_anchor[anchor][-MAX_PAGES_PER_ANCHOR:])
+            by_anchor[anchor].append(position)
+        for other in sorted(others):
+            if in_window(page.at, pages[other].at, options) and are_versions(
                 pages[other].sketch, page.sketch, options
             ):
-                yield other, place
+                yield other, position
 
 
 def lineages(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return for each of *count* pages the first that it is connected to."""
+    """Return for each of *count* pages the first page that *pairs* connect it to."""
     first = list(range(count))
 
-    def root(place: int) -> int:
-        while first[place] != place:
-            first[place] = place = first[first[place]]
-        return place
+    def root(position: int) -> int:
+        while first[position] != position:
+            first[position] = position = first[first[position]]
+        return position
 
-    for one, other in pairs:
-        low, high = sorted((root(one), root(other)))
+    for pair in pairs:
+        low, high = sorted(map(root, pair))
         first[high] = low
-    return [root(place) for place in range(count)]
+    return [root(position) for position in range(count)]
 
 
 def boilerplate(
     sketches: Sequence[Sketch], lineage: Sequence[int], options: Options
 ) -> NDArray[np.uint32]:
-    """Return the hashes that a site repeats on pages of different lineages, sorted."""
+    """Return the sorted hashes that a site repeats on pages of different lineages."""
     if not sketches:
         return np.empty(0, np.uint32)
-    sizes = [made.hashes.size for made in sketches]
-    hashes = np.concatenate([made.hashes for made in sketches]).astype(np.uint64)
-    held = distinct(hashes << np.uint64(32) | np.repeat(np.array(lineage, np.uint64), sizes))
-    values, counts = np.unique((held >> np.uint64(32)).astype(np.uint32), return_counts=True)
+    sizes = [sketch.hashes.size for sketch in sketches]
+    hashes = np.concatenate([sketch.hashes for sketch in sketches]).astype(np.uint64)
+    entries = distinct(hashes << np.uint64(32) | np.repeat(np.array(lineage, np.uint64), sizes))
+    values, counts = np.unique((entries >> np.uint64(32)).astype(np.uint32), return_counts=True)
     return values[counts >= options.site_pages]
 
 
-def candidates(sketches: Sequence[Sketch], least: int) -> Iterator[tuple[int, list[int]]]:
-    """Yield each place with the places before it that share *least* hashes or more."""
-    sizes = [made.hashes.size for made in sketches]
+def candidates(sketches: Sequence[Sketch], min_shared: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield each position with the earlier positions that share at least *min_shared* hashes."""
+    sizes = [sketch.hashes.size for sketch in sketches]
     if not sum(sizes):
         return
-    hashes = np.concatenate([made.hashes for made in sketches])
+    hashes = np.concatenate([sketch.hashes for sketch in sketches])
+    # Stable: within a run of equal hashes the pages stay in order.
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
-    # Stable: within a run of one hash the pages are in their order.
     holder = np.repeat(np.arange(len(sketches)), sizes)[order]
-    position = np.empty(order.size, np.int64)
-    position[order] = np.arange(order.size)
-    start = np.searchsorted(ordered, ordered)[position]
-    for place, (begin, end) in enumerate(pairwise(np.concatenate(([0], np.cumsum(sizes))))):
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    start = np.searchsorted(ordered, ordered)[rank]
+    for position, (begin, end) in enumerate(pairwise(np.concatenate(([0], np.cumsum(sizes))))):
         runs = [
             holder[low:high]
-            for low, high in zip(
-                start[begin:end].tolist(), position[begin:end].tolist(), strict=True
-            )
+            for low, high in zip(start[begin:end].tolist(), rank[begin:end].tolist(), strict=True)
             if low < high
         ]
         if runs:
             others, counts = np.unique(np.concatenate(runs), return_counts=True)
-            yield place, others[counts >= least].tolist()
+            yield position, others[counts >= min_shared].tolist()
 
 
-def frames(
+def frame_hashes(
     sketches: Sequence[Sketch],
     lineage: Sequence[int],
-    repeated: NDArray[np.uint32],
+    known: NDArray[np.uint32],
     options: Options,
 ) -> NDArray[np.uint32]:
-    """Return the hashes that two pages of a site share that tell two stories.
+    """Return the hashes that pages of a site with different stories share.
 
-    *sketches* of the pages are without what the site is known to have *repeated*.
+    *sketches* are without *known*, the boilerplate found before.
     """
     shared = [np.empty(0, np.uint32)]
-    for other, before in candidates(sketches, options.least_shared):
+    for second, before in candidates(sketches, options.min_shared):
         shared += [
-            np.intersect1d(sketches[one].hashes, sketches[other].hashes, assume_unique=True)
-            for one in before
-            if lineage[one] != lineage[other]
-            and framed(sketches[one], sketches[other], repeated, options)
+            np.intersect1d(sketches[first].hashes, sketches[second].hashes, assume_unique=True)
+            for first in before
+            if lineage[first] != lineage[second]
+            and share_frame(sketches[first], sketches[second], known, options)
         ]
     return distinct(np.concatenate(shared))
 
 
 def learn(pages: Sequence[StoryPage], options: Options) -> SiteProfile:
-    """Return what the pages of one site tell of it."""
+    """Return the profile of a site with these *pages*."""
     pairs = list(version_pairs(pages, options))
     lineage = lineages(len(pages), pairs)
-    effective = [page.sketch for page in pages]
+    sketches = [page.sketch for page in pages]
     if options.site_pages:
-        repeated = boilerplate(effective, lineage, options)
-        effective = [one.without(repeated) for one in effective]
-        shared = frames(effective, lineage, repeated, options)
-        effective = [one.without(shared) for one in effective]
+        repeated = boilerplate(sketches, lineage, options)
+        sketches = [sketch.without(repeated) for sketch in sketches]
+        shared = frame_hashes(sketches, lineage, repeated, options)
+        sketches = [sketch.without(shared) for sketch in sketches]
     return SiteProfile(
-        effective=effective,
-        known=len(set(lineage)) >= options.site_pages,
+        sketches=sketches,
+        is_learned=len(set(lineage)) >= options.site_pages,
         versions=pairs,
     )
 
 
 def near_pairs(pages: Sequence[StoryPage], options: Options) -> Iterator[Pair]:
-    """Yield all near-duplicates among *pages*: versions, and what else is near."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, page in enumerate(pages):
-        places[page.site].append(place)
-    effective = list(pages)
-    known: set[str] = set()
-    found: set[tuple[int, int]] = set()
-    for name, own in places.items():
-        site = learn([pages[place] for place in own], options)
-        found.update((own[one], own[other]) for one, other in site.versions)
-        for place, rest in zip(own, site.effective, strict=True):
-            effective[place] = pages[place]._replace(sketch=rest)
-        if site.known:
-            known.add(name)
+    """Yield all near-duplicates among *pages*."""
+    by_site: dict[str, list[int]] = defaultdict(list)
+    for position, page in enumerate(pages):
+        by_site[page.site].append(position)
+    without_boilerplate = list(pages)
+    learned_sites: set[str] = set()
+    versions: set[tuple[int, int]] = set()
+    for name, own in by_site.items():
+        site = learn([pages[position] for position in own], options)
+        versions.update((own[first], own[second]) for first, second in site.versions)
+        for position, sketch in zip(own, site.sketches, strict=True):
+            without_boilerplate[position] = pages[position]._replace(sketch=sketch)
+        if site.is_learned:
+            learned_sites.add(name)
+    sketches = [page.sketch for page in without_boilerplate]
     others = (
-        (one, other)
-        for other, before in candidates([page.sketch for page in effective], options.least_shared)
-        for one in before
-        if (one, other) not in found and comparable(pages[one], pages[other], known, options)
+        (first, second)
+        for second, before in candidates(sketches, options.min_shared)
+        for first in before
+        if (first, second) not in versions
+        and are_comparable(pages[first], pages[second], learned_sites, options)
     )
-    yield from matching(pages, sorted(found), options)
-    yield from matching(effective, others, options)
+    yield from matching(pages, sorted(versions), options)
+    yield from matching(without_boilerplate, others, options)
 
 
 def matching(
     pages: Sequence[StoryPage], pairs: Iterable[tuple[int, int]], options: Options
 ) -> Iterator[Pair]:
-    """Yield those *pairs* of places that are near-duplicates."""
+    """Yield the *pairs* of positions that are near-duplicates."""
     within_site = options.within_site
-    for one, other in pairs:
-        left, right = pages[one], pages[other]
+    for first, second in pairs:
+        left, right = pages[first], pages[second]
         similarity = match(
             left.sketch, right.sketch, within_site if left.site == right.site else options
         )
         if similarity is not None:
-            yield Pair(one, other, similarity)
+            yield Pair(first, second, similarity)
 
 
-def comparable(one: StoryPage, other: StoryPage, known: Container[str], options: Options) -> bool:
-    """Return True for two pages that are compared without what their sites repeat.
+def are_comparable(
+    first: StoryPage, second: StoryPage, learned_sites: Container[str], options: Options
+) -> bool:
+    """Return whether two pages are compared without the boilerplate of their sites.
 
-    Two of one site are not, while what it repeats does not show yet.
+    Pages of one site are compared only if its boilerplate is known.
     """
-    return in_window(one.at, other.at, options) and (one.site != other.site or one.site in known)
+    return in_window(first.at, second.at, options) and (
+        first.site != second.site or first.site in learned_sites
+    )

@@ -1,7 +1,8 @@
-"""Shingles of a text, hashed: runs of words, or of characters in scripts without spaces.
+"""Hashed shingles of a text: runs of words, or of characters in scripts without spaces.
 
-A word's hash is a polynomial of its bytes, a shingle's one of the hashes of its words, both mixed by
-the finalizer of SplitMix64 (Steele, Lea, Flood 2014): the same on every machine, unlike ``hash()``.
+The hash of a word is a polynomial of its bytes, that of a shingle a polynomial of the hashes of its
+words, both mixed by the finalizer of SplitMix64 (Steele, Lea, Flood 2014). Unlike ``hash()``, they
+are the same on every machine.
 """
 
 from __future__ import annotations
@@ -16,36 +17,47 @@ import numpy as np
 from newscrawl.text import folded, folded_words, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
 _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = 2**64 - 1
 
+MAX_TEXT_LENGTH: Final = 2**20
+"""Maximum characters of a text; the rest is ignored."""
 
-LONGEST: Final = 2**20
-"""Characters of a text that count, the first."""
-
-# Texts are folded in pieces, each up to a space, so that no call keeps other threads waiting: of
-# marks, the time grows with the square of their number.
+# Texts are folded in pieces, as normalization takes quadratic time for long runs of marks.
 _PIECE: Final = re.compile(r"(?s:.{1,1023}(?: |\Z)|.{1,1024})")
 
 SEPARATOR, INVISIBLE, OTHER = range(3)
-"""What :func:`plain_characters` says of a character that is not part of a word."""
+"""Codes of :func:`plain_characters` for characters that are not part of a word."""
 
-_PLAIN: Final = 0x2070
-"""Characters below are worth a table: alphabets and punctuation."""
+# Characters below have an entry in the table: alphabets and punctuation.
+_TABLE_SIZE: Final = 0x2070
+
+ANTECEDENTS: Final = frozenset(
+    {"a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"}
+    | {"have", "has", "had", "can", "will", "said"}
+)
+"""Stop words that begin a spot signature."""
+
+CHAIN_LENGTH: Final = 2
+"""Words of a spot signature after its antecedent."""
+
+_STOP_WORDS: Final = ANTECEDENTS | {
+    *("of", "to", "in", "and", "or", "for", "on", "at", "by", "with", "from", "as", "it")
+}
 
 
 def story_words(text: str) -> list[str]:
-    """Return the words of *text*, compatibility forms (ligatures, full width) made plain."""
+    """Return the words of *text*, with compatibility characters (ligatures, full width) replaced."""
     return words(text) if text.isascii() else folded_words(folded_text(text))
 
 
 def folded_text(text: str) -> str:
-    """Return *text*, its first :data:`LONGEST` characters, as :func:`story_words` compares it."""
-    return "".join(_fold(found[0]) for found in _PIECE.finditer(text))[:LONGEST]
+    """Return the first :data:`MAX_TEXT_LENGTH` characters of *text*, folded for comparison."""
+    return "".join(_fold(piece[0]) for piece in _PIECE.finditer(text))[:MAX_TEXT_LENGTH]
 
 
 def _fold(piece: str) -> str:
@@ -54,27 +66,27 @@ def _fold(piece: str) -> str:
 
 @cache
 def plain_characters() -> NDArray[np.uint16]:
-    """Return what the first characters of Unicode become in :func:`story_words`.
+    """Return the folded form of the first characters of Unicode.
 
-    That is a character of a word or one of :data:`SEPARATOR`, :data:`INVISIBLE`; :data:`OTHER`
-    where it depends on the neighbours, or is more than one character.
+    A value is a character of a word, :data:`SEPARATOR`, :data:`INVISIBLE`, or :data:`OTHER` if the
+    folded form depends on the neighbors or has several characters.
     """
-    return np.array([_plain(chr(code)) for code in range(_PLAIN)], np.uint16)
+    return np.array([_plain(chr(code)) for code in range(_TABLE_SIZE)], np.uint16)
 
 
 def _plain(character: str) -> int:
     text = _fold(character)
-    # Marks join the letter before them, and so do Jamo; sigma has another form at a word's end.
+    # Marks and Jamo combine with the preceding letter; sigma has another form at the end of a word.
     if unicodedata.category(character)[0] == "M" or "\u1100" <= character < "\u1200" or text == "σ":
         return OTHER
     if not words(text):
         return SEPARATOR if text else INVISIBLE
-    # Of scripts without spaces, two characters are two words.
+    # In scripts without spaces, two characters are two words.
     return ord(text) if len(text) == 1 and len(words(text * 2)) == 1 else OTHER
 
 
 def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
-    """Return the hashes of words, none of which has a line feed, in their order."""
+    """Return the hashes of *words*, which contain no line feeds."""
     if not words:
         return np.empty(0, np.uint64)
     text = np.frombuffer("\n".join([*words, ""]).encode("utf-8", "surrogatepass"), np.uint8)
@@ -82,47 +94,14 @@ def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     starts = np.concatenate(([0], ends[:-1] + 1))
     lengths = ends - starts + 1
     powers = np.full(lengths.max(), _ODD, np.uint64).cumprod()
-    place = np.arange(text.size) - np.repeat(starts, lengths)
-    return mix(np.add.reduceat(text * powers[place], starts))
-
-
-def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return *values* sorted, each once; a third of the time of ``np.unique`` for some hundreds."""
-    values = np.sort(values)
-    return values[np.concatenate(([True], values[1:] != values[:-1]))] if values.size else values
-
-
-def merged(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Return what two sorted arrays hold, sorted: a stable sort merges sorted runs."""
-    return np.sort(np.concatenate((one, other)), kind="stable")
-
-
-def among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which of *values* are among *others*, sorted and not empty.
-
-    A third of the time of ``np.isin`` for some hundreds.
-    """
-    place = np.searchsorted(others, values)
-    place[place == others.size] = 0
-    return np.asarray(others[place] == values)
-
-
-def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return *values* with every bit depending on all bits: the finalizer of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
-def seed_hash(seed: int) -> int:
-    """Return what the hash of each shingle begins with."""
-    return (seed + 1) * _ODD & _MASK
+    position = np.arange(text.size) - np.repeat(starts, lengths)
+    return mix(np.add.reduceat(text * powers[position], starts))
 
 
 def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np.uint32]:
-    """Return the 32-bit hashes of the runs of *size* words, in their order.
+    """Return the 32-bit hashes of the runs of *size* words, in text order.
 
-    A text of fewer words is one shingle; one of none has none.
+    A text with fewer words is one shingle.
     """
     if not words:
         return np.empty(0, np.uint32)
@@ -130,7 +109,58 @@ def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np
     size = min(size, len(words))
     runs = len(words) - size + 1
     total = np.full(runs, seed_hash(seed), np.uint64)
-    for place in range(size):
+    for offset in range(size):
         total *= np.uint64(_ODD)
-        total += single[place : place + runs]
+        total += single[offset : offset + runs]
     return (mix(total) >> np.uint64(32)).astype(np.uint32)
+
+
+def seed_hash(seed: int) -> int:
+    """Return the initial value of shingle hashes."""
+    return (seed + 1) * _ODD & _MASK
+
+
+def spot_signatures(words: Sequence[str]) -> Iterator[str]:
+    """Yield the spot signatures of a text: an antecedent and the next words of content.
+
+    Spot signatures ignore boilerplate, as menus and lists have no stop words, in languages with known
+    stop words (SpotSigs: Theobald, Siddharth, Paepcke 2008, section 3).
+    """
+    content: list[str] = []
+    antecedents = []
+    for word in words:
+        if word not in _STOP_WORDS:
+            content.append(word)
+        elif word in ANTECEDENTS:
+            antecedents.append((word, len(content)))
+    for word, start in antecedents:
+        if start + CHAIN_LENGTH <= len(content):
+            yield " ".join((word, *content[start : start + CHAIN_LENGTH]))
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted distinct *values*; faster than ``np.unique`` for small arrays."""
+    values = np.sort(values)
+    return values[np.concatenate(([True], values[1:] != values[:-1]))] if values.size else values
+
+
+def merged(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Merge two sorted arrays; a stable sort merges sorted runs."""
+    return np.sort(np.concatenate((left, right)), kind="stable")
+
+
+def is_among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which *values* are in *others*, which are sorted and not empty.
+
+    Faster than ``np.isin`` for small arrays.
+    """
+    position = np.searchsorted(others, values)
+    position[position == others.size] = 0
+    return np.asarray(others[position] == values)
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of each value: the finalizer of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

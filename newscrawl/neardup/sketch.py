@@ -1,7 +1,7 @@
-"""Sketches: what is kept of a text, and how two of them compare.
+"""Sketches: sets of sampled shingle hashes of a text, and their comparison.
 
 FracMinHash (Irber et al. 2022; Broder 1997, "mod m" sketches) keeps the hashes below a fraction of
-their range: unlike MinHash it estimates containment, and a trimmed copy is found in the whole one.
+their range. Unlike MinHash it estimates containment, so that a trimmed copy matches the original.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 
 from newscrawl.compiled import compiled_module
 from newscrawl.neardup.shingles import (
-    LONGEST,
-    among,
+    MAX_TEXT_LENGTH,
     distinct,
     folded_text,
+    is_among,
     mix,
     plain_characters,
     seed_hash,
     shingle_hashes,
+    spot_signatures,
     story_words,
     word_hashes,
 )
-from newscrawl.neardup.spotsigs import spots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,60 +34,86 @@ if TYPE_CHECKING:
 
     from newscrawl.neardup.near_duplicate_options import Options
 
-NOTHING: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
-"""No hashes."""
+NO_HASHES: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
 
-NUMBERS: Final = 48
-"""Numbers that are kept of a text."""
+MAX_NUMBERS: Final = 48
+"""Maximum number of numbers that a sketch keeps."""
 
-OPENING: Final = 128
-"""Shingles that a text begins with: an update that rewrites half of them is a version still."""
+OPENING_LENGTH: Final = 128
+"""Number of shingles in the opening of a text."""
 
 ANCHORS: Final = 8
-"""Anchors of a sketch: one of them at least is shared by 99.6 % of pairs with a Jaccard of 0.5."""
+"""Number of anchors of a sketch; 99.6 % of pairs with a Jaccard of 0.5 share at least one."""
+
+
+SKETCH_COLUMNS: Final = ("scale", "words", "numbers", "hashes", "opening")
+"""Names of the columns of a stored sketch."""
 
 
 class Similarity(NamedTuple):
-    """How much two sketches have in common."""
+    """Similarity of two sketches."""
 
-    #: hashes in both
+    #: number of hashes in both
     shared: int
-    #: ``shared`` to the hashes of the smaller one
+    #: ``shared`` relative to the hashes of the smaller sketch
     containment: float
-    #: ``shared`` to the hashes of either
+    #: ``shared`` relative to the hashes of either sketch
     jaccard: float
 
 
-Found = tuple[int, float, float]
-"""A :class:`Similarity`, as the loops give it."""
+SimilarityTuple = tuple[int, float, float]
+"""Fields of a :class:`Similarity`, as compiled code returns them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """The hashes that are kept of a text."""
+    """Sampled hashes of a text."""
 
     #: sorted, distinct, all below 2**32 / ``scale``
     hashes: NDArray[np.uint32]
-    #: one hash in so many was kept
+    #: one in ``scale`` hashes was kept
     scale: int
-    #: words of the text
+    #: number of words of the text
     words: int
-    #: hashes of its numbers, sorted, distinct
+    #: hashes of the numbers in the text, sorted, distinct
     numbers: NDArray[np.uint16]
-    #: those of ``hashes`` that it begins with and that a sketch of any scale keeps
+    #: hashes at the beginning of the text that a sketch of any scale keeps
     opening: NDArray[np.uint32]
 
     def without(self, hashes: NDArray[np.uint32]) -> Sketch:
-        """Return the sketch less some sorted *hashes*."""
+        """Return the sketch without the sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        left = _without(self.hashes, hashes)
-        return Sketch(left, self.scale, self.words, self.numbers, self.opening)
+        kept = _without(self.hashes, hashes)
+        return Sketch(kept, self.scale, self.words, self.numbers, self.opening)
+
+    def to_columns(self) -> tuple[int, int, bytes, bytes, bytes]:
+        """Return the columns :data:`SKETCH_COLUMNS`, arrays as little-endian bytes."""
+        return (
+            self.scale,
+            self.words,
+            self.numbers.astype("<u2").tobytes(),
+            self.hashes.astype("<u4").tobytes(),
+            self.opening.astype("<u4").tobytes(),
+        )
+
+    @classmethod
+    def from_columns(
+        cls, scale: int, words: int, numbers: bytes, hashes: bytes, opening: bytes
+    ) -> Sketch:
+        """Return the sketch with these columns, with read-only arrays."""
+        return cls(
+            np.frombuffer(hashes, "<u4"),
+            scale,
+            words,
+            np.frombuffer(numbers, "<u2"),
+            np.frombuffer(opening, "<u4"),
+        )
 
 
 def sketch(text: str, options: Options) -> Sketch:
-    """Return the sketch of *text*: all hashes of a short one, a fraction of a long one's."""
-    text = str(text[:LONGEST])  # no subclass, as templates have
+    """Return the sketch of *text*: all hashes of a short text, a fraction of those of a long one."""
+    text = str(text[:MAX_TEXT_LENGTH])  # compiled code takes no subclass of str
     if _compiled is None or options.sketch == "spotsigs":
         return sketch_in_python(text, options)
     hashes, scale, words, numbers, opening = _compiled.hash_text(
@@ -96,167 +122,171 @@ def sketch(text: str, options: Options) -> Sketch:
         folded_text,
         shingle=options.shingle,
         scale=options.scale,
-        short=options.short,
+        full_limit=options.full_limit,
         start=seed_hash(options.seed),
     )
     return Sketch(hashes, scale, words, numbers, opening)
 
 
 def sketch_in_python(text: str, options: Options) -> Sketch:
-    """Return the sketch of all of *text*."""
+    """Python implementation of :func:`sketch`, for a *text* that is not truncated."""
     words = story_words(text)
     if options.sketch == "spotsigs":
-        hashes = shingle_hashes(list(spots(words)), 1, options.seed)
-        opening = shingle_hashes(list(spots(words[:OPENING])), 1, options.seed)
+        hashes = shingle_hashes(list(spot_signatures(words)), 1, options.seed)
+        opening_spots = list(spot_signatures(words[:OPENING_LENGTH]))
+        opening = shingle_hashes(opening_spots, 1, options.seed)
     else:
         hashes = shingle_hashes(words, options.shingle, options.seed)
-        opening = hashes[:OPENING]
+        opening = hashes[:OPENING_LENGTH]
     scale = 1
-    while scale < options.scale and hashes.size > options.short * scale:
+    while scale < options.scale and hashes.size > options.full_limit * scale:
         scale *= 2
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
     opening = distinct(opening[opening < 2**32 // options.scale])
-    return Sketch(distinct(hashes), scale, len(words), number_hashes(words), opening)
+    return Sketch(distinct(hashes), scale, len(words), _number_hashes(words), opening)
 
 
-def number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
-    """Return hashes of the numbers among *words*, of the :data:`NUMBERS` first; sorted, distinct."""
+def _number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
+    """Return sorted distinct hashes of the first :data:`MAX_NUMBERS` numbers among *words*."""
     numbers = dict.fromkeys(word for word in words if word[0].isdecimal())
-    return distinct(word_hashes(list(islice(numbers, NUMBERS))).astype(np.uint16))
+    return distinct(word_hashes(list(islice(numbers, MAX_NUMBERS))).astype(np.uint16))
 
 
-def _below(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
-    """Return those of sorted *hashes* that a sketch of this scale keeps."""
+def compare(left: Sketch, right: Sketch) -> Similarity:
+    """Return the similarity of two sketches, at the coarser of their scales."""
+    return Similarity(*_overlap(left, right))
+
+
+def overlap_in_python(left: Sketch, right: Sketch) -> SimilarityTuple:
+    """Python implementation of :func:`compare`."""
+    scale = max(left.scale, right.scale)
+    smaller, larger = _at_scale(left.hashes, scale), _at_scale(right.hashes, scale)
+    if smaller.size > larger.size:
+        smaller, larger = larger, smaller
+    if not smaller.size:
+        return 0, 0.0, 0.0
+    shared = int(is_among(smaller, larger).sum())
+    return shared, shared / smaller.size, shared / (smaller.size + larger.size - shared)
+
+
+def _at_scale(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
+    """Return the sorted *hashes* that a sketch of this scale keeps."""
     return hashes if scale == 1 else hashes[: np.searchsorted(hashes, 2**32 // scale)]
 
 
-def compare(one: Sketch, other: Sketch) -> Similarity:
-    """Return how much two sketches have in common, at the coarser one's scale."""
-    return Similarity(*_overlap(one, other))
+def match(left: Sketch, right: Sketch, options: Options) -> Similarity | None:
+    """Return the similarity of two near-duplicates, or None for other pairs."""
+    return match_all(left, (right,), options)[0]
 
 
-def overlap_in_python(one: Sketch, other: Sketch) -> Found:
-    """Return hashes shared, containment and Jaccard of two sketches."""
-    scale = max(one.scale, other.scale)
-    left, right = _below(one.hashes, scale), _below(other.hashes, scale)
-    smaller = min(left.size, right.size)
-    if not smaller:
-        return 0, 0.0, 0.0
-    if left.size > right.size:
-        left, right = right, left
-    shared = int(among(left, right).sum())
-    return shared, shared / smaller, shared / (left.size + right.size - shared)
-
-
-def numbers_agree(one: Sketch, other: Sketch, options: Options) -> bool:
-    """Return False for texts of one template about different things: their numbers differ."""
-    fewer = min(one.numbers.size, other.numbers.size)
-    if min(one.words, other.words) >= options.number_words or fewer < 2:
-        return True
-    shared = among(one.numbers, other.numbers).sum()
-    return bool(shared >= options.numbers * fewer)
-
-
-def match(one: Sketch, other: Sketch, options: Options) -> Similarity | None:
-    """Return the similarity of near-duplicates, None for other pairs."""
-    return match_all(one, (other,), options)[0]
-
-
-def match_all(one: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
-    """Return for each of *others* what :func:`match` does; many take a fraction of its time."""
-    return [found and Similarity(*found) for found in _matches(one, others, options)]
+def match_all(query: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
+    """Return :func:`match` of a sketch with each of *others*, faster than one by one."""
+    return [found and Similarity(*found) for found in _matches(query, others, options)]
 
 
 def matches_in_python(
-    one: Sketch, others: Iterable[Sketch], options: Options
-) -> list[Found | None]:
-    """Return for each of *others* its similarity, None if it is no near-duplicate."""
-    return [_match(one, other, options) for other in others]
+    query: Sketch, others: Iterable[Sketch], options: Options
+) -> list[SimilarityTuple | None]:
+    """Python implementation of :func:`match_all`."""
+    result: list[SimilarityTuple | None] = []
+    for other in others:
+        shared, containment, jaccard = similarity = overlap_in_python(query, other)
+        is_match = (
+            shared >= options.min_shared
+            and containment >= options.containment
+            and jaccard >= options.jaccard
+            and numbers_agree(query, other, options)
+        )
+        result.append(similarity if is_match else None)
+    return result
 
 
-def _match(one: Sketch, other: Sketch, options: Options) -> Found | None:
-    shared, containment, jaccard = found = overlap_in_python(one, other)
-    near = (
-        shared >= options.least_shared
-        and containment >= options.containment
-        and jaccard >= options.jaccard
-        and numbers_agree(one, other, options)
-    )
-    return found if near else None
+def numbers_agree(left: Sketch, right: Sketch, options: Options) -> bool:
+    """Return False for short texts with different numbers, such as texts made from one template."""
+    fewer = min(left.numbers.size, right.numbers.size)
+    if min(left.words, right.words) >= options.number_words or fewer < 2:
+        return True
+    shared = is_among(left.numbers, right.numbers).sum()
+    return bool(shared >= options.numbers * fewer)
 
 
-def versions(one: Sketch, other: Sketch, options: Options) -> bool:
-    """Return True for two pages of one site that are versions of one story.
+def are_versions(left: Sketch, right: Sketch, options: Options) -> bool:
+    """Return whether two pages of a site are versions of one story.
 
-    One of them has little that the other has not: pages that share a frame have each its own text,
-    and where that is short, each its own beginning.
+    One of them is nearly contained in the other, and the openings match. Pages that only share a
+    frame differ in their text or, if that is short, in their opening.
     """
-    found = compare(one, other)
+    found = compare(left, right)
     return (
         found.containment >= options.version_containment
         and found.jaccard >= options.version_jaccard
-        and numbers_agree(one, other, options)
-        and begin_alike(one, other)
+        and numbers_agree(left, right, options)
+        and openings_match(left, right)
     )
 
 
-def framed(one: Sketch, other: Sketch, repeated: NDArray[np.uint32], options: Options) -> bool:
-    """Return True for two pages of one site that tell two stories and share a part of the page.
+def share_frame(
+    left: Sketch, right: Sketch, boilerplate: NDArray[np.uint32], options: Options
+) -> bool:
+    """Return whether two pages of a site have different stories but share a part of the page.
 
-    Neither begins as the other one, or has its beginning further down, as an update has that of
-    the story, and a story that of its trimmed copy. Both sketches are without what the site is
-    known to have *repeated*.
+    The opening of neither is in the other, as it is in an update or a trimmed copy. Both sketches
+    are without the known *boilerplate* of the site.
     """
-    found = compare(one, other)
+    found = compare(left, right)
     return (
-        found.shared >= options.least_shared
+        found.shared >= options.min_shared
         and found.containment >= options.site_shared
-        and not begin_alike(one, other, repeated)
+        and not openings_match(left, right, boilerplate)
     )
 
 
-def begin_alike(one: Sketch, other: Sketch, repeated: NDArray[np.uint32] = NOTHING) -> bool:
-    """Return True if half of what one of two texts begins with, but *repeated*, is in the other."""
-    return _has_opening(one, other, repeated) or _has_opening(other, one, repeated)
+def openings_match(
+    left: Sketch, right: Sketch, boilerplate: NDArray[np.uint32] = NO_HASHES
+) -> bool:
+    """Return whether half of one text's opening, without *boilerplate*, is in the other text."""
+    return _has_opening(left, right, boilerplate) or _has_opening(right, left, boilerplate)
 
 
-def _has_opening(one: Sketch, other: Sketch, repeated: NDArray[np.uint32]) -> bool:
+def _has_opening(text: Sketch, other: Sketch, boilerplate: NDArray[np.uint32]) -> bool:
     opening = other.opening
-    if opening.size and repeated.size:
-        opening = _without(opening, repeated)
-    return bool(2 * among(opening, one.hashes).sum() >= opening.size)
+    if opening.size and boilerplate.size:
+        opening = _without(opening, boilerplate)
+    return bool(2 * is_among(opening, text.hashes).sum() >= opening.size)
 
 
 def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
-    """Return what the versions of a story on one site share: least hashes, salted with the site.
+    """Return the anchors of a page: its smallest hashes by class, salted with the site.
 
-    One-permutation hashing (Li, Owen, Zhang 2012): the least hash of each of :data:`ANCHORS`
-    classes is the same in two sketches with a probability of their Jaccard. Boilerplate counts as
-    all else does, so that two versions are found where everything they share is boilerplate.
+    One-permutation hashing (Li, Owen, Zhang 2012): two sketches share the smallest hash of one of
+    :data:`ANCHORS` classes with a probability of their Jaccard. Boilerplate is included, so that
+    versions of a story match even if all they share is boilerplate.
     """
     return _anchors(made.hashes, site)
 
 
 def anchors_in_python(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]:
-    """Return the least of sorted *hashes* in each class, salted."""
-    # The first of a class is its least, and found among the first of all.
-    least: dict[int, int] = {}
+    """Python implementation of :func:`anchors`, for sorted *hashes*."""
+    smallest: dict[int, int] = {}
+    # Of sorted hashes, the first of a class is its smallest, and is among the first of all.
     for value in hashes[: 8 * ANCHORS].tolist():
-        least.setdefault(value % ANCHORS, value)
-    salted = [value | kind << 32 | site << 40 for kind, value in sorted(least.items())]
+        smallest.setdefault(value % ANCHORS, value)
+    salted = [value | kind << 32 | site << 40 for kind, value in sorted(smallest.items())]
     return (mix(np.array(salted, np.uint64)) >> np.uint64(32)).astype(np.uint32)
 
 
 def without_in_python(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return those of *hashes* that are not among *others*, both sorted and not empty."""
-    return hashes[~among(hashes, others)]
+    """Return the *hashes* that are not in *others*; both are sorted and not empty."""
+    return hashes[~is_among(hashes, others)]
 
 
 _compiled = compiled_module("newscrawl.neardup._sketch")
 COMPILED = _compiled is not None
-_overlap: Callable[[Sketch, Sketch], Found] = _compiled.overlap if _compiled else overlap_in_python
-_matches: Callable[[Sketch, Iterable[Sketch], Options], list[Found | None]] = (
+_overlap: Callable[[Sketch, Sketch], SimilarityTuple] = (
+    _compiled.overlap if _compiled else overlap_in_python
+)
+_matches: Callable[[Sketch, Iterable[Sketch], Options], list[SimilarityTuple | None]] = (
     _compiled.matches if _compiled else matches_in_python
 )
 _anchors: Callable[[NDArray[np.uint32], int], NDArray[np.uint32]] = (

@@ -1,47 +1,47 @@
-"""What goes into the index and what comes out."""
+"""Input and output of the index."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-LISTED = 20
-"""Near-duplicates that a verdict names at most."""
+MAX_LISTED = 20
+"""Maximum number of near-duplicates that a verdict lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An article, as near-duplicates see it."""
+    """An article to compare."""
 
-    #: canonical URL: what makes two arrivals one story
+    #: canonical URL, which identifies the story
     url: str
-    #: the body
+    #: text of the body
     text: str
-    #: published, or else fetched; without a zone, UTC
+    #: time of publication, or else of the fetch; UTC if naive
     when: datetime
     #: registered domain
     site: str
 
     @property
     def timestamp(self) -> int:
-        """Seconds since 1970."""
+        """Unix time."""
         when = self.when if self.when.tzinfo else self.when.replace(tzinfo=UTC)
         return int(when.timestamp())
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Where a story stands, as of the moment it came in."""
+    """Cluster and near-duplicates of a story at the time of its arrival."""
 
-    #: name of the cluster; a later merge may make it an alias: see ``Index.resolve``
+    #: name of the cluster, which a later merge may make an alias: see ``Index.resolve``
     cluster: str
-    #: stories of the cluster so far, this one included
+    #: number of stories in the cluster so far, including this one
     size: int
-    #: True for the story that the cluster began with
+    #: whether the cluster began with this story
     is_first: bool
-    #: containment in the nearest story of the cluster; None where no story is near
+    #: containment with the most similar story of the cluster, or None without near-duplicates
     similarity: float | None
-    #: URLs of the stories of the cluster that it is near to, nearest first, :data:`LISTED` at most
+    #: URLs of near-duplicates in the cluster, the most similar first, at most :data:`MAX_LISTED`
     near_duplicates: tuple[str, ...]
-    #: clusters that this story has joined to its own, whose names are aliases from now on
+    #: names of the clusters that this story merged into its own, which become aliases
     merged: tuple[str, ...] = ()

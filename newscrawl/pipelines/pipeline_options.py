@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from newscrawl.body.parts import PARTS
 from newscrawl.defaults import setting
 from newscrawl.extraction.methods import METHODS
-from newscrawl.fields.kind.page_kind import THRESHOLD
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
 from newscrawl.pipelines.zyte import require_zyte
@@ -27,7 +27,7 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/settings.rst`` has each."""
+    """Values of the ``NEWSCRAWL_*`` settings of the pipeline; ``docs/reference/settings.md`` has each."""
 
     body_parts: list[str]
     encoding_field: str
@@ -63,7 +63,7 @@ class PipelineOptions:
     def article_threshold(self) -> float:
         """Probability from which a page is an article."""
         least = self.keep.get("article")
-        return THRESHOLD if least is None else least
+        return KIND_THRESHOLD if least is None else least
 
     def keeps(self, kind: str, confidence: float) -> bool:
         """Return whether pages of that *kind* are kept, with that *confidence*.

@@ -1,7 +1,7 @@
 """The settings of this project: a polite crawl that no page can bring down.
 
 ``NEWSCRAWL_*`` settings have their defaults, with reasons, in
-:mod:`newscrawl.defaults`; ``docs/settings-sitelist.rst`` explains those of the crawl.
+:mod:`newscrawl.defaults`; ``docs/reference/settings.md`` explains those of the crawl.
 """
 
 from __future__ import annotations

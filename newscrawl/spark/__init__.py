@@ -1,4 +1,4 @@
-"""The two passes over a collection as a Spark job, for more articles than one machine takes.
+"""Two-pass near-duplicate clustering as a Spark job, for collections too large for one machine.
 
 ``python -m newscrawl.spark FEED... OUTPUT`` (extra ``spark``).
 """

@@ -1,4 +1,4 @@
-"""``python -m newscrawl.spark FEED... OUTPUT``, also what ``spark-submit`` takes."""
+"""Command ``python -m newscrawl.spark FEED... OUTPUT``, also for ``spark-submit``."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-_CONFIGURED = {
-    # What fails is told in a line, as by scrapy cluster; WARN tells of each lost task.
+_DEFAULT_PROPERTIES = {
+    # The command reports errors in one line; WARN would log each lost task.
     "spark.log.level": "FATAL",
     "spark.sql.caseSensitive": "true",
 }
@@ -47,21 +47,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m newscrawl.spark",
-        description="Find the near-duplicates among the articles of feeds, as scrapy cluster "
-        "--two-pass does, by Spark. Paths may be of any file system that Spark knows. Output is "
-        "Parquet where the name ends with .parquet and JSON Lines otherwise.",
+        description="Find near-duplicates among the articles of feeds with Spark, like scrapy "
+        "cluster --two-pass. Paths may be on any file system that Spark supports. Output is "
+        "Parquet if the name ends in .parquet, otherwise JSON Lines.",
     )
     parser.add_argument("feeds", metavar="FEED", nargs="+", help="JSON Lines, Parquet or segments")
-    parser.add_argument("output", metavar="OUTPUT", help="folder where the articles go")
-    parser.add_argument("--clusters", metavar="FOLDER", help="where the clusters go")
+    parser.add_argument("output", metavar="OUTPUT", help="output folder of the articles")
+    parser.add_argument("--clusters", metavar="FOLDER", help="output folder of the clusters")
     parser.add_argument(
         "--work",
         metavar="FOLDER",
-        help="for checkpoints, removed at the end (default: OUTPUT.work)",
+        help="folder for checkpoints, removed at the end (default: OUTPUT.work)",
     )
-    parser.add_argument("--master", metavar="URL", help="of the Spark cluster (default: Spark's)")
     parser.add_argument(
-        "--conf", metavar="NAME=VALUE", action="append", default=[], help="property of Spark"
+        "--master", metavar="URL", help="URL of the Spark cluster (default: Spark's default)"
+    )
+    parser.add_argument(
+        "--conf", metavar="NAME=VALUE", action="append", default=[], help="Spark property"
     )
     parser.add_argument(
         "-s",
@@ -69,14 +71,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="setting of newscrawl, over those of the project in this folder",
+        help="newscrawl setting; overrides the project in the current folder",
     )
     return parser
 
 
 def _run(args: argparse.Namespace) -> None:
     settings = get_project_settings()
-    settings.setdict(_named(args.settings, "-s"), priority="cmdline")
+    settings.setdict(_parse_pairs(args.settings, "-s"), priority="cmdline")
     try:
         options, names = neardup_options(settings), setting(settings, "NEWSCRAWL_FIELDS")
     except ValueError as error:
@@ -84,33 +86,33 @@ def _run(args: argparse.Namespace) -> None:
     with _session(args) as spark, _checkpoints(spark, args):
         from newscrawl.spark.job import cluster  # noqa: PLC0415  # needs pyspark
 
-        found = cluster(spark, args.feeds, names, clock.now(), options)
-        for feed, rows in sorted(found.lost.items()):
-            sys.stderr.write(f"{args.feeds[feed]}: {rows} rows without text or URL were left out\n")
-        _write(found.articles.orderBy("place").drop("place", "component"), args.output)
+        tables = cluster(spark, args.feeds, names, clock.now(), options)
+        for feed, rows in sorted(tables.skipped.items()):
+            sys.stderr.write(f"{args.feeds[feed]}: skipped {rows} rows without text or URL\n")
+        _write(tables.articles.orderBy("position").drop("position", "component"), args.output)
         if args.clusters:
-            clusters = found.clusters.orderBy(found.clusters["size"].desc(), "place")
-            _write(clusters.drop("place"), args.clusters)
-        sys.stderr.write(_summary(found.articles))
+            clusters = tables.clusters.orderBy(tables.clusters["size"].desc(), "position")
+            _write(clusters.drop("position"), args.clusters)
+        sys.stderr.write(_summary(tables.articles))
 
 
-def _named(pairs: Sequence[str], option: str) -> dict[str, str]:
-    """Return what ``NAME=VALUE`` arguments say."""
+def _parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
+    """Parse ``NAME=VALUE`` arguments. Raises :exc:`UsageError`."""
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        raise UsageError(f"{option} {wrong[0]}: not NAME=VALUE")
+        raise UsageError(f"{option} {wrong[0]}: expected NAME=VALUE")
     return dict(pair.split("=", 1) for pair in pairs)
 
 
 @contextmanager
 def _session(args: argparse.Namespace) -> Iterator[SparkSession]:
-    """Give a session; raise what fails in it as :exc:`UsageError`, in a line."""
+    """Provide a Spark session; errors in it are raised as a one-line :exc:`UsageError`."""
     for module in ("pyspark", "pandas", "pyarrow"):
         require(module, module, "spark")
     from py4j.protocol import Py4JError  # noqa: PLC0415  # optional
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
-        spark = _start(args.master, _named(args.conf, "--conf"))
+        spark = _start(args.master, _parse_pairs(args.conf, "--conf"))
         try:
             yield spark
         finally:
@@ -122,55 +124,57 @@ def _session(args: argparse.Namespace) -> Iterator[SparkSession]:
 def _start(master: str | None, properties: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415  # optional
 
-    # spark-submit has started Java already.
+    # spark-submit starts Java before Python.
     if "PYSPARK_GATEWAY_PORT" not in os.environ and not _java():
-        raise UsageError("this needs Java 17 or later: none on the path or in JAVA_HOME")
-    # Of what it does with pandas we use nothing.
+        raise UsageError("Java 17 or later is required, but not found on PATH or in JAVA_HOME")
+    # The pandas support of PySpark is not used.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    # The workers' Python must have this package, and the property of Spark does not reach them.
+    # The workers' Python must have this package; the Spark property does not reach them.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("newscrawl near-duplicates")
     if master:
         builder = builder.master(master)
-    for name, value in {**_CONFIGURED, **properties}.items():
+    for name, value in {**_DEFAULT_PROPERTIES, **properties}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
 def _java() -> str | None:
-    """Return the path of Java as Spark's scripts look for it."""
+    """Return the path of Java, by the same rules as Spark's scripts."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(Path(home, "bin", "java") if home else "java")
 
 
 def _reason(message: str) -> str:
-    """Return the line of an error of Spark that tells what is wrong."""
+    """Return the line with the reason from an error message of Spark."""
     lines = filter(None, (line.strip(" :\t") for line in message.splitlines()))
-    return next((line for line in lines if not line.startswith("An error occurred")), "it failed")
+    return next(
+        (line for line in lines if not line.startswith("An error occurred")), "Spark failed"
+    )
 
 
 @contextmanager
 def _checkpoints(spark: SparkSession, args: argparse.Namespace) -> Iterator[None]:
-    """Give Spark a folder for checkpoints; refuse, before any work, output that is there."""
+    """Set the checkpoint folder. Raises :exc:`UsageError` if an output exists."""
     outputs = [path for path in (args.output, args.clusters) if path]
     work = args.work or f"{args.output.rstrip('/')}.work"
     for path in (*outputs, work):
-        files, found = _file_system(spark, path)
-        if files.exists(found):
-            raise UsageError(f"{path}: is there already")
-    files, found = _file_system(spark, work)
+        file_system, hadoop_path = _file_system(spark, path)
+        if file_system.exists(hadoop_path):
+            raise UsageError(f"{path}: already exists")
+    file_system, hadoop_path = _file_system(spark, work)
     try:
         spark.sparkContext.setCheckpointDir(work)
         yield
     finally:
-        files.delete(found, True)  # noqa: FBT003  # Java
+        file_system.delete(hadoop_path, True)  # noqa: FBT003  # Java
 
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Return the file system of Hadoop that holds *path*, and the path in it."""
+    """Return the Hadoop file system of *path*, and the path as a Hadoop object."""
     context: Any = spark.sparkContext
-    found = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001  # no other way to it
-    return found.getFileSystem(context._jsc.hadoopConfiguration()), found  # noqa: SLF001
+    hadoop_path = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001  # no public API
+    return hadoop_path.getFileSystem(context._jsc.hadoopConfiguration()), hadoop_path  # noqa: SLF001
 
 
 def _write(table: DataFrame, path: str) -> None:
@@ -181,7 +185,7 @@ def _write(table: DataFrame, path: str) -> None:
 
 
 def _summary(articles: DataFrame) -> str:
-    """Return the line that ``scrapy cluster`` closes with."""
+    """Return the summary line of ``scrapy cluster``."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415  # optional
 
     several = F.col("size") > 1

@@ -1,7 +1,7 @@
-"""Connected components of a graph that no machine holds: large-star and small-star in turns.
+"""Connected components of a distributed graph: alternating large-star and small-star operations.
 
 Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii: Connected Components in MapReduce and Beyond
-(SoCC 2014). Each step keeps what is connected connected, and ends in stars.
+(SoCC 2014). Each operation preserves the connectivity; the result is one star per component.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 
 def components(pairs: DataFrame) -> DataFrame:
-    """Return ``place`` and ``component``, the least place of it, of all that *pairs* connect.
+    """Return the ``position`` and ``component``, its lowest position, of all stories in *pairs*.
 
-    *pairs* are places ``one`` and ``other``, the lower one first. The lineage is cut after each
-    round: Spark needs a checkpoint folder.
+    *pairs* have the columns ``first`` and ``second``, of which ``first`` is lower. Spark needs a
+    checkpoint folder, as each round is checkpointed.
     """
-    edges = pairs.select(F.col("other").alias("node"), F.col("one").alias("lower"))
-    while not _stars(edges):
+    edges = pairs.select(F.col("second").alias("node"), F.col("first").alias("lower"))
+    while not _are_stars(edges):
         edges = _small_star(_large_star(edges)).checkpoint()
-    centres = edges.select("lower").distinct()
-    return edges.union(centres.select("lower", "lower")).toDF("place", "component")
+    centers = edges.select("lower").distinct()
+    return edges.union(centers.select("lower", "lower")).toDF("position", "component")
 
 
-def _stars(edges: DataFrame) -> bool:
-    """Return True where each node has one lower neighbour, which has none itself."""
-    tangled = edges.groupBy("node").count().where("count > 1").select("node")
+def _are_stars(edges: DataFrame) -> bool:
+    """Return whether each node has one lower neighbor, which has no lower neighbor itself."""
+    several = edges.groupBy("node").count().where("count > 1").select("node")
     lower = edges.select(F.col("lower").alias("node"))
-    found: bool = tangled.union(lower.join(edges, "node", "leftsemi")).isEmpty()
-    return found
+    result: bool = several.union(lower.join(edges, "node", "leftsemi")).isEmpty()
+    return result
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
-    """Connect the higher neighbours of each node to its lowest neighbour, or itself."""
-    both = edges.union(edges.select("lower", "node")).toDF("node", "near")
-    lowest = F.least("node", F.min("near").over(Window.partitionBy("node")))
-    linked = both.select("node", "near", lowest.alias("lower")).where("near > node")
-    return linked.select(F.col("near").alias("node"), "lower").distinct()
+    """Connect the higher neighbors of each node to the lowest of the node and its neighbors."""
+    both = edges.union(edges.select("lower", "node")).toDF("node", "neighbor")
+    lowest = F.least("node", F.min("neighbor").over(Window.partitionBy("node")))
+    linked = both.select("node", "neighbor", lowest.alias("lower")).where("neighbor > node")
+    return linked.select(F.col("neighbor").alias("node"), "lower").distinct()
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
-    """Connect each node and its lower neighbours to the lowest of these."""
+    """Connect each node and its lower neighbors to the lowest of these neighbors."""
     lowest = F.min("lower").over(Window.partitionBy("node"))
     linked = edges.select("node", "lower", lowest.alias("lowest"))
     moved = linked.select("lower", "lowest").where("lower > lowest")

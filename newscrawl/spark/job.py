@@ -1,4 +1,4 @@
-"""The two passes over a collection, as a plan of Spark."""
+"""Spark plan of the two-pass clustering."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class Tables(NamedTuple):
-    """What comes out."""
+    """Result of the job."""
 
-    #: of :data:`steps.ARTICLES`
+    #: schema :data:`steps.ARTICLES`
     articles: DataFrame
-    #: of :data:`steps.CLUSTERS`
+    #: schema :data:`steps.CLUSTERS`
     clusters: DataFrame
-    #: rows of each feed that were no articles, by its place among the feeds
-    lost: dict[int, int]
+    #: number of the feed -> rows that are not articles
+    skipped: dict[int, int]
 
 
 def cluster(
@@ -48,22 +48,22 @@ def cluster(
     now: datetime,
     options: Options,
 ) -> Tables:
-    """Return the clusters of *feeds*, as :func:`newscrawl.neardup.batch.two_pass` finds them.
+    """Return the clusters of *feeds*, the same as :func:`newscrawl.neardup.batch.two_pass`.
 
-    Spark needs a checkpoint folder, on which all its machines can write. Raises
-    :exc:`~newscrawl.crawl.output.segments.SegmentError` beside Spark's errors.
+    Spark needs a checkpoint folder that all its machines can write to. Raises Spark's errors and
+    :exc:`~newscrawl.crawl.output.segments.SegmentError`.
     """
-    kept = _last_versions(_arrivals(spark, feeds, names, now, options)).checkpoint()
-    stories = kept.where("lost IS NULL").drop("lost", "copies")
-    pages = _learned(stories, options).checkpoint()
+    last = _last_versions(_arrivals(spark, feeds, names, now, options)).checkpoint()
+    stories = last.where("skipped IS NULL").drop("skipped", "copies")
+    pages = _without_boilerplate(stories, options).checkpoint()
     pairs = _near_pairs(pages, options).checkpoint()
-    articles = _clustered(stories, pairs, options).checkpoint()
-    lost = kept.where("lost IS NOT NULL").select("lost", "copies").collect()
-    return Tables(articles, _gathered(articles), {row.lost: row.copies for row in lost})
+    articles = _articles(stories, pairs, options).checkpoint()
+    skipped = last.where("skipped IS NOT NULL").select("skipped", "copies").collect()
+    return Tables(articles, _clusters(articles), {row.skipped: row.copies for row in skipped})
 
 
 def _step(table: DataFrame, step: Step, schema: pa.Schema) -> DataFrame:
-    """Return what *step* makes of a table, partition by partition."""
+    """Apply *step* to each partition of a table."""
     return table.mapInArrow(step, from_arrow_schema(schema))
 
 
@@ -81,7 +81,7 @@ def _arrivals(
         rows = _parquet_rows(spark, files, columns) if parquet else _line_rows(spark, files)
         return _step(
             rows,
-            lambda batches: steps.read(batches, number, names, now, options),
+            lambda batches: steps.read_arrivals(batches, number, names, now, options),
             steps.ARRIVALS,
         )
 
@@ -94,22 +94,21 @@ def _arrivals(
 
 
 def _files(feed: str) -> list[list[str]]:
-    """Return the files of a feed, together those that are one table.
+    """Return the files of a feed, grouped by schema.
 
-    A folder with manifests is one of segments, whose columns may differ from one to the other;
-    anything else is for Spark to find.
+    The segments in a folder with manifests may have different columns; Spark lists other folders.
     """
     if not any(Path(feed).rglob(f"*{MANIFEST}")):
         return [[feed]]
-    alike = defaultdict(list)
+    by_schema = defaultdict(list)
     for path, segment in list_segments(Path(feed)):
-        columns = str(read_schema(path)) if is_parquet(segment.name) else ""
-        alike[columns].append(str(path))
-    return list(alike.values())
+        schema = str(read_schema(path)) if is_parquet(segment.name) else ""
+        by_schema[schema].append(str(path))
+    return list(by_schema.values())
 
 
-def _position() -> tuple[Column, Column]:
-    """Return where in a feed a row stands, its number aside."""
+def _file_position() -> tuple[Column, Column]:
+    """Return the columns with the file of a row and its block in the file."""
     return (
         F.col("_metadata.file_path").alias(steps.FILE),
         F.col("_metadata.file_block_start").alias(steps.BLOCK),
@@ -117,79 +116,81 @@ def _position() -> tuple[Column, Column]:
 
 
 def _line_rows(spark: SparkSession, files: list[str]) -> DataFrame:
-    # As bytes: what is no UTF-8 is no row, and fails no job.
+    # As bytes, so that invalid UTF-8 is skipped and does not fail the job.
     lines = spark.read.option("lineSep", "\n").text(files)
-    return lines.select(F.col("value").cast("binary").alias(steps.LINE), *_position())
+    return lines.select(F.col("value").cast("binary").alias(steps.LINE), *_file_position())
 
 
 def _parquet_rows(spark: SparkSession, files: list[str], columns: Sequence[str]) -> DataFrame:
     rows = spark.read.parquet(*files)
-    return rows.select(*(name for name in columns if name in rows.columns), *_position())
+    return rows.select(*(name for name in columns if name in rows.columns), *_file_position())
 
 
 def _last_versions(arrivals: DataFrame) -> DataFrame:
-    """Return the last version of each URL, with a ``place`` that tells the order in time.
+    """Return the last version of each URL, with its ``position`` in order of time.
 
-    Rows that are no articles become one row a feed, which counts its ``copies``.
+    The skipped rows of a feed become one row with their number in ``copies``.
     """
-    columns = [name for name in arrivals.columns if name not in {"order", "lost", "url"}]
+    columns = [name for name in arrivals.columns if name not in {"order", "skipped", "url"}]
     last = F.max_by(F.struct(*columns), "order").alias("page")
-    kept = arrivals.groupBy("url", "lost").agg(last, F.count("*").alias("copies"))
-    ordered = kept.select("url", "lost", "copies", "page.*").orderBy("at", "url")
-    return ordered.withColumn("place", F.monotonically_increasing_id())
+    versions = arrivals.groupBy("url", "skipped").agg(last, F.count("*").alias("copies"))
+    ordered = versions.select("url", "skipped", "copies", "page.*").orderBy("at", "url")
+    return ordered.withColumn("position", F.monotonically_increasing_id())
 
 
-def _learned(stories: DataFrame, options: Options) -> DataFrame:
-    """Return :data:`steps.LEARNED`: each site is read by one worker."""
-    columns = [name for name in steps.LEARNED.names if name in stories.columns]
-    sites = stories.select(columns).repartition("site").sortWithinPartitions("site", "place")
-    return _step(sites, lambda batches: steps.learned(batches, options), steps.LEARNED)
+def _without_boilerplate(stories: DataFrame, options: Options) -> DataFrame:
+    """Return :data:`steps.PAGES`; one worker processes all pages of a site."""
+    columns = [name for name in steps.PAGES.names if name in stories.columns]
+    sites = stories.select(columns).repartition("site").sortWithinPartitions("site", "position")
+    return _step(sites, lambda batches: steps.remove_boilerplate(batches, options), steps.PAGES)
 
 
 def _near_pairs(pages: DataFrame, options: Options) -> DataFrame:
-    """Return :data:`steps.PAIRS`: versions, and what else is near."""
-    versions = pages.select(F.explode("versions").alias("near"), F.col("place").alias("other"))
+    """Return :data:`steps.PAIRS`: versions and other near-duplicates."""
+    versions = pages.select(F.explode("versions").alias("near"), F.col("position").alias("second"))
     versions = versions.select(
-        "near.one", "other", "near.shared", "near.containment", "near.jaccard"
+        "near.first", "second", "near.shared", "near.containment", "near.jaccard"
     )
-    sides = F.struct(*(name for name in pages.columns if name not in {"place", "versions"}))
-    left = pages.select(F.col("place").alias("one"), sides.alias("left"))
-    right = pages.select(F.col("place").alias("other"), sides.alias("right"))
-    candidates = _candidates(pages, options).join(versions, ["one", "other"], "leftanti")
-    rows = candidates.join(left, "one").join(right, "other")
-    near = _step(rows, lambda batches: steps.verified(batches, options), steps.PAIRS)
+    sides = F.struct(*(name for name in pages.columns if name not in {"position", "versions"}))
+    left = pages.select(F.col("position").alias("first"), sides.alias("left"))
+    right = pages.select(F.col("position").alias("second"), sides.alias("right"))
+    candidates = _candidates(pages, options).join(versions, ["first", "second"], "leftanti")
+    rows = candidates.join(left, "first").join(right, "second")
+    near = _step(rows, lambda batches: steps.match_candidates(batches, options), steps.PAIRS)
     return near.unionAll(versions.where("shared IS NOT NULL"))
 
 
 def _candidates(pages: DataFrame, options: Options) -> DataFrame:
-    """Return places ``one`` and ``other`` of pages that share enough hashes."""
-    held = _step(pages, lambda batches: steps.postings(batches, options), steps.POSTINGS)
+    """Return the positions ``first`` and ``second`` of pages that share enough hashes."""
+    postings = _step(pages, lambda batches: steps.postings(batches, options), steps.POSTINGS)
     buckets = F.array("bucket") if options.window is None else F.expr("array(bucket, bucket - 1)")
-    late = held.select("hash", F.explode(buckets).alias("bucket"), F.col("place").alias("other"))
-    early = held.withColumnRenamed("place", "one")
-    shared = early.join(late, ["hash", "bucket"]).where("one < other")
-    counted = shared.groupBy("one", "other").count()
-    return counted.where(F.col("count") >= options.least_shared).drop("count")
+    second = F.col("position").alias("second")
+    later = postings.select("hash", F.explode(buckets).alias("bucket"), second)
+    earlier = postings.withColumnRenamed("position", "first")
+    shared = earlier.join(later, ["hash", "bucket"]).where("first < second")
+    counted = shared.groupBy("first", "second").count()
+    return counted.where(F.col("count") >= options.min_shared).drop("count")
 
 
-def _clustered(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFrame:
-    """Return :data:`steps.ARTICLES`: each component is clustered by one worker."""
-    found = F.struct("one", "shared", "containment", "jaccard")
-    near = pairs.groupBy(F.col("other").alias("place")).agg(F.collect_list(found).alias("near"))
-    pages = stories.select("place", "url", "site", "title", "when")
-    pages = pages.join(near, "place", "left").join(components(pairs), "place", "left")
-    component = F.coalesce("component", "place")
+def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFrame:
+    """Return :data:`steps.ARTICLES`; one worker processes a connected component."""
+    pair = F.struct("first", "shared", "containment", "jaccard")
+    position = F.col("second").alias("position")
+    near = pairs.groupBy(position).agg(F.collect_list(pair).alias("near"))
+    pages = stories.select("position", "url", "site", "title", "when")
+    pages = pages.join(near, "position", "left").join(components(pairs), "position", "left")
+    component = F.coalesce("component", "position")
     return _step(
         _by_component(pages.withColumn("component", component)),
-        lambda batches: steps.clustered(batches, options),
+        lambda batches: steps.cluster_articles(batches, options),
         steps.ARTICLES,
     )
 
 
-def _gathered(articles: DataFrame) -> DataFrame:
+def _clusters(articles: DataFrame) -> DataFrame:
     """Return :data:`steps.CLUSTERS`."""
-    return _step(_by_component(articles), steps.gathered, steps.CLUSTERS)
+    return _step(_by_component(articles), steps.cluster_rows, steps.CLUSTERS)
 
 
 def _by_component(table: DataFrame) -> DataFrame:
-    return table.repartition("component").sortWithinPartitions("component", "place")
+    return table.repartition("component").sortWithinPartitions("component", "position")

@@ -1,7 +1,7 @@
-"""What the workers of the Spark job do: the steps of two passes, on Arrow record batches.
+"""Steps of the Spark job on Arrow record batches.
 
-Each step takes the batches of a partition and gives those of the next table. Pages are sketched,
-compared and clustered by the functions that do it on one machine, so clusters are the same.
+Each step converts the batches of a partition to those of the next table. The steps call the
+functions of the single-machine implementation, so that the clusters are the same.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from newscrawl.feeds.cluster_tables import (
 from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
 from newscrawl.neardup.clusters import agglomerate
-from newscrawl.neardup.pairs import Pair, StoryPage, comparable, learn, matching
-from newscrawl.neardup.sketch import Similarity, Sketch, sketch
+from newscrawl.neardup.pairs import Pair, StoryPage, are_comparable, learn, matching
+from newscrawl.neardup.sketch import SKETCH_COLUMNS, Similarity, Sketch, sketch
 from newscrawl.neardup.story import Story
 
 if TYPE_CHECKING:
@@ -39,56 +39,60 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
     Batches = Iterator[pa.RecordBatch]
 
-ROWS: Final = 1000
-"""Rows of a batch that a step gives."""
+BATCH_ROWS: Final = 1000
+"""Maximum rows of an output batch."""
 
 FILE, BLOCK, LINE = "_newscrawl_file", "_newscrawl_block", "_newscrawl_line"
-"""Columns beside those of a feed: the row's file, the block of it, and, of JSON Lines, the row."""
+"""Additional columns of a feed: the file of a row, its block, and the line in JSON Lines."""
 
-_SKETCH = [
-    ("scale", pa.int32()), ("words", pa.int32()), ("numbers", pa.binary()), ("hashes", pa.binary()),
-    ("opening", pa.binary()),
-]  # fmt: skip
+_SKETCH = list(
+    zip(
+        SKETCH_COLUMNS, (pa.int32(), pa.int32(), pa.binary(), pa.binary(), pa.binary()), strict=True
+    )
+)
 _SIMILARITY = [
     ("shared", pa.int64()), ("containment", pa.float64()), ("jaccard", pa.float64()),
 ]  # fmt: skip
-_NEAR = pa.struct([("one", pa.int64()), *_SIMILARITY])
+_NEAR = pa.struct([("first", pa.int64()), *_SIMILARITY])
 
 _ORDER = pa.struct(
     [("feed", pa.int32()), ("file", pa.string()), ("block", pa.int64()), ("row", pa.int64())]
 )
 ARRIVALS: Final = pa.schema(
-    [("order", _ORDER), ("lost", pa.int32()), ("url", pa.string()), ("site", pa.string()),
+    [("order", _ORDER), ("skipped", pa.int32()), ("url", pa.string()), ("site", pa.string()),
      ("title", pa.string()), ("when", pa.string()), ("at", pa.int64()), *_SKETCH]
 )  # fmt: skip
-"""Articles in the order of the feeds; of a row that is none, ``lost`` is the number of its feed."""
+"""Articles in the order of the feeds; ``skipped`` is the feed number of a row without article."""
 
-LEARNED: Final = pa.schema(
-    [("place", pa.int64()), ("at", pa.int64()), ("site", pa.string()), *_SKETCH,
-     ("known", pa.bool_()), ("versions", pa.list_(_NEAR))]
+PAGES: Final = pa.schema(
+    [("position", pa.int64()), ("at", pa.int64()), ("site", pa.string()), *_SKETCH,
+     ("is_learned", pa.bool_()), ("versions", pa.list_(_NEAR))]
 )  # fmt: skip
-"""Pages without what their sites repeat; ``versions`` on the same site are earlier pages.
+"""Pages without boilerplate; ``versions`` are earlier pages of the site.
 
-A version that is no near-duplicate has no similarity. ``known`` tells that what the site repeats
-shows on its pages.
+A version that is not a near-duplicate has no similarity. ``is_learned`` states that the site has
+enough pages to know its boilerplate.
 """
 
-POSTINGS: Final = pa.schema([("hash", pa.int32()), ("bucket", pa.int64()), ("place", pa.int64())])
-"""A hash of a page; pages in the window of one another are in the same bucket or the next."""
+POSTINGS: Final = pa.schema(
+    [("hash", pa.int32()), ("bucket", pa.int64()), ("position", pa.int64())]
+)
+"""Hashes of pages. Pages within the window are in the same bucket or in adjacent ones."""
 
-PAIRS: Final = pa.schema([("one", pa.int64()), ("other", pa.int64()), *_SIMILARITY])
-"""Near-duplicates by their places, the earlier one first."""
+PAIRS: Final = pa.schema([("first", pa.int64()), ("second", pa.int64()), *_SIMILARITY])
+"""Near-duplicates by their positions, the earlier one first."""
 
-_PLACED = [("component", pa.int64()), ("place", pa.int64())]
-ARTICLES: Final = pa.schema([*_PLACED, *arrow_schema(ARTICLE_COLUMNS)])
-CLUSTERS: Final = pa.schema([("place", pa.int64()), *arrow_schema(CLUSTER_COLUMNS)])
-"""The tables of ``scrapy cluster``; ``place`` of a cluster is that of its first article."""
+ARTICLES: Final = pa.schema(
+    [("component", pa.int64()), ("position", pa.int64()), *arrow_schema(ARTICLE_COLUMNS)]
+)
+CLUSTERS: Final = pa.schema([("position", pa.int64()), *arrow_schema(CLUSTER_COLUMNS)])
+"""Tables of ``scrapy cluster``; the ``position`` of a cluster is that of its first article."""
 
 
-def read(
+def read_arrivals(
     batches: Batches, feed: int, names: Mapping[str, str | None], now: datetime, options: Options
 ) -> Batches:
-    """Give :data:`ARRIVALS` of a part of feed number *feed*; see :class:`ArrivalReader`."""
+    """Return :data:`ARRIVALS` of a part of feed number *feed*; see :class:`ArrivalReader`."""
     reader = ArrivalReader(names, now)
 
     def arrivals() -> Iterator[Row]:
@@ -97,7 +101,7 @@ def read(
             if LINE in row and not row[LINE].strip():
                 continue
             found = reader.read(parse_line(row[LINE]) if LINE in row else row)
-            yield {"order": order} | (_arrival(found, options) if found else {"lost": feed})
+            yield {"order": order} | (_arrival(found, options) if found else {"skipped": feed})
 
     return _batches(arrivals(), ARRIVALS)
 
@@ -110,91 +114,98 @@ def _arrival(arrival: FeedArticle, options: Options) -> Row:
         "title": arrival.title,
         "when": story.when.astimezone(UTC).isoformat(),
         "at": story.timestamp,
-        **_plain(sketch(story.text, options)),
+        **_sketch_columns(sketch(story.text, options)),
     }
 
 
-def learned(batches: Batches, options: Options) -> Batches:
-    """Give :data:`LEARNED` of pages that are sorted by site and place."""
+def remove_boilerplate(batches: Batches, options: Options) -> Batches:
+    """Return :data:`PAGES` of pages sorted by site and position."""
 
     def pages() -> Iterator[Row]:
-        for _, own in groupby(_rows(batches), key=itemgetter("site")):
-            yield from _learned(list(own), options)
+        for _, rows in groupby(_rows(batches), key=itemgetter("site")):
+            yield from _site_pages(list(rows), options)
 
-    return _batches(pages(), LEARNED)
+    return _batches(pages(), PAGES)
 
 
-def _learned(rows: list[Row], options: Options) -> Iterator[Row]:
-    """Yield the pages of one site."""
+def _site_pages(rows: list[Row], options: Options) -> Iterator[Row]:
+    """Yield the pages of one site without boilerplate."""
     pages = [_page(row) for row in rows]
     site = learn(pages, options)
     near = matching(pages, site.versions, options)
-    similarities = {(pair.one, pair.other): pair.similarity for pair in near}
+    similarities = {(pair.first, pair.second): pair.similarity for pair in near}
     versions: dict[int, list[Row]] = defaultdict(list)
-    for one, other in site.versions:
-        similarity = similarities.get((one, other))
-        found = similarity._asdict() if similarity else {}
-        versions[other].append({"one": rows[one]["place"], **found})
-    for number, (row, rest) in enumerate(zip(rows, site.effective, strict=True)):
-        yield row | _plain(rest) | {"known": site.known, "versions": versions[number]}
+    for first, second in site.versions:
+        similarity = similarities.get((first, second))
+        columns = similarity._asdict() if similarity else {}
+        versions[second].append({"first": rows[first]["position"], **columns})
+    for number, (row, made) in enumerate(zip(rows, site.sketches, strict=True)):
+        learned = {"is_learned": site.is_learned, "versions": versions[number]}
+        yield row | _sketch_columns(made) | learned
 
 
 def postings(batches: Batches, options: Options) -> Batches:
-    """Give :data:`POSTINGS` of pages."""
+    """Return :data:`POSTINGS` of pages."""
     width = max(1, ceil(options.window.total_seconds())) if options.window is not None else 0
     for batch in batches:
-        rows = batch.select(["place", "at", "hashes"]).to_pylist()
+        rows = batch.select(["position", "at", "hashes"]).to_pylist()
         hashes = [np.frombuffer(row["hashes"], "<i4") for row in rows]
-        sizes = [one.size for one in hashes]
+        sizes = [values.size for values in hashes]
         buckets = [row["at"] // width if width else 0 for row in rows]
         columns = [
             np.concatenate([np.empty(0, np.int32), *hashes]),
             np.repeat(np.array(buckets, np.int64), sizes),
-            np.repeat(np.array([row["place"] for row in rows], np.int64), sizes),
+            np.repeat(np.array([row["position"] for row in rows], np.int64), sizes),
         ]
         yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=POSTINGS)
 
 
-def verified(batches: Batches, options: Options) -> Batches:
-    """Give :data:`PAIRS` of candidates: places ``one`` and ``other``, pages ``left`` and ``right``."""
+def match_candidates(batches: Batches, options: Options) -> Batches:
+    """Return the :data:`PAIRS` among candidates.
+
+    Columns: positions ``first`` and ``second``, pages ``left`` and ``right``.
+    """
     for batch in batches:
         rows = batch.to_pylist()
         sides = [row[side] for side in ("left", "right") for row in rows]
         pages = [_page(side) for side in sides]
-        known = {side["site"] for side in sides if side["known"]}
-        places = [(number, number + len(rows)) for number in range(len(rows))]
+        learned_sites = {side["site"] for side in sides if side["is_learned"]}
         compared = (
-            (one, other)
-            for one, other in places
-            if comparable(pages[one], pages[other], known, options)
+            (left, left + len(rows))
+            for left in range(len(rows))
+            if are_comparable(pages[left], pages[left + len(rows)], learned_sites, options)
         )
-        found = [
-            {"one": rows[one]["one"], "other": rows[one]["other"], **similarity._asdict()}
-            for one, _, similarity in matching(pages, compared, options)
+        pairs = [
+            {
+                "first": rows[left]["first"],
+                "second": rows[left]["second"],
+                **similarity._asdict(),
+            }
+            for left, _, similarity in matching(pages, compared, options)
         ]
-        yield pa.RecordBatch.from_pylist(found, PAIRS)
+        yield pa.RecordBatch.from_pylist(pairs, PAIRS)
 
 
-def clustered(batches: Batches, options: Options) -> Batches:
-    """Give :data:`ARTICLES` of pages that are sorted by component and place.
+def cluster_articles(batches: Batches, options: Options) -> Batches:
+    """Return :data:`ARTICLES` of pages sorted by component and position.
 
-    ``near`` of a page are its near-duplicates among the earlier ones of the component.
+    ``near`` of a page are its near-duplicates among the earlier pages of the component.
     """
 
     def articles() -> Iterator[Row]:
         for _, group in groupby(_rows(batches), key=itemgetter("component")):
-            yield from _clustered(list(group), options)
+            yield from _component_articles(list(group), options)
 
     return _batches(articles(), ARTICLES)
 
 
-def _clustered(rows: list[Row], options: Options) -> Iterator[Row]:
+def _component_articles(rows: list[Row], options: Options) -> Iterator[Row]:
     """Yield the articles of one component."""
-    number = {row["place"]: number for number, row in enumerate(rows)}
+    number = {row["position"]: number for number, row in enumerate(rows)}
     pairs = [
         Pair(
-            number[near["one"]],
-            number[row["place"]],
+            number[near["first"]],
+            number[row["position"]],
             Similarity(*map(near.get, Similarity._fields)),
         )
         for row in rows
@@ -205,45 +216,30 @@ def _clustered(rows: list[Row], options: Options) -> Iterator[Row]:
     ]
     cluster = agglomerate([story.timestamp for story in stories], pairs, options)
     for row, story, verdict in zip(rows, stories, verdicts(stories, cluster, pairs), strict=True):
-        places = {name: row[name] for name in ("component", "place")}
-        yield places | article_row(FeedArticle(story, row["title"]), verdict)
+        keys = {name: row[name] for name in ("component", "position")}
+        yield keys | article_row(FeedArticle(story, row["title"]), verdict)
 
 
-def gathered(batches: Batches) -> Batches:
-    """Give :data:`CLUSTERS` of articles that are sorted by component and place."""
+def cluster_rows(batches: Batches) -> Batches:
+    """Return :data:`CLUSTERS` of articles sorted by component and position."""
 
     def rows() -> Iterator[Row]:
         for _, group in groupby(_rows(batches), key=itemgetter("component")):
             articles = list(group)
-            place = {row["url"]: row["place"] for row in articles}
-            yield from ({"place": place[one["first"]], **one} for one in clusters(articles))
+            position = {row["url"]: row["position"] for row in articles}
+            for row in clusters(articles):
+                yield {"position": position[row["first"]], **row}
 
     return _batches(rows(), CLUSTERS)
 
 
 def _page(row: Row) -> StoryPage:
-    return StoryPage(
-        row["at"],
-        row["site"],
-        Sketch(
-            hashes=np.frombuffer(row["hashes"], "<u4"),
-            scale=row["scale"],
-            words=row["words"],
-            numbers=np.frombuffer(row["numbers"], "<u2"),
-            opening=np.frombuffer(row["opening"], "<u4"),
-        ),
-    )
+    columns = (row[name] for name in SKETCH_COLUMNS)
+    return StoryPage(row["at"], row["site"], Sketch.from_columns(*columns))
 
 
-def _plain(made: Sketch) -> Row:
-    """Return the columns of a sketch."""
-    return {
-        "scale": made.scale,
-        "words": made.words,
-        "numbers": made.numbers.astype("<u2").tobytes(),
-        "hashes": made.hashes.astype("<u4").tobytes(),
-        "opening": made.opening.astype("<u4").tobytes(),
-    }
+def _sketch_columns(made: Sketch) -> Row:
+    return dict(zip(SKETCH_COLUMNS, made.to_columns(), strict=True))
 
 
 def _rows(batches: Batches) -> Iterator[Row]:
@@ -252,5 +248,5 @@ def _rows(batches: Batches) -> Iterator[Row]:
 
 
 def _batches(rows: Iterator[Row], schema: Any) -> Batches:
-    while chunk := list(islice(rows, ROWS)):
+    while chunk := list(islice(rows, BATCH_ROWS)):
         yield pa.RecordBatch.from_pylist(chunk, schema)

@@ -15,7 +15,7 @@ from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.document.document import parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title_candidates import LEVELS
+from newscrawl.fields.titles.title_candidates import HEADING_LEVELS
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
 from newscrawl.text import squeeze
 from newscrawl.training.block_training import body_example, variant_examples
@@ -107,7 +107,10 @@ def _wrong_candidates(
 def _headings(document: Document, rows: Iterable[int]) -> set[int]:
     """Return the headings that any of the text nodes *rows* is in."""
     return {
-        above for row in rows for above in document.ancestors(row) if document.tag[above] in LEVELS
+        above
+        for row in rows
+        for above in document.ancestors(row)
+        if document.tag[above] in HEADING_LEVELS
     }
 
 

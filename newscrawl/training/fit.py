@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.ensemble.ensemble import LEAF, Tree, TreeEnsemble
-from newscrawl.fields.attributes import DATE_FEATURES, FREE_DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.attributes import DATE_FEATURES, INDEPENDENT_DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
 from newscrawl.training.training_errors import TooFewPagesError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
     from newscrawl.corpora.labels import LabelName
-    from newscrawl.fields.attributes import Row
+    from newscrawl.fields.attributes import FeatureRow
     from newscrawl.training.example_types import Example
 
 TREES = 100
@@ -42,10 +42,10 @@ LEAST_LEAF = 1
 class Data(NamedTuple):
     """Examples of a class and counterexamples."""
 
-    rows: list[Row]
+    rows: list[FeatureRow]
     truth: list[int]
 
-    def add(self, one: Example, features: Sequence[Row], name: LabelName) -> None:
+    def add(self, one: Example, features: Sequence[FeatureRow], name: LabelName) -> None:
         """Add the labelled nodes of a page and some others, none of which tells the same again."""
         labelled, again = one.labels.of(name)
         if not labelled:
@@ -64,7 +64,7 @@ def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models
     """Return the models fitted to *examples*: the same for the same, in the same order."""
     sites = list(sites)
     data = (title_data(examples), date_data(examples), free_date_data(examples))
-    features = (TITLE_FEATURES, DATE_FEATURES, FREE_DATE_FEATURES)
+    features = (TITLE_FEATURES, DATE_FEATURES, INDEPENDENT_DATE_FEATURES)
     return Models(*(fit(one, names, sites) for one, names in zip(data, features, strict=True)))
 
 
@@ -113,7 +113,7 @@ def free_date_data(examples: Iterable[Example]) -> Data:
     """Return the nodes of dates and others, by attributes 1 to 7."""
     data = Data([], [])
     for one in examples:
-        data.add(one, one.nodes.free_date_features(), "date")
+        data.add(one, one.nodes.independent_date_features(), "date")
     return data
 
 

@@ -9,8 +9,14 @@ import numpy as np
 
 from newscrawl.corpora.metrics import mean
 from newscrawl.corpora.tables import Table
-from newscrawl.fields.kind.kind_features import FEATURES, PAGE_FEATURES
-from newscrawl.fields.kind.page_kind import FILE, PAGE_FILE, PAGE_THRESHOLD, THRESHOLD, is_undated
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
+from newscrawl.fields.kind.page_kind import (
+    KIND_MODEL_FILE,
+    KIND_THRESHOLD,
+    PAGE_KIND_MODEL_FILE,
+    PAGE_KIND_THRESHOLD,
+    is_undated,
+)
 from newscrawl.training.kind_training import ARTICLES, WEIGHTS, curve_of, told_in_folds
 
 if TYPE_CHECKING:
@@ -22,8 +28,8 @@ if TYPE_CHECKING:
 THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
 BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 NAMES = {
-    FILE: f"Kinds: share of pages kept, by threshold (default {THRESHOLD})",
-    PAGE_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_THRESHOLD})",
+    KIND_MODEL_FILE: f"Kinds: share of pages kept, by threshold (default {KIND_THRESHOLD})",
+    PAGE_KIND_MODEL_FILE: f"Kinds before extraction: share of pages kept (default {PAGE_KIND_THRESHOLD})",
 }
 
 
@@ -37,13 +43,13 @@ def kind_tables(
 
     *families* are the names under which the articles of corpora are counted together.
     """
-    for file in (FILE, PAGE_FILE):
+    for file in (KIND_MODEL_FILE, PAGE_KIND_MODEL_FILE):
         told = list(told_in_folds(pages, file, fitted=fitted))
         curve = np.array(curve_of(one for one in told if fitted is None or fitted(one.page))).T
         sure = [(float(np.interp(one.probability, *curve)), one) for one in told]
-        width = len(FEATURES if file == FILE else PAGE_FEATURES)
+        width = len(KIND_FEATURES if file == KIND_MODEL_FILE else PAGE_FEATURES)
         yield _kept(NAMES[file], sure, families or {}, width)
-        if file == FILE:
+        if file == KIND_MODEL_FILE:
             yield _reliability([pair for pair in sure if fitted is None or fitted(pair[1].page)])
 
 

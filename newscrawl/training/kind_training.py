@@ -16,8 +16,8 @@ from newscrawl.corpora.folds import FOLDS, extra_site, site_names
 from newscrawl.corpora.map_pages import map_pages
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import ExtractOptions, extract_features
-from newscrawl.fields.kind.kind_features import FEATURES, PAGE_FEATURES
-from newscrawl.fields.kind.page_kind import FILE, PAGE_FILE
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
+from newscrawl.fields.kind.page_kind import KIND_MODEL_FILE, PAGE_KIND_MODEL_FILE
 from newscrawl.training.boosting import Boosting
 from newscrawl.training.bundle import fit_default
 from newscrawl.training.made_pages import corpus_stories, made_articles, made_indexes
@@ -57,8 +57,8 @@ _CURVE = 41
 _LARGEST_ODDS = 8.0
 
 
-WHOLE = Boosting(FILE, FEATURES, trees=80, leaves=24, rate=0.12, min_leaf=10)
-PAGE = Boosting(PAGE_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.12, min_leaf=10)
+WHOLE = Boosting(KIND_MODEL_FILE, KIND_FEATURES, trees=80, leaves=24, rate=0.12, min_leaf=10)
+PAGE = Boosting(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.12, min_leaf=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,9 @@ def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
 
     Raises :class:`~newscrawl.training.training_errors.TooFewPagesError`.
     """
-    return KindModels(_fit_calibrated(pages, FILE), _fit_calibrated(pages, PAGE_FILE))
+    return KindModels(
+        _fit_calibrated(pages, KIND_MODEL_FILE), _fit_calibrated(pages, PAGE_KIND_MODEL_FILE)
+    )
 
 
 def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
@@ -193,7 +195,7 @@ def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
 
 
 def _classifier(file: str) -> Boosting:
-    return WHOLE if file == FILE else PAGE
+    return WHOLE if file == KIND_MODEL_FILE else PAGE
 
 
 def _fit(pages: Sequence[KindPage], file: str) -> Model:
@@ -233,7 +235,7 @@ class KindPrediction(NamedTuple):
 
 def told_in_folds(
     pages: Sequence[KindPage],
-    file: str = FILE,
+    file: str = KIND_MODEL_FILE,
     *,
     fitted: Callable[[LabelledPage], bool] | None = None,
 ) -> Iterable[KindPrediction]:

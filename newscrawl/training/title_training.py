@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from newscrawl.corpora.folds import extra_site, site_names
 from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.ensemble.ensemble import Model
-from newscrawl.fields.titles.title_features import FEATURES
-from newscrawl.fields.titles.title_model import FILE, choose_span
+from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES
+from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, choose_span
 from newscrawl.text import words
 from newscrawl.training.fit import Data, fit_ensemble
 from newscrawl.training.training_errors import TooFewPagesError
@@ -48,7 +48,9 @@ def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
     model = ExtraTreesClassifier(TREES, min_samples_leaf=LEAST_LEAF, random_state=0, n_jobs=-1)
-    return Model(fit_ensemble(model, _data(examples), FEATURES, sites), FILE)
+    return Model(
+        fit_ensemble(model, _data(examples), TITLE_CANDIDATE_FEATURES, sites), TITLE_MODEL_FILE
+    )
 
 
 def _data(examples: Iterable[Example]) -> Data:

@@ -136,7 +136,7 @@ def cross_validate(examples: Examples) -> Iterator[ClassifierResult]:
         yield ClassifierResult("structural", kind, out_of_fold(plain, place, models))
         models = fold_models(examples.pages, examples.examples, place)
         yield ClassifierResult("conditional", kind, out_of_fold(examples.examples, place, models))
-        models = [one._replace(free_date=None) for one in models]
+        models = [one._replace(independent_date=None) for one in models]
         found = out_of_fold(examples.examples, place, models)
         yield ClassifierResult("visual", kind, found)
         yield ClassifierResult("dependent", kind, found)
@@ -181,7 +181,7 @@ def _model_table(models: Bundle, kinds: KindModels, folder: Path) -> Table:
     forests = {
         cardoso.TITLE_FILE: models.cardoso.title,
         cardoso.DATE_FILE: models.cardoso.date,
-        headline.FILE: models.default.title.ensemble,
+        headline.TITLE_MODEL_FILE: models.default.title.ensemble,
         choice.FILE: models.default.body.blocks.ensemble,
         choice.CONTEXT_FILE: models.default.body.context.ensemble,
         kinds.whole.file: kinds.whole.ensemble,

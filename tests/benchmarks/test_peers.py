@@ -20,6 +20,7 @@ from benchmarks.peers.score import Result
 from benchmarks.peers.tools import FIELDS, OURS, TOOLS, Output
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.metrics import PERFECT
+from newscrawl.evaluation.families import ALL
 from newscrawl.samples import expected_pages
 from tests.conftest import skip_missing
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAGE = LabelledPage(
-    corpus="small",
+    corpus="news212",
     id="harbour",
     path=Path("harbour.html.gz"),
     url="https://alpha.example/harbour",
@@ -75,16 +76,13 @@ def test_what_is_no_date_is_no_answer(text: str):
     assert result(Output(date=text)).day is None
 
 
-def test_faulty_labels_are_left_out_where_asked():
-    """doubtful days, suspect bodies"""
-    faulty = replace(PAGE, date=date(2020, 1, 1), date_doubtful=True, body="No.", body_suspect=True)
+def test_doubtful_days_are_left_out():
+    faulty = replace(PAGE, date=date(2020, 1, 1), date_doubtful=True)
     found = [result(RIGHT), result(RIGHT, faulty)]
     assert (score.days(found, doubtful=False).right, score.days(found, doubtful=True).right) == (
         1,
         0.5,
     )
-    assert score.bodies(found, suspects=False).score == PERFECT
-    assert score.bodies(found, suspects=True).low == 0.5
 
 
 def test_failures_are_counted_by_kind_and_worth_nothing():
@@ -96,21 +94,32 @@ def test_failures_are_counted_by_kind_and_worth_nothing():
     ]
     cost = score.cost(found)
     assert (cost.median, cost.failures) == (5, {"deadline": 1, "ValueError": 1})
-    assert score.bodies(found, suspects=True).score.f1 == pytest.approx(1 / 3)
+    assert score.bodies(found).score.f1 == pytest.approx(1 / 3)
 
 
 def test_tables_compare_all_tools_with_ours():
-    """one table for each field, and one of costs; those that lack a field are not in its table"""
+    """titles and days on news only; tools that lack a field are not in its table"""
     worse = Output("Votes", "2026-03-01", body="The council")
-    results = {OURS: [result(RIGHT)], "trafilatura": [result(worse)], "justext": [result(worse)]}
-    title, day, body, cost = tables.tables(results, FIELDS)
-    for table in (title, day, body, cost):
+    other = replace(PAGE, corpus="daniel", id="port")
+    suspect = replace(PAGE, id="pier", body_suspect=True)
+    results = {
+        name: [result(one, page) for page in (PAGE, suspect, other)]
+        for name, one in {OURS: RIGHT, "trafilatura": worse, "justext": worse}.items()
+    }
+    overview, news, daniel, whole, title, day, cost, whole_cost = tables.tables(results, FIELDS)
+    assert overview.columns == ("tool", "news", "news, without suspects", "daniel", ALL)
+    for table in (overview, news, daniel, whole, title, day, cost, whole_cost):
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert [row[0] for row in title.rows] == [OURS, "trafilatura"]
     assert title.rows[1][-1] == "+1.000 [+1.000, +1.000]"
     assert title.rows[0][-1] == ""
-    assert [row[0] for row in body.rows] == [OURS, "trafilatura", "justext"]
-    assert [row[0] for row in cost.rows] == [OURS, "trafilatura", "justext"]
+    for table in (news, daniel, whole, cost):
+        assert [row[0] for row in table.rows] == [OURS, "trafilatura", "justext"]
+    assert [table.title for table in (news, daniel)] == [
+        "Body, news: 2 pages",
+        "Body, daniel: 1 pages",
+    ]
+    assert cost.title.endswith("news212: 2 pages")
     page = document(results, [title], "peers.svg")
     assert f"| **{OURS}** | 1.000 |" in page
     assert "![Quality against cost](peers.svg)" in page
@@ -118,8 +127,8 @@ def test_tables_compare_all_tools_with_ours():
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Return a corpus of the newest article of each sample site."""
-    folder = tmp_path / "samples"
+    """Return a corpus of news: the newest article of each sample site."""
+    folder = tmp_path / "news212"
     (folder / "pages").mkdir(parents=True)
     newest = {page.site: page for page in reversed(expected_pages()) if page.kind == "article"}
     rows = []
@@ -139,7 +148,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def compare(python: Path | str, corpus: Path, *options: str) -> str:
     """Return what the benchmark prints of *corpus*."""
-    command = [str(python), "-m", "benchmarks.peers", "--corpora", str(corpus), *options]
+    command = [str(python), "-m", "benchmarks.peers", "--corpora", str(corpus.parent), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -149,8 +158,8 @@ def compare(python: Path | str, corpus: Path, *options: str) -> str:
 def test_a_run_over_sample_pages(corpus: Path):
     """without any other tool: ours, and what the markup says"""
     printed = compare(sys.executable, corpus, "--tools", "nce,markup", "--fields", "title,body")
-    assert "Title, samples: 3 pages" in printed
-    assert "Body, samples: 3 pages" in printed
+    assert "Title, news212: 3 pages" in printed
+    assert "Body, news: 3 pages" in printed
     assert "Day of publication" not in printed
 
 
@@ -161,7 +170,7 @@ def test_every_tool_answers_on_sample_pages(corpus: Path, repository: Path):
     if not python.exists():
         skip_missing("the other tools have an environment of their own: run `make peers`")
     peers = [name for name, tool in TOOLS.items() if tool.package]
-    cache, page = corpus / "cache", corpus / "peers.md"
+    cache, page = corpus.parent / "cache", corpus / "peers.md"
     asked = ",".join(["nce", *peers])
     compare(python, corpus, "--tools", asked, "--cache", str(cache), "--out", str(page))
     kept = {path.name: path.read_text() for path in cache.iterdir()}

@@ -15,7 +15,7 @@ from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze
-from tests.conftest import pages_of
+from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,5 +104,5 @@ def test_agree_on_any_markup(page: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_equal_loops(parse_document(page))

@@ -25,7 +25,7 @@ from newscrawl.crawl.frontier.request_queue import Entry, PendingRequests, Slot
 from newscrawl.crawl.frontier.serialization import NotPlainError, dump_request, load_request
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
-from tests.servers.tree import TreeSite
+from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
-from tests.servers.tree import TreeSite
+from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

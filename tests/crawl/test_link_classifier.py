@@ -14,7 +14,7 @@ from newscrawl.crawl.discovery.link_classifier import date_in_url, link_kind, ur
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
 from newscrawl.fields.kind.kind_features import kind_features
-from newscrawl.fields.kind.page_kind import PAGE_THRESHOLD, page_kind
+from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, page_kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +120,7 @@ def page(body: str, head: str = "") -> str:
 def gate(html: str) -> str:
     """Return the kind of a page before extraction."""
     document = parse_document(html)
-    return page_kind(document, kind_features(document), threshold=PAGE_THRESHOLD)[0]
+    return page_kind(document, kind_features(document), threshold=PAGE_KIND_THRESHOLD)[0]
 
 
 @pytest.mark.parametrize("paragraph", [PARAGRAPH, CJK_PARAGRAPH])

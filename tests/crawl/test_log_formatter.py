@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.helpers.crawls import crawl_pages
-from tests.servers.direct import HTML, DirectWeb, direct_environment
+from tests.servers.direct_web import HTML, DirectWeb, direct_environment
 from tests.servers.pages import article_page
-from tests.servers.styled import Answer
+from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path

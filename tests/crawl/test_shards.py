@@ -190,7 +190,7 @@ def test_shard_without_sites(tmp_path: Path, urls: list[str]):
 
 @pytest.mark.slow
 def test_twice_as_many_shards(tmp_path: Path, urls: list[str]):
-    """With copies of a state, as docs/operations.md says, no article comes twice."""
+    """With copies of a state, as docs/guide/scaling.md says, no article comes twice."""
     number = next(number for number in (1, 2) if Shard(number, 2).holds(urls[0]))
     run = start(tmp_path, urls, f"{number}/2")
     _, log = run.communicate(timeout=200)

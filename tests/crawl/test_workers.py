@@ -126,7 +126,7 @@ def test_deadline_counts_from_the_start_of_work() -> None:
     """Tasks that queue for longer than the deadline are all served."""
 
     async def use(pool: WorkerPool) -> list[Any]:
-        return await asyncio.gather(*(outcome(pool, "doze", seconds=0.5) for _ in range(8)))
+        return await asyncio.gather(*(outcome(pool, "sleep_for", seconds=0.5) for _ in range(8)))
 
     assert "timeout" not in with_pool(use, workers=1)
 
@@ -158,7 +158,7 @@ def test_recycling() -> None:
 
 def test_output_of_a_task_stays_off_the_pipe() -> None:
     """A task may print."""
-    assert with_pool(lambda pool: outcome(pool, "chatter")) == {"said": True}
+    assert with_pool(lambda pool: outcome(pool, "print_line")) == {"said": True}
 
 
 def test_cancellation() -> None:

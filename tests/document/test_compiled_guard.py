@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.compiled import is_compiled
 from newscrawl.document.guard import is_harmless
-from tests.conftest import pages_of
+from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,5 +48,5 @@ def test_agree_at_the_limit_of_parts(part: bytes, parts: int) -> None:
 @pytest.mark.corpus
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_same(page)

@@ -13,7 +13,7 @@ from lxml import etree
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.document.flatten import flatten
-from tests.conftest import pages_of, run_python
+from tests.conftest import corpus_pages, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,5 +178,5 @@ def test_rejects_a_module_built_for_other_columns() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    for page in pages_of(corpus_dir / corpus):
+    for page in corpus_pages(corpus_dir / corpus):
         assert_same_rows(parse_document(page).root)

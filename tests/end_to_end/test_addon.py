@@ -1,4 +1,4 @@
-"""The add-on, in settings as projects write them."""
+"""The add-on with the settings of a project."""
 
 from __future__ import annotations
 
@@ -37,30 +37,26 @@ PATH = "newscrawl.pipelines.NewsExtractPipeline"
 
 
 def settings_with_addon(**project: Any) -> Settings:
-    """Return the settings of a crawler of a project with these settings and the add-on."""
+    """Return the settings of a crawler with the add-on and the settings of a *project*."""
     return get_crawler(settings_dict={"ADDONS": {"newscrawl.Addon": 500}} | project).settings
 
 
-def pipelines(settings: BaseSettings) -> list[Any]:
-    return [
-        load_object(pipeline)
-        for pipeline in build_component_list(
-            settings.get_component_priority_dict_with_base("ITEM_PIPELINES")
-        )
-    ]
-
-
 def components(settings: BaseSettings, name: str) -> list[Any]:
-    known = settings.get_component_priority_dict_with_base(name)
-    return [load_object(component) for component in build_component_list(known)]
+    """Return the enabled components of the setting *name*, in order."""
+    priorities = settings.get_component_priority_dict_with_base(name)
+    return [load_object(component) for component in build_component_list(priorities)]
+
+
+def pipelines(settings: BaseSettings) -> list[Any]:
+    return components(settings, "ITEM_PIPELINES")
 
 
 class Storage:
-    """A pipeline of the project's own."""
+    """Pipeline of the project."""
 
 
-def test_switches_everything_on() -> None:
-    """The pipeline, the middleware and the feed format are there."""
+def test_addon_enables_every_component() -> None:
+    """The pipeline, the middlewares, the extension and the feed format are enabled."""
     settings = settings_with_addon()
     assert pipelines(settings) == [NewsExtractPipeline]
     assert settings["ITEM_PIPELINES"][NewsExtractPipeline] == 300
@@ -72,13 +68,13 @@ def test_switches_everything_on() -> None:
 
 
 @pytest.mark.parametrize("value", [True, "True", 1])
-def test_near_duplicates_where_asked_for(value: Any) -> None:
-    """They are told behind the extraction, where the project says so."""
+def test_near_duplicates_are_opt_in(value: Any) -> None:
+    """Near-duplicate clustering runs after extraction if the project enables it."""
     settings = settings_with_addon(NEWSCRAWL_NEARDUP_ENABLED=value)
     assert pipelines(settings) == [NewsExtractPipeline, NearDuplicatePipeline]
 
 
-def test_project_goes_before() -> None:
+def test_project_settings_take_precedence() -> None:
     """Priorities, other pipelines and exporters of the project stay."""
     settings = settings_with_addon(
         ITEM_PIPELINES={PATH: 10, Storage: 5},
@@ -90,18 +86,17 @@ def test_project_goes_before() -> None:
     assert exporters == {"parquet": "mine.Exporter", "csv": "mine.Csv"}
 
 
-def test_pipeline_switched_off_by_the_project() -> None:
-    """None switches the pipeline off, as anywhere in Scrapy."""
+def test_project_can_disable_the_pipeline() -> None:
+    """None disables the pipeline, as always in Scrapy."""
     assert pipelines(settings_with_addon(ITEM_PIPELINES={PATH: None})) == []
 
 
-def test_public_name() -> None:
-    """The name in the documentation is the class."""
+def test_addon_has_a_public_import_path() -> None:
     assert load_object("newscrawl.Addon") is newscrawl.Addon
 
 
-def test_safety() -> None:
-    """Schemes and addresses, robots.txt, politeness, logs and feeds: all on, Scrapy's parts replaced."""
+def test_addon_enables_safety() -> None:
+    """Safety, robots.txt, politeness, log and feed components replace those of Scrapy."""
     settings = settings_with_addon()
     middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
     assert middlewares[0] is SafetyMiddleware
@@ -117,15 +112,15 @@ def test_safety() -> None:
         assert not settings.getbool(port)
 
 
-def test_projects_own_safety() -> None:
-    """What the project set or listed itself is not touched."""
-    own = {
+def test_keeps_the_projects_own_safety_settings() -> None:
+    """Settings and components of the project are not changed."""
+    project = {
         "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: 120},
         "DOWNLOAD_HANDLERS": {"https": "mine.Handler"},
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": True,
     }
-    settings = Settings(own)
+    settings = Settings(project)
     newscrawl.Addon().update_settings(settings)
     middlewares = components(settings, "DOWNLOADER_MIDDLEWARES")
     assert RobotsTxtMiddleware in middlewares
@@ -136,11 +131,11 @@ def test_projects_own_safety() -> None:
     assert settings.getbool("TELNETCONSOLE_ENABLED")
 
 
-def test_addon_and_base_agree() -> None:
-    """The add-on and this project's settings switch on the same downloader parts, at one place."""
-    listed = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
+def test_addon_agrees_with_the_base_settings() -> None:
+    """Both enable the same downloader middlewares with the same priorities."""
+    base_priorities = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
     settings = settings_with_addon()
-    switched = {load_object(k): v for k, v in settings["DOWNLOADER_MIDDLEWARES"].items()}
-    assert {k: v for k, v in switched.items() if v is not None} == {
-        k: v for k, v in listed.items() if v is not None and k in switched
+    addon_priorities = {load_object(k): v for k, v in settings["DOWNLOADER_MIDDLEWARES"].items()}
+    assert {k: v for k, v in addon_priorities.items() if v is not None} == {
+        k: v for k, v in base_priorities.items() if v is not None and k in addon_priorities
     }

@@ -1,4 +1,4 @@
-"""One crawl of some four hundred real sites, replayed: every page is accounted for."""
+"""Crawl of about 400 recorded sites: each page has one outcome, and articles match the labels."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from tests.servers.replay import RecordedPage, ReplayServer, Site, load_pages, m
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.servers import Served
+    from tests.servers import LoggedRequest
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 
 class Recorded(NamedTuple):
-    """A crawl, and what the server saw of it."""
+    """Two consecutive crawls, with the requests to the server."""
 
     crawl: Crawl
     server: ReplayServer
-    #: labelled page -> times it was served
+    #: labelled page -> requests in the first crawl
     served: Counter[RecordedPage]
-    #: the crawl after it, and what the server saw of that
-    again: Crawl
-    served_again: list[Served]
+    #: second crawl and its requests
+    second: Crawl
+    second_log: list[LoggedRequest]
 
     @property
     def listed(self) -> list[Site]:
-        """The sites that list their pages; on the others a link has to look like an article's."""
+        """Sites with a sitemap or feed; on the others, links are classified by their URL."""
         return [site for site in self.server.sites.values() if site.discovery != "section"]
 
 
 @pytest.fixture(scope="module")
 def recorded(corpus_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Crawl the replayed sites, and once more, for all tests here."""
+    """Crawl the recorded sites twice."""
     sites = make_sites(load_pages(corpus_dir, "news212", "fundus"))
     folder = tmp_path_factory.mktemp("crawl")
     crawls, logs = [], []
@@ -60,29 +60,29 @@ def recorded(corpus_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Reco
             logs.append(list(server.log))
             server.log.clear()
     server.log += logs[0]
-    found = (server.page_of(line.host, line.target) for line in server.log if line.status == 200)
-    return Recorded(crawls[0], server, Counter(page for page in found if page), crawls[1], logs[1])
+    pages = (server.page_of(line.host, line.target) for line in server.log if line.status == 200)
+    return Recorded(crawls[0], server, Counter(page for page in pages if page), crawls[1], logs[1])
 
 
-def test_ends_well(recorded: Recorded):
-    """The crawl finishes by itself, and nothing in its log is an error."""
+def test_crawl_finishes(recorded: Recorded):
+    """The crawl ends with the reason "finished" and no error in the log."""
     assert recorded.crawl.returncode == 0, recorded.crawl.output[-5000:]
     assert recorded.crawl.stats["finish_reason"] == "finished"
-    assert recorded.crawl.troubles() == []
+    assert recorded.crawl.errors() == []
 
 
-def test_reactor_is_never_held(recorded: Recorded):
-    """No page holds the event loop."""
+def test_never_blocks_the_event_loop(recorded: Recorded):
+    """No page is parsed on the event loop's thread."""
     assert recorded.crawl.stats["reactor/read"] <= MAX_READ
 
 
-def test_no_page_is_fetched_twice(recorded: Recorded):
-    """Each page is asked for once, whatever names it and how."""
+def test_fetches_no_page_twice(recorded: Recorded):
+    """Each page is requested once, even if several lists and links contain its URL."""
     assert [page.url for page, times in recorded.served.items() if times > 1] == []
 
 
-def test_every_listed_page_is_fetched(recorded: Recorded):
-    """What a sitemap, news sitemap or feed names is fetched."""
+def test_fetches_every_listed_page(recorded: Recorded):
+    """All pages in sitemaps, news sitemaps and feeds are fetched."""
     listed = [page for site in recorded.listed for page in site.pages]
     assert len(listed) > 500
     assert len(recorded.listed) > 100
@@ -90,35 +90,35 @@ def test_every_listed_page_is_fetched(recorded: Recorded):
 
 
 def test_second_crawl_fetches_no_article(recorded: Recorded):
-    """It reads the listings again, finds them full of known articles, and says so."""
-    again, server = recorded.again, recorded.server
-    assert again.returncode == 0
-    assert again.troubles() == []
-    assert again.items == []
-    counts = sum(map(again.site_counts, server.sites), Counter[str]())
+    """It reads the listings, which contain only known articles, and logs that nothing is new."""
+    second, server = recorded.second, recorded.server
+    assert second.returncode == 0
+    assert second.errors() == []
+    assert second.items == []
+    counts = sum(map(second.site_counts, server.sites), Counter[str]())
     assert counts["fetched_count"] == 0
     assert counts["known_count"] >= len(recorded.crawl.items)
-    put_out = {urlsplit(item["url"])[1:4] for item in recorded.crawl.items}
-    asked = {urlsplit(f"http://{line.host}{line.target}")[1:4] for line in recorded.served_again}
-    assert put_out & asked == set()
-    assert "Nothing new. From former crawls: articles known: " in again.output
+    emitted = {urlsplit(item["url"])[1:4] for item in recorded.crawl.items}
+    requested = {urlsplit(f"http://{line.host}{line.target}")[1:4] for line in recorded.second_log}
+    assert emitted & requested == set()
+    assert "Nothing new. From former crawls: articles known: " in second.output
 
 
-def test_most_linked_pages_are_fetched(recorded: Recorded):
-    """The gate lets most links to articles on front and section pages through."""
+def test_fetches_most_linked_pages(recorded: Recorded):
+    """Most links to articles on front and section pages are classified as articles."""
     sites = [s for s in recorded.server.sites.values() if s.discovery == "section"]
     linked = [page for site in sites for page in site.pages]
     assert mean(page in recorded.served for page in linked) > 0.9
 
 
-def test_every_request_is_answered(recorded: Recorded):
-    """What the downloader counted is what the server answered, with a page or a 404."""
+def test_answers_every_request(recorded: Recorded):
+    """The downloader counts as many requests as the server, which answers 200 or 404."""
     assert {line.status for line in recorded.server.log} == {200, 404}
     assert recorded.crawl.stats["downloader/request_count"] == len(recorded.server.log)
 
 
 def test_each_page_has_one_outcome(recorded: Recorded):
-    """On each site, pages found, fetched, dropped and failed add up, and match the server's log."""
+    """The counts of each site add up and match the server's log."""
     items = Counter(item["url"] for item in recorded.crawl.items)
     assert max(items.values()) == 1
     by_host = Counter(url.split("/")[2] for url in items)
@@ -134,7 +134,7 @@ def test_each_page_has_one_outcome(recorded: Recorded):
 
 
 def test_totals_agree_with_sites(recorded: Recorded):
-    """The counts of extraction are the sums of the sites' counts, and the feed holds the articles."""
+    """Extraction counts are the sums over sites, and the feed has all articles."""
     stats = recorded.crawl.stats
     counts = sum(map(recorded.crawl.site_counts, recorded.server.sites), Counter[str]())
     assert stats["newscrawl/extract/article_count"] == counts["article_count"]
@@ -144,13 +144,13 @@ def test_totals_agree_with_sites(recorded: Recorded):
         assert extracted <= counts[f"dropped_count/{reason}"]
 
 
-def test_every_site_stands_in_the_table(recorded: Recorded):
+def test_table_lists_every_site(recorded: Recorded):
     """The closing table has a row for each site."""
-    table = recorded.crawl.output
-    assert [host for host in recorded.server.sites if f" {host} " not in table] == []
+    output = recorded.crawl.output
+    assert [host for host in recorded.server.sites if f" {host} " not in output] == []
 
 
-def test_articles_are_the_labelled_ones(recorded: Recorded):
+def test_emits_the_labelled_articles(recorded: Recorded):
     """Nearly all pages become articles, with the labelled body and title."""
     bodies, titles = [], []
     for item in recorded.crawl.items:
@@ -165,9 +165,9 @@ def test_articles_are_the_labelled_ones(recorded: Recorded):
     assert mean(titles) > 0.9
 
 
-def test_articles_carry_their_provenance(recorded: Recorded):
-    """Each article says when it was fetched and where its body came from."""
+def test_articles_carry_provenance(recorded: Recorded):
+    """Each article has the time of its fetch and the source of its body."""
     assert all(item["fetched_at"] for item in recorded.crawl.items)
     sources = Counter(item["evidence"]["body"]["source"] for item in recorded.crawl.items)
     assert set(sources) == {"blocks", "page-data"}
-    assert sources["page-data"] == 2, "two pages show the beginning of an article in their data"
+    assert sources["page-data"] == 2, "two pages have an article in their embedded data"

@@ -1,4 +1,4 @@
-"""The whole way, as ``make demo`` goes it: serve, crawl, extract, compare."""
+"""The demo: serves the sample sites, crawls them and compares the articles."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.slow
 DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
 
 
-def test_demo_finds_every_article(tmp_path: Path):
-    """the command of make demo: all articles, right in title, date and body, and nothing else"""
+def test_demo_extracts_every_article(tmp_path: Path):
+    """``make demo`` emits all articles with the right title, date and body, and no other page."""
     done = subprocess.run(
         [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
         cwd=tmp_path,
@@ -54,26 +54,26 @@ def test_demo_finds_every_article(tmp_path: Path):
 
 
 def test_crawl_respects_robots(tmp_path: Path):
-    """pages that robots.txt keeps robots from are never asked for"""
+    """Pages that robots.txt disallows are never requested."""
     with SampleSites() as sites:
         outcome = crawl(sites, tmp_path / "articles.jsonl")
         requested = [request.target for request in sites.requests]
     assert outcome.complete, outcome.lines()
     assert [target for target in requested if target.startswith(DISALLOWED)] == []
-    once = [(r.site, r.target) for r in sites.requests if r.target != "/robots.txt"]
-    assert len(set(once)) == len(once)
+    pages = [(r.site, r.target) for r in sites.requests if r.target != "/robots.txt"]
+    assert len(set(pages)) == len(pages)
 
 
-def test_failing_crawl_is_an_error(tmp_path: Path):
-    """a crawl that cannot run is no empty success"""
+def test_demo_fails_if_the_crawl_fails(tmp_path: Path):
+    """A failed crawl raises an error."""
     with SampleSites() as sites:
         pass
     with pytest.raises(CrawlFailedError):
         crawl(sites, tmp_path / "articles.jsonl")
 
 
-def test_samples_are_the_default(tmp_path: Path):
-    """the demo profile crawls the samples when no sites are given, and serves them itself"""
+def test_serves_the_sample_sites_by_default(tmp_path: Path):
+    """Without sites, the demo profile serves and crawls the sample sites."""
     try:
         with SampleSites(DEFAULT_PORT):
             pass

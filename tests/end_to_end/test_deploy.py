@@ -1,4 +1,4 @@
-"""Recipes of deploy/: the lock between two crawls, the units of systemd, the line for cron."""
+"""The files in deploy/: the crawl script and its lock, the systemd units, the crontab."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEPLOY = REPOSITORY / "deploy"
-#: the folder that the recipes name
+#: project folder in the recipes
 HOME = "/srv/newscrawl"
 needs_flock = pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock (util-linux)")
 
 
 class Project:
-    """A folder with scrapy.cfg and a list of the sample sites, crawled as cron does it."""
+    """Folder with scrapy.cfg and a list of the sample sites, crawled by the script."""
 
     def __init__(self, folder: Path, sites: SampleSites) -> None:
         self.folder, self.sites = folder, sites
@@ -37,15 +37,15 @@ class Project:
         (folder / "sites.txt").write_text("\n".join(sites.urls.values()))
 
     def start(self, shard: str = "1/1", **settings: object) -> subprocess.Popen[str]:
-        """Start the script, from another folder and with next to no environment."""
-        given = {
+        """Start the script from another folder with a minimal environment."""
+        settings = {
             "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
             "NEWSCRAWL_MAX_AGE": 0,
             "NEWSCRAWL_SEGMENTS": self.folder / "segments",
             "DOWNLOAD_DELAY": 0.3,
             **settings,
         }
-        options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+        options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
         return subprocess.Popen(
             [
                 *(DEPLOY / "newscrawl-crawl", self.folder, self.folder / "sites.txt", shard),
@@ -63,7 +63,7 @@ class Project:
         )
 
     def wait(self, run: subprocess.Popen[str]) -> None:
-        """Return when *run* is under way."""
+        """Wait for the first request of *run*."""
         before = len(self.sites.requests)
         end = time.monotonic() + 60
         while len(self.sites.requests) == before:
@@ -77,23 +77,21 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """Serve the samples and return a project that crawls them."""
+    """Serve the sample sites; return a project that crawls them."""
     with SampleSites() as sites:
         yield Project(tmp_path, sites)
 
 
 @needs_flock
 @pytest.mark.slow
-def test_two_at_once(project: Project):
-    """The second ends at once, with a code of its own, and the first comes through."""
+def test_second_run_exits_while_locked(project: Project):
+    """The second run exits with code 75 at once; the first finishes."""
     first = project.start()
     project.wait(first)
     second = project.start()
-    _, said = second.communicate(timeout=10)
+    _, message = second.communicate(timeout=10)
     assert second.returncode == 75
-    assert said == (
-        "newscrawl-crawl: the crawl of shard 1/1 is still running; this one does not begin\n"
-    )
+    assert message == "newscrawl-crawl: the crawl of shard 1/1 is still running; exiting\n"
     assert first.poll() is None
     _, log = first.communicate(timeout=200)
     assert first.returncode == 0, log
@@ -108,8 +106,8 @@ def test_two_at_once(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_killed(project: Project):
-    """The lock goes with the crawl, though its workers may outlive it; the next one resumes."""
+def test_killed_run_releases_the_lock(project: Project):
+    """A killed crawl releases the lock, even if its workers live on; the next one resumes."""
     first = project.start()
     project.wait(first)
     time.sleep(1)
@@ -126,8 +124,8 @@ def test_killed(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_full_disk(project: Project):
-    """A crawl that cannot write its state is a failure to whoever started it; the next goes on."""
+def test_full_disk_fails_the_run(project: Project):
+    """A crawl that cannot write its state exits with an error; the next one resumes."""
     first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
     resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
     _, log = first.communicate(timeout=200)
@@ -143,8 +141,8 @@ def test_full_disk(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_shards_have_locks_of_their_own(project: Project):
-    """Another shard of the list is no second crawl."""
+def test_each_shard_has_its_own_lock(project: Project):
+    """Another shard of the list can run at the same time."""
     first = project.start("1/2")
     second = project.start("2/2")
     for run in (first, second):
@@ -155,8 +153,8 @@ def test_shards_have_locks_of_their_own(project: Project):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
-def test_usage():
-    """Without list it says what it wants."""
+def test_prints_usage_without_a_list():
+    """Without a site list the script prints its usage."""
     done = subprocess.run(
         [DEPLOY / "newscrawl-crawl", "/"], capture_output=True, check=False, text=True
     )
@@ -165,7 +163,7 @@ def test_usage():
 
 
 def read_unit(name: str) -> ConfigParser:
-    """Return a unit of systemd, continued lines joined."""
+    """Return a systemd unit with continued lines joined."""
     unit = ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string((DEPLOY / name).read_text().replace("\\\n", " "))
@@ -173,7 +171,7 @@ def read_unit(name: str) -> ConfigParser:
 
 
 def commands() -> list[list[str]]:
-    """Return the words of the script's call in the service and in the crontab."""
+    """Return the command lines of the script in the service and in the crontab."""
     service = read_unit("newscrawl@.service")["Service"]["ExecStart"]
     lines = (DEPLOY / "crontab").read_text().splitlines()
     (line,) = (line for line in lines if line.startswith("*"))
@@ -182,8 +180,8 @@ def commands() -> list[list[str]]:
     return [service.split(), command.split(">>")[0].split()]
 
 
-def test_recipes_call_the_script():
-    """Both by its arguments, and cron without what its line would take for a new line."""
+def test_recipes_call_the_deploy_script():
+    """Service and crontab pass the same arguments; the crontab has no unescaped percent sign."""
     for command in commands():
         assert command[0] == f"{HOME}/deploy/newscrawl-crawl"
         assert command[1:3] == [HOME, f"{HOME}/sites.csv"]
@@ -196,9 +194,9 @@ def test_recipes_call_the_script():
     assert read_unit("newscrawl@.timer")["Timer"]["OnCalendar"] == "*:0/15"
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
-def test_units_are_valid(tmp_path: Path):
-    """systemd itself has nothing to say about them, for the whole list and for a shard."""
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
+def test_systemd_units_are_valid(tmp_path: Path):
+    """systemd-analyze accepts the units, for the full list and for a shard."""
     (tmp_path / "deploy").mkdir()
     shutil.copy(DEPLOY / "newscrawl-crawl", tmp_path / "deploy")
     for name in ("newscrawl@.service", "newscrawl@.timer"):

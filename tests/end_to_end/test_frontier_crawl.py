@@ -1,4 +1,4 @@
-"""Crawls that are killed, stopped, refused, and resumed: nothing is lost, nothing comes twice."""
+"""Crawls that are killed, stopped and resumed: no page is lost, no item is duplicated."""
 
 from __future__ import annotations
 
@@ -19,37 +19,39 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.servers.tree import TreeSite
+from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 CONCURRENT = 16
-#: seconds: NEWSCRAWL_CHECKPOINT, and what a commit and a pipeline take on a busy machine
-WINDOW = 0.5 + 0.75
+#: seconds: NEWSCRAWL_CHECKPOINT, and a commit and a pipeline on a busy machine
+CHECKPOINT_WINDOW = 0.5 + 0.75
 
 pytestmark = pytest.mark.slow
 
 
 @dataclass
 class TreeCrawl:
-    """A crawl of *site* with its files in *folder*, in as many processes as it takes."""
+    """Crawl of *site* with its files in *folder*, in one or several consecutive processes."""
 
     folder: Path
     site: TreeSite
     spider: str = "tree_spider.py"
     options: dict[str, object] = field(default_factory=dict)
     arguments: dict[str, str] = field(default_factory=dict)
-    #: seconds of time.monotonic()
+    #: time.monotonic() of each kill
     kills: list[float] = field(default_factory=list)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start a process, or start again."""
+        """Start a process; it resumes the crawl if there is a state."""
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
-        given = {"url": self.site.url, **self.arguments}
-        arguments = [word for item in given.items() for word in ("-a", "{}={}".format(*item))]
-        spider = REPOSITORY / "tests" / self.spider
+        spider_arguments = {"url": self.site.url, **self.arguments}
+        arguments = [
+            word for item in spider_arguments.items() for word in ("-a", "{}={}".format(*item))
+        ]
+        spider = REPOSITORY / "tests" / "spiders" / self.spider
         with (self.folder / "log.txt").open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
@@ -65,11 +67,11 @@ class TreeCrawl:
             )
 
     def kill_at(self, pages: int) -> bool:
-        """Kill a process once *pages* are served altogether; False if it has ended before."""
+        """Kill a process after *pages* served in total; False if it ended before."""
         return self.end_at(pages, lambda process: process.kill())
 
     def end_at(self, pages: int, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
-        """End a process once *pages* are served altogether; False if it has ended before."""
+        """Call *end* on a process after *pages* served in total; False if it ended before."""
         process = self.start()
         while process.poll() is None and len(self.site.served) < pages:
             time.sleep(0.002)
@@ -97,26 +99,28 @@ class TreeCrawl:
         return (self.folder / "log.txt").read_text()
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return what the file has."""
-        file = self.folder / ".scrapy" / "state.sqlite"
-        with closing(sqlite3.connect(file)) as connection:
+        """Return the rows of *query* in the state file."""
+        state = self.folder / ".scrapy" / "state.sqlite"
+        with closing(sqlite3.connect(state)) as connection:
             return connection.execute(query).fetchall()
 
     def items(self) -> Counter[int]:
-        """Return how often each page is among the items."""
+        """Return the number of items of each page."""
         return Counter(json.loads(text)["n"] for (text,) in self.rows("SELECT item FROM outbox"))
 
     def repeated(self) -> int:
-        """Return how many pages were fetched again. The first is linked, too, and not filtered."""
+        """Return the number of refetched pages, without the first page, which is fetched twice."""
         return len(self.site.served) - len({n for _, n in self.site.served}) - 1
 
     def allowed(self) -> int:
-        """Return how many pages may be fetched again: in flight, or within one checkpoint."""
-        recent = sum(end - WINDOW < at <= end for end in self.kills for at, _ in self.site.served)
+        """Return the number of pages that may be refetched: in flight or since a checkpoint."""
+        recent = sum(
+            end - CHECKPOINT_WINDOW < at <= end for end in self.kills for at, _ in self.site.served
+        )
         return recent + CONCURRENT * len(self.kills)
 
     def assert_complete(self) -> None:
-        """Check that every page was fetched, is an item once, and has one outcome."""
+        """Check that every page was fetched, has one item and one outcome."""
         site = self.site
         assert {n for _, n in site.served} == site.healthy
         assert self.items() == Counter(n for n in site.healthy if n % 100 != 3)
@@ -126,7 +130,9 @@ class TreeCrawl:
             "failed/redirects": site.loops,
             "failed/http_404": site.gone,
         }
-        expected = [(f"{site.url}/{n}", how) for how, pages in outcomes.items() for n in pages]
+        expected = [
+            (f"{site.url}/{n}", outcome) for outcome, pages in outcomes.items() for n in pages
+        ]
         expected.append((f"{site.url}/0", "article"))
         assert Counter(self.rows("SELECT url, outcome FROM outcome")) == Counter(expected)
         assert self.rows("SELECT count(*) FROM request") == [(0,)]
@@ -141,7 +147,7 @@ def crawl(tmp_path: Path) -> Any:
 
 
 def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
-    """Kill a crawl when each number of pages has been served, and resume it to its end."""
+    """Kill a crawl after each number of served pages in *points*, then let it finish."""
     for pages in points:
         assert crawl.kill_at(pages), crawl.output
     assert crawl.finish()["finish_reason"] == "finished"
@@ -150,22 +156,21 @@ def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
     assert crawl.repeated() <= crawl.allowed()
 
 
-def test_killed_three_times(crawl: TreeCrawl):
-    """kill -9 at any moment: no page is missing, no item is there twice, little is fetched again."""
+def test_resumes_after_three_kills(crawl: TreeCrawl):
+    """After kill -9 no page is missing, no item is duplicated and few pages are refetched."""
     kill_and_resume(crawl, [1, 90, 200])
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.skipif("CI" in os.environ, reason="takes minutes; its short form is above")
-def test_killed_twenty_times(tmp_path: Path):
-    """The same at twenty random points of 2,000 pages."""
+@pytest.mark.skipif("CI" in os.environ, reason="takes minutes; shortened in the test above")
+def test_resumes_after_twenty_kills(tmp_path: Path):
     points = sorted(random.Random().sample(range(1, 1990), 20))
     with TreeSite(2000) as site:
         kill_and_resume(TreeCrawl(tmp_path, site), points)
 
 
-def test_sigterm(crawl: TreeCrawl):
-    """A crawl that is told to stop finishes what it has begun; the next fetches only the rest."""
+def test_sigterm_keeps_pending_requests(crawl: TreeCrawl):
+    """A crawl stopped by SIGTERM finishes requests in flight; the next fetches only the rest."""
     assert crawl.end_at(100, lambda process: process.send_signal(signal.SIGTERM))
     assert crawl.stats["finish_reason"] == "shutdown"
     assert crawl.rows("SELECT count(*) FROM request WHERE request IS NOT NULL") > [(0,)]
@@ -175,8 +180,8 @@ def test_sigterm(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_memory_limit(crawl: TreeCrawl):
-    """So does one that Scrapy ends because its memory is used up."""
+def test_memory_limit_keeps_pending_requests(crawl: TreeCrawl):
+    """A crawl that exceeds its memory limit can be resumed."""
     crawl.options = {"MEMUSAGE_LIMIT_MB": 1, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
     assert crawl.finish()["finish_reason"] == "memusage_exceeded"
     crawl.options = {}
@@ -185,8 +190,8 @@ def test_memory_limit(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_close_spider(crawl: TreeCrawl):
-    """A spider that closes itself is not asked about the same page again."""
+def test_close_spider_keeps_pending_requests(crawl: TreeCrawl):
+    """A spider that closes itself does not fetch the same pages again."""
     crawl.arguments = {"stop": "100"}
     assert crawl.finish()["finish_reason"] == "enough"
     assert crawl.finish()["finish_reason"] == "finished"
@@ -194,8 +199,8 @@ def test_close_spider(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_begun_anew(crawl: TreeCrawl):
-    """Without NEWSCRAWL_RESUME, and after a crawl that has finished, all is fetched."""
+def test_new_state_starts_from_the_beginning(crawl: TreeCrawl):
+    """Everything is fetched again without NEWSCRAWL_RESUME and after a finished crawl."""
     crawl.kill_at(100)
     crawl.options = {"NEWSCRAWL_RESUME": False}
     crawl.site.served.clear()
@@ -208,14 +213,14 @@ def test_begun_anew(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_little_memory(crawl: TreeCrawl):
-    """The requests that memory does not hold wait in the file, whatever happens to the crawl."""
+def test_queue_spills_to_disk(crawl: TreeCrawl):
+    """Requests beyond the memory limit are stored in the file and survive a kill."""
     crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
     kill_and_resume(crawl, [150])
 
 
-def test_in_memory(crawl: TreeCrawl):
-    """Without a file the crawl is like any other."""
+def test_crawls_without_a_state_file(crawl: TreeCrawl):
+    """Without a state file the crawl works in memory."""
     crawl.options = {"NEWSCRAWL_STATE": ""}
     stats = crawl.finish()
     assert {n for _, n in crawl.site.served} == crawl.site.healthy
@@ -223,8 +228,8 @@ def test_in_memory(crawl: TreeCrawl):
     assert not (crawl.folder / ".scrapy").exists()
 
 
-def test_second_process_is_refused(crawl: TreeCrawl):
-    """Two crawls cannot have one state: the second ends with an error that names the file."""
+def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
+    """Two crawls cannot share a state: the second ends with an error that names the file."""
     crawl.options = {"DOWNLOAD_DELAY": 1}
     first = crawl.start()
     while not crawl.site.served:
@@ -241,7 +246,7 @@ def test_second_process_is_refused(crawl: TreeCrawl):
 
 
 def test_full_disk(crawl: TreeCrawl):
-    """A crawl that cannot write its state says so and ends; on a larger disk it goes on."""
+    """A crawl that cannot write its state reports it and ends; with more space it resumes."""
     process, limit = crawl.start(), 150_000
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
     assert process.wait(timeout=60) == 1

@@ -1,9 +1,7 @@
-"""The site list, killed and resumed: the articles of the sample sites, each of them once.
+"""Crawl of the sample sites, killed and resumed: each article is emitted once.
 
-How much may be fetched again is no number here: of a crawl this small, all that is not extracted
-yet is in flight, however many pages that is on a busy machine. What may not is told page by page:
-what the file had as ended, and what the log had as scraped a checkpoint before the kill.
-``test_frontier_crawl`` counts.
+Pages that had an outcome in the state, or were scraped a checkpoint before the kill, must not be
+refetched. Other pages were in flight and may be; ``test_frontier_crawl`` limits their number.
 """
 
 from __future__ import annotations
@@ -38,16 +36,15 @@ CHECKPOINT = 0.1
 COMMIT = 0.75
 """Seconds that a commit takes on a busy machine."""
 
-MOST = 3
-"""Kills of one crawl."""
+MAX_KILLS = 3
 
 pytestmark = pytest.mark.slow
 
 
 def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
-    """Start a crawl of *sites* with its files in *folder*, or start it again."""
+    """Start or resume a crawl of *sites* with its files in *folder*."""
     write_sites_file(folder / "sites.txt", sites)
-    given = {
+    settings = {
         "NEWSCRAWL_CHECKPOINT": CHECKPOINT,
         "LOG_LEVEL": "DEBUG",
         "LOG_FORMAT": "%(created)f %(message)s",
@@ -56,7 +53,7 @@ def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
         "NEWSCRAWL_NEARDUP_INDEX": folder / "near-duplicates.sqlite",
         "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
     }
-    options = [word for item in given.items() for word in ("-s", "{}={}".format(*item))]
+    options = [word for item in settings.items() for word in ("-s", "{}={}".format(*item))]
     with (folder / "log.txt").open("wb") as log:
         return subprocess.Popen(
             [
@@ -81,7 +78,7 @@ def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
 
 
 def kill_at(requests: int, folder: Path, sites: SampleSites) -> bool:
-    """Kill a crawl when the sites have answered *requests* more; False if it has ended before."""
+    """Kill a crawl after *requests* more requests; False if it ended before."""
     process, before = start(folder, sites), len(sites.requests)
     while process.poll() is None and len(sites.requests) < before + requests:
         time.sleep(0.002)
@@ -92,15 +89,15 @@ def kill_at(requests: int, folder: Path, sites: SampleSites) -> bool:
     return True
 
 
-def ended(folder: Path) -> dict[str, str]:
-    """Return how requests ended, by URL, as the file of the crawl in *folder* has it."""
+def recorded_outcomes(folder: Path) -> dict[str, str]:
+    """Return the outcomes in the state of the crawl in *folder*, by URL."""
     with closing(sqlite3.connect(folder / "state.sqlite")) as connection:
         query = "SELECT url, outcome FROM outcome WHERE role != 'robots'"
         return dict(connection.execute(query).fetchall())
 
 
 def scraped(folder: Path, before: float) -> set[str]:
-    """Return what the log has as scraped *before* this time."""
+    """Return the URLs that the log has as scraped *before* this time."""
     lines = re.finditer(r"^([\d.]+) Scraped from <200 (\S+)>", log_of(folder), re.MULTILINE)
     return {line[2] for line in lines if float(line[1]) < before}
 
@@ -110,8 +107,8 @@ def log_of(folder: Path) -> str:
     return (folder / "log.txt").read_text()
 
 
-def pages_asked(sites: SampleSites) -> Counter[str]:
-    """Return how often each page was asked for, by URL."""
+def page_requests(sites: SampleSites) -> Counter[str]:
+    """Return the number of requests for each page, by URL."""
     return Counter(
         urljoin(sites.urls[request.site], request.target)
         for request in sites.requests
@@ -121,25 +118,28 @@ def pages_asked(sites: SampleSites) -> Counter[str]:
 
 @pytest.mark.parametrize("seed", [3, 12])
 def test_killed(tmp_path: Path, seed: int):
-    """After kills at random points the articles are those of a crawl that was left alone."""
+    """After kills at random points the articles are complete and emitted once."""
     points, kills = random.Random(seed), 0
-    #: how often a page that may not be asked for again had been
+    #: page that must not be refetched -> its requests so far
     final: dict[str, int] = {}
     with SampleSites() as sites:
-        while kill_at(points.randrange(1, 35) if kills < MOST else 10_000, tmp_path, sites):
+        while kill_at(points.randrange(1, 35) if kills < MAX_KILLS else 10_000, tmp_path, sites):
             kills += 1
-            asked = pages_asked(sites)
-            safe = scraped(tmp_path, time.time() - CHECKPOINT - COMMIT)
-            final = {url: asked[url] for url in {*ended(tmp_path), *safe}} | final
+            requests = page_requests(sites)
+            done = {
+                *recorded_outcomes(tmp_path),
+                *scraped(tmp_path, time.time() - CHECKPOINT - COMMIT),
+            }
+            final = {url: requests[url] for url in done} | final
         assert "Spider closed (finished)" in log_of(tmp_path), log_of(tmp_path)
-        asked, urls = pages_asked(sites), sites.urls
+        requests, urls = page_requests(sites), sites.urls
         articles = list(read_segments(tmp_path / "segments"))
         outcome = check_outcome([Article.from_dict(item) for item in articles], urls)
     assert outcome.complete, outcome.lines()
     assert len({item["url"] for item in articles}) == len(articles)
-    print(f"{kills} kills: {asked.total() - len(asked)} of {len(asked)} pages fetched again")  # noqa: T201
-    assert kills == MOST
-    assert {url: asked[url] for url in final} == final
-    outcomes = ended(tmp_path)
+    print(f"{kills} kills: {requests.total() - len(requests)} of {len(requests)} pages refetched")  # noqa: T201
+    assert kills == MAX_KILLS
+    assert {url: requests[url] for url in final} == final
+    outcomes = recorded_outcomes(tmp_path)
     assert Counter(outcomes.values())["article"] == len(articles)
-    assert {url for url, how in outcomes.items() if how != "failed/robots"} == set(asked)
+    assert {url for url, name in outcomes.items() if name != "failed/robots"} == set(requests)

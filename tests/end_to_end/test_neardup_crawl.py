@@ -1,4 +1,4 @@
-"""Near-duplicates in whole crawls: of this project, and of somebody else's."""
+"""Near-duplicate clusters in crawls of this project and of a new Scrapy project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOTAL = sum(page.kind == "article" for page in expected_pages())
 
 
 def crawl_samples(folder: Path, sites: SampleSites, **settings: object) -> Crawl:
-    """Crawl the samples with near-duplicates switched on; their index is in *folder*."""
+    """Crawl the sample sites with clustering enabled and the index in *folder*."""
     done = crawl_sites(
         folder,
         sites.urls.values(),
@@ -39,15 +39,15 @@ def crawl_samples(folder: Path, sites: SampleSites, **settings: object) -> Crawl
     return done
 
 
-def test_clusters_in_the_feed(tmp_path: Path) -> None:
-    """each article has its cluster; a second crawl gives the same ones"""
+def test_feed_carries_clusters(tmp_path: Path) -> None:
+    """Each article has a cluster; a second crawl gives the same clusters."""
     with SampleSites() as sites:
         first = crawl_samples(tmp_path, sites)
-        assert first.troubles() == []
-        # With the state of the first crawl it would ask for no article that did not change.
-        again = crawl_samples(tmp_path, sites, NEWSCRAWL_STATE=tmp_path / "none.sqlite")
+        assert first.errors() == []
+        # Without the state of the first crawl, all articles are fetched again.
+        second = crawl_samples(tmp_path, sites, NEWSCRAWL_STATE=tmp_path / "none.sqlite")
     clusters = {item["url"]: item["cluster"] for item in first.items}
-    assert {item["url"]: item["cluster"] for item in again.items} == clusters
+    assert {item["url"]: item["cluster"] for item in second.items} == clusters
     sizes = Counter(cluster["id"] for cluster in clusters.values())
     assert sorted(sizes.values()) == [1] * (TOTAL - 3) + [3]
     counts = {
@@ -58,17 +58,17 @@ def test_clusters_in_the_feed(tmp_path: Path) -> None:
     assert counts == {"article_count": TOTAL, "cluster_count": TOTAL - 2, "duplicate_count": 2}
 
 
-def test_duplicates_dropped(tmp_path: Path) -> None:
-    """of the wire story one article is left, and no page is an error"""
+def test_drops_duplicates_on_request(tmp_path: Path) -> None:
+    """One article of the wire story is kept, and dropped pages are not errors."""
     with SampleSites() as sites:
         done = crawl_samples(tmp_path, sites, NEWSCRAWL_NEARDUP_DROP=True)
-    assert done.troubles() == []
+    assert done.errors() == []
     assert len(done.items) == TOTAL - 2
     assert done.stats["item_dropped_reasons_count/NearDuplicate"] == 2
 
 
-def test_index_in_use_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
-    """a second crawl with the same index is refused, and asks for no page"""
+def test_refuses_to_start_with_an_index_in_use(tmp_path: Path) -> None:
+    """A second crawl with the same index is refused and makes no request."""
     with SampleSites() as sites, Index(tmp_path / "index.sqlite"):
         done = crawl_sites(
             tmp_path,
@@ -82,8 +82,8 @@ def test_index_in_use_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
     assert done.items == []
 
 
-def test_add_on_in_a_new_project(tmp_path: Path) -> None:
-    """two lines of settings give a foreign project's own items their clusters"""
+def test_addon_clusters_in_a_new_project(tmp_path: Path) -> None:
+    """Two lines of settings add clusters to the items of another project."""
     feed = tmp_path / "articles.jsonl"
     lines = 'ADDONS = {"newscrawl.Addon": 500}\nNEWSCRAWL_NEARDUP_ENABLED = True'
     log = crawl(tmp_path, lines, "-O", str(feed), "-s", "NEWSCRAWL_OUTPUT=fill")
@@ -94,13 +94,13 @@ def test_add_on_in_a_new_project(tmp_path: Path) -> None:
     assert (tmp_path / "daily" / "newscrawl-neardup.sqlite").exists()
 
 
-def test_event_loop_is_not_held(tmp_path: Path) -> None:
-    """articles of 1 MB in a whole crawl are sketched outside of the event loop's thread"""
+def test_index_work_leaves_the_event_loop_free(tmp_path: Path) -> None:
+    """Articles of 1 MB are sketched on another thread than the event loop's."""
     settings = {"NEWSCRAWL_NEARDUP_INDEX": tmp_path / "index.sqlite"}
     done = run_scrapy(
         tmp_path, ["runspider", "tests/spiders/long_body_spider.py"], os.environ, settings
     )
-    assert done.troubles() == []
+    assert done.errors() == []
     assert done.stats["newscrawl/neardup/duplicate_count"] == 10
     assert done.stats["thread/read"] == 2**20
     assert done.stats["reactor/read"] <= MAX_READ

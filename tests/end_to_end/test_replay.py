@@ -1,4 +1,4 @@
-"""The replay server answers as the recorded sites did."""
+"""The replay server of recorded sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import feedparser
 import pytest
 from scrapy.utils.sitemap import Sitemap
 
-from tests.servers import Served
+from tests.servers import LoggedRequest
 from tests.servers.replay import DISCOVERIES, ReplayServer, Site, load_pages, make_sites
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def fetch(server: ReplayServer, url: str, **headers: str) -> tuple[int, Message, bytes]:
-    """Return status, headers and body, as a client with the server as its proxy sees them."""
+    """Return status, headers and body of a request with the server as proxy."""
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({"http": server.url, "https": server.url}),
         urllib.request.HTTPSHandler(context=ssl._create_unverified_context()),
@@ -37,8 +37,8 @@ def fetch(server: ReplayServer, url: str, **headers: str) -> tuple[int, Message,
             return error.code, error.headers, error.read()
 
 
-def found_urls(server: ReplayServer, site: Site) -> set[str]:
-    """Return the URLs that the site's own way of discovery names, read by other parsers."""
+def listed_urls(server: ReplayServer, site: Site) -> set[str]:
+    """Return the URLs in the sitemaps or feed of *site*, read by independent parsers."""
     if site.discovery in {"rss", "atom"}:
         entries = feedparser.parse(fetch(server, f"{site.url}feed.xml")[2]).entries
         return {entry.link for entry in entries}
@@ -46,17 +46,17 @@ def found_urls(server: ReplayServer, site: Site) -> set[str]:
         entries = Sitemap(fetch(server, f"{site.url}news-sitemap.xml")[2])
         return {entry["loc"] for entry in entries}
     assert site.discovery == "sitemap"
-    found = set()
+    urls = set()
     for child in Sitemap(fetch(server, f"{site.url}sitemap.xml")[2]):
         body = fetch(server, child["loc"])[2]
         body = gzip.decompress(body) if child["loc"].endswith(".gz") else body
-        found |= {entry["loc"] for entry in Sitemap(body)}
-    return found
+        urls |= {entry["loc"] for entry in Sitemap(body)}
+    return urls
 
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a small corpus in the corpora's format, of our own writing."""
+    """Return a folder with a small generated corpus."""
     folder = tmp_path_factory.mktemp("corpora")
     pages = folder / "tiny" / "pages"
     pages.mkdir(parents=True)
@@ -84,18 +84,18 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(corpora: Path) -> Iterator[ReplayServer]:
-    """Run a server over the small corpus."""
+    """Serve the small corpus."""
     with ReplayServer(make_sites(load_pages(corpora, "tiny"))) as running:
         yield running
 
 
-def test_every_way_of_discovery_has_its_sites(server: ReplayServer):
-    """All five kinds occur among twenty hosts, the same ones in each run."""
+def test_recorded_sites_cover_every_discovery_method(server: ReplayServer):
+    """All five discovery methods occur among twenty hosts."""
     assert {site.discovery for site in server.sites.values()} == set(DISCOVERIES)
 
 
-def test_pages_come_as_fetched(server: ReplayServer):
-    """The bytes of each page arrive unchanged under its host name, by every framing."""
+def test_serves_pages_byte_for_byte(server: ReplayServer):
+    """The bytes of each page arrive unchanged, with any compression and transfer coding."""
     for site in server.sites.values():
         for page in site.pages:
             status, headers, body = fetch(server, page.url)
@@ -103,15 +103,15 @@ def test_pages_come_as_fetched(server: ReplayServer):
             assert headers.get_content_type() == "text/html"
 
 
-def test_https_is_folded(server: ReplayServer):
-    """A page's URL with https answers the same, through a tunnel."""
+def test_serves_https_pages_over_http(server: ReplayServer):
+    """An https URL gets the same page through a TLS tunnel."""
     for page in next(iter(server.sites.values())).pages:
         assert fetch(server, page.url.replace("http:", "https:"))[2] == page.html()
-        assert server.log[-1] == Served(page.host, page.target, 200)
+        assert server.log[-1] == LoggedRequest(page.host, page.target, 200)
 
 
-def test_some_hosts_compress(server: ReplayServer):
-    """A client that takes gzip gets it from some hosts and can undo it."""
+def test_some_hosts_compress_responses(server: ReplayServer):
+    """Some hosts send gzip to clients that accept it."""
     encodings = set()
     for site in server.sites.values():
         _, headers, body = fetch(server, site.pages[0].url, **{"Accept-Encoding": "gzip"})
@@ -120,23 +120,23 @@ def test_some_hosts_compress(server: ReplayServer):
     assert encodings == {None, "gzip"}
 
 
-def test_some_hosts_name_the_charset(server: ReplayServer):
-    """The charset of the Content-Type is the meta tag's or missing."""
+def test_some_hosts_send_a_charset(server: ReplayServer):
+    """The Content-Type has the charset of the meta tag or none."""
     charsets = {
         fetch(server, site.pages[0].url)[1].get_content_charset() for site in server.sites.values()
     }
     assert charsets == {None, "utf-8"}
 
 
-def test_sitemaps_and_feeds_name_every_page(server: ReplayServer):
-    """Other projects' parsers read all pages' URLs from what the server makes."""
+def test_sitemaps_and_feeds_list_every_page(server: ReplayServer):
+    """Independent parsers read the URLs of all pages."""
     for site in server.sites.values():
         if site.discovery != "section":
-            assert found_urls(server, site) == {page.url for page in site.pages}
+            assert listed_urls(server, site) == {page.url for page in site.pages}
 
 
-def test_news_sitemaps_carry_their_own_fields(server: ReplayServer):
-    """Publication date, title and language stand in a news sitemap."""
+def test_news_sitemaps_have_news_fields(server: ReplayServer):
+    """A news sitemap has publication date, title and language."""
     site = next(s for s in server.sites.values() if s.discovery == "news")
     body = fetch(server, f"{site.url}news-sitemap.xml")[2].decode()
     assert "<news:language>de</news:language>" in body
@@ -146,7 +146,7 @@ def test_news_sitemaps_carry_their_own_fields(server: ReplayServer):
 
 
 def test_section_sites_link_every_page(server: ReplayServer):
-    """Front page and section page together link all pages."""
+    """The front page and the section page link all pages."""
     site = next(s for s in server.sites.values() if s.discovery == "section")
     front, section = (fetch(server, site.url + path)[2].decode() for path in ("", "world/"))
     assert 'href="/world/"' in front
@@ -154,23 +154,23 @@ def test_section_sites_link_every_page(server: ReplayServer):
         assert page.target.replace("&", "&amp;") in front + section
 
 
-def test_everything_is_logged(server: ReplayServer):
-    """Pages, misses and unknown hosts stand in the log with their status."""
+def test_records_every_request(server: ReplayServer):
+    """The log has pages, missing pages and unknown hosts with their status."""
     site = next(iter(server.sites.values()))
     page = site.pages[0]
     for url in (page.url, f"{site.url}tag/weather", "http://unknown.example/"):
         fetch(server, url)
     assert server.log == [
-        Served(site.host, page.target, 200),
-        Served(site.host, "/tag/weather", 404),
-        Served("unknown.example", "/", 404),
+        LoggedRequest(site.host, page.target, 200),
+        LoggedRequest(site.host, "/tag/weather", 404),
+        LoggedRequest("unknown.example", "/", 404),
     ]
     assert server.page_of(site.host, page.target) == page
     assert server.page_of(site.host, "/tag/weather") is None
 
 
-def test_sites_are_picked_evenly(corpora: Path):
-    """A count of sites takes whole sites from all over the corpus."""
+def test_picks_sites_evenly(corpora: Path):
+    """A limited number of sites is spread over the corpus, with all pages of each."""
     pages = load_pages(corpora, "tiny")
     assert len(make_sites(pages)) == 20
     picked = make_sites(pages, 7)
@@ -179,8 +179,8 @@ def test_sites_are_picked_evenly(corpora: Path):
 
 
 @pytest.mark.corpus
-def test_corpora_load(corpus_dir: Path):
-    """The real pages and the documents made for their hosts arrive and parse."""
+def test_loads_the_corpora(corpus_dir: Path):
+    """Pages of the corpora are served unchanged, and their listings can be parsed."""
     pages = load_pages(corpus_dir, "news212", "fundus")
     assert len(pages) > 670
     assert len(make_sites(pages)) > 370
@@ -189,4 +189,4 @@ def test_corpora_load(corpus_dir: Path):
             for page in site.pages:
                 assert fetch(server, page.url)[2] == page.html()
             if site.discovery != "section":
-                assert found_urls(server, site) == {page.url for page in site.pages}
+                assert listed_urls(server, site) == {page.url for page in site.pages}

@@ -1,4 +1,4 @@
-"""The sample sites: what the server answers, and what is extracted from each page."""
+"""The server of the sample sites and the comparison with the expected articles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sites() -> Iterator[SampleSites]:
 
 
 def fetch(url: str, target: str, method: str = "GET") -> tuple[int, str, bytes]:
-    """Return status, content type and content; *target* is sent as it stands."""
+    """Return status, content type and content; *target* is not normalised."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
     try:
         connection.request(method, target)
@@ -52,8 +52,8 @@ def label(page: ExpectedPage) -> str:
 
 
 @pytest.mark.parametrize("page", expected_pages(), ids=label)
-def test_expected_page_is_served(sites: SampleSites, page: ExpectedPage):
-    """each page of expected.jsonl exists, and says its own charset"""
+def test_serves_each_expected_page(sites: SampleSites, page: ExpectedPage):
+    """Each page of expected.jsonl exists and is sent with its charset."""
     status, content_type, content = fetch(sites.urls[page.site], page.path)
     assert status == 200
     assert content_type == f"text/html; charset={LEGACY.get(page.path, 'utf-8')}"
@@ -63,7 +63,7 @@ def test_expected_page_is_served(sites: SampleSites, page: ExpectedPage):
 
 
 def test_every_page_is_expected_or_disallowed():
-    """no page can slip out of the comparison unseen"""
+    """Every page is in expected.jsonl or in a folder that robots.txt disallows."""
     expected = {page.file for page in expected_pages()}
     unexpected = {
         file.relative_to(page.file.parents[len(page.path.split("/")) - 2]).parts[0]
@@ -76,7 +76,7 @@ def test_every_page_is_expected_or_disallowed():
 
 
 def test_absolute_urls_carry_the_port(sites: SampleSites):
-    """robots.txt, sitemaps and feeds name this server"""
+    """URLs in robots.txt, sitemaps and feeds have the port of this server."""
     base = sites.urls["harbour-gazette"]
     assert f"Sitemap: {base}sitemap-index.xml" in fetch(base, "/robots.txt")[2].decode()
     assert f"<loc>{base}sitemap-news.xml" in fetch(base, "/sitemap-index.xml")[2].decode()
@@ -101,27 +101,26 @@ def test_absolute_urls_carry_the_port(sites: SampleSites):
         "/index.html/../../expected.jsonl",
     ],
 )
-def test_nothing_else_is_served(sites: SampleSites, target: str):
-    """paths outside of www do not exist"""
+def test_serves_nothing_else(sites: SampleSites, target: str):
+    """Paths outside of www are 404."""
     assert fetch(sites.urls["harbour-gazette"], target)[0] == 404
 
 
-def test_head_and_query(sites: SampleSites):
-    """HEAD has no content; a query does not change the page"""
+def test_answers_head_requests_and_queries(sites: SampleSites):
+    """HEAD has no content; a query string is ignored."""
     status, _, content = fetch(sites.urls["minato"], "/", "HEAD")
     assert (status, content) == (200, b"")
     assert fetch(sites.urls["tageblick"], "/assets/theme.css?v=4")[1] == "text/css; charset=utf-8"
 
 
-def test_requests_are_recorded(sites: SampleSites):
-    """tests can see what was asked for"""
+def test_records_requests(sites: SampleSites):
     fetch(sites.urls["minato"], "/members/login.html?x=1")
     last = sites.requests[-1]
     assert (last.site, last.target, last.status) == ("minato", "/members/login.html?x=1", 200)
 
 
 def test_idle_connections_do_not_block(sites: SampleSites):
-    """a few clients that say nothing leave threads for others"""
+    """Clients that send nothing do not use up the server's threads."""
     host, port = urlsplit(sites.urls["minato"]).netloc.split(":")
     idle = [socket.create_connection((host, int(port)), timeout=5) for _ in range(4)]
     try:
@@ -131,8 +130,8 @@ def test_idle_connections_do_not_block(sites: SampleSites):
             connection.close()
 
 
-def test_ports_follow_the_first_and_are_freed():
-    """ports are consecutive, a taken one is an error, and closing frees them all"""
+def test_uses_consecutive_ports_and_frees_them():
+    """Ports are consecutive, a port in use is an error, and closing frees all ports."""
     for base in range(28700, 29700, 10):
         with suppress(OSError), SampleSites(base) as served:
             ports = [urlsplit(served.urls[name]).port for name in SITE_NAMES]
@@ -144,28 +143,28 @@ def test_ports_follow_the_first_and_are_freed():
         assert fetch(again.urls["minato"], "/")[0] == 200
 
 
-def test_taken_port_is_told(sites: SampleSites, capsys: pytest.CaptureFixture[str]):
-    """the command names the trouble instead of a traceback"""
+def test_reports_a_taken_port(sites: SampleSites, capsys: pytest.CaptureFixture[str]):
+    """The command prints the reason instead of a traceback."""
     port = urlsplit(sites.urls["minato"]).port
     assert main(["--port", str(port)]) == 1
     assert "Cannot serve the sample sites" in capsys.readouterr().err
 
 
 def test_sites_file_is_a_site_list(sites: SampleSites, tmp_path: Path):
-    """what --sites writes is what -a sites= reads"""
+    """The file written by --sites can be passed as -a sites=."""
     write_sites_file(tmp_path / "sites.txt", sites)
     assert [site.url for site in load_sites(tmp_path / "sites.txt")] == list(sites.urls.values())
 
 
-def test_wire_story_is_on_all_sites():
-    """the same story, each time a little different"""
+def test_all_sites_carry_the_wire_story():
+    """The story is on all three sites, each time in different words."""
     stories = [page for page in ARTICLES if "shore" in page.body.lower() and "Vossen" in page.body]
     assert {page.site for page in stories} == set(SITE_NAMES)
     assert len({page.title for page in stories}) == len({page.body for page in stories}) == 3
 
 
-def test_outcome_names_what_is_wrong():
-    """missing, wrong and surplus articles are each told"""
+def test_comparison_names_each_difference():
+    """Missing, wrong and surplus articles are each reported."""
     urls = dict.fromkeys(SITE_NAMES, "http://x/") | {"minato": "http://m/"}
     page = next(page for page in ARTICLES if page.site == "minato")
     right = Article(url=f"http://m{page.path}", title=page.title, date=page.date, body=page.body)

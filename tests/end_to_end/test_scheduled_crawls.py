@@ -1,4 +1,4 @@
-"""Crawls in a row: what was put out once is not fetched again, and what has changed once more."""
+"""Consecutive crawls: an emitted article is not refetched unless it has changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.samples import SampleSites
 from tests.helpers.crawls import Crawl, crawl_sites
-from tests.helpers.scheduled_crawls import Hour, crawl_hours
+from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours
 from tests.servers.newsroom import Newsroom, NewsServer, Story
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 BUSY = ("bote.example", "kurier.example", "anzeiger.example", "flunker.example")
-"""Sites that publish a story each hour, until the evening."""
+"""Sites that publish a story each hour during the first half of the day."""
 QUIET = "stille.example"
-TROUBLED = "panne.example"
-LATE, BROKEN, GONE, NEVER = range(1000, 1004)
-"""Stories of the troubled site: 503 for an hour, 500 for ever, gone later, gone from the start."""
+FAULTY = "panne.example"
+LATE, BROKEN, GONE, GONE_AT_ONCE = range(1000, 1004)
+"""Stories of the faulty site: 503 in hour 0, always 500, gone from hour 1, gone from the start."""
 
 
 def newsrooms(last: int) -> list[Newsroom]:
-    """Return sites of all habits; they publish from hour 0 to hour *last*."""
+    """Return sites with all listings and validators that publish from hour 0 to hour *last*."""
     numbers = count()
 
     def stories() -> tuple[Story, ...]:
@@ -41,35 +41,35 @@ def newsrooms(last: int) -> list[Newsroom]:
         )
 
     bote, kurier, anzeiger, flunker = BUSY
-    troubled = (
-        Story(LATE, 0, trouble={0: 503}),
-        Story(BROKEN, 0, trouble=dict.fromkeys(range(100), 500)),
+    faulty_stories = (
+        Story(LATE, 0, errors={0: 503}),
+        Story(BROKEN, 0, errors=dict.fromkeys(range(100), 500)),
         Story(GONE, 0, gone=1),
-        Story(NEVER, 0, gone=0),
+        Story(GONE_AT_ONCE, 0, gone=0),
     )
     return [
         Newsroom(bote, "news", stories(), etags=True),
         Newsroom(kurier, "rss", stories(), dates=True),
         Newsroom(anzeiger, "section", stories()),
-        Newsroom(flunker, "sitemap", stories(), lies=True),
+        Newsroom(flunker, "sitemap", stories(), wrong_lastmod=True),
         Newsroom(QUIET, "rss", (Story(next(numbers), 0),), etags=True),
-        Newsroom(TROUBLED, "sitemap", troubled),
+        Newsroom(FAULTY, "sitemap", faulty_stories),
     ]
 
 
 @dataclass(frozen=True)
 class Day:
-    """Crawls in a row, and what the server saw of them."""
+    """Hourly crawls, with the requests to the server."""
 
     server: NewsServer
-    crawls: list[Hour]
+    crawls: list[HourlyCrawl]
     log: str
-    #: hours with a crawl of their own; the last crawl repeats the last of them
+    #: number of hours; the last hour is crawled twice
     hours: int
 
     @cached_property
-    def put_out(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
-        """URL -> crawls and items."""
+    def emitted(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+        """URL -> number of the crawl and item."""
         found = defaultdict(list)
         for number, crawl in enumerate(self.crawls):
             for item in crawl.items:
@@ -77,10 +77,10 @@ class Day:
         return found
 
     def fetches(self, host: str, target: str) -> list[tuple[int, int]]:
-        """Return hour and status of each request for *target* that is the spider's own."""
+        """Return hour and status of each request for *target*."""
         return [
             (line.hour, line.status)
-            for line in self.server.lines
+            for line in self.server.requests
             if (line.host, line.target) == (host, target)
         ]
 
@@ -91,32 +91,32 @@ class Day:
                 yield self.server.rooms[host], story
 
     def versions(self, room: Newsroom, story: Story) -> list[tuple[int, bool]]:
-        """Return which versions of *story* were put out, and whether as updates."""
+        """Return the emitted versions of *story*, and whether each is an update."""
         return [
             (item["body"].count("Nachtrag"), "updated" in item["flags"])
-            for _, item in self.put_out[room.url[:-1] + story.path]
+            for _, item in self.emitted[room.url[:-1] + story.path]
         ]
 
 
 @pytest.fixture(scope="module", params=[6, 24], ids=["morning", "day"])
 def day(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Day:
-    """Crawl the newsrooms each hour, and in the last hour twice."""
+    """Crawl the newsrooms every hour, in the last hour twice."""
     hours: int = request.param
     with NewsServer(newsrooms(last=hours // 2 - 1)) as server:
-        asked = [*range(hours), hours - 1]
-        crawls, log = crawl_hours(tmp_path_factory.mktemp("day"), server, asked)
+        schedule = [*range(hours), hours - 1]
+        crawls, log = crawl_hours(tmp_path_factory.mktemp("day"), server, schedule)
     return Day(server, crawls, log, hours)
 
 
-def test_each_crawl_ends_well(day: Day):
-    """By itself, and without an error."""
+def test_every_crawl_finishes(day: Day):
+    """Each crawl ends with the reason "finished" and without errors."""
     assert {crawl.stats["finish_reason"] for crawl in day.crawls} == {"finished"}
     assert "ERROR" not in day.log, day.log
     assert "Traceback" not in day.log
 
 
-def test_every_article_once_and_each_update_once_more(day: Day):
-    """Of every story exactly one item, and one more, flagged, where its text has changed."""
+def test_emits_each_article_and_each_update_once(day: Day):
+    """Each story has one item, and a second one flagged as updated if its text has changed."""
     expected = {
         (room.host, story.number): [(0, False), *([(1, True)] if story.updates else [])]
         for room, story in day.stories(*BUSY, QUIET)
@@ -128,42 +128,42 @@ def test_every_article_once_and_each_update_once_more(day: Day):
     assert found == expected
 
 
-def test_articles_are_put_out_when_they_are_listed(day: Day):
-    """In the crawl of the hour of their publication: busy sites are asked in each."""
+def test_emits_articles_in_the_hour_they_are_listed(day: Day):
+    """Articles of busy sites are emitted in the hour of their publication."""
     late = [
         (room.host, story.published, number)
         for room, story in day.stories(*BUSY)
-        for number, item in day.put_out[room.url[:-1] + story.path]
+        for number, item in day.emitted[room.url[:-1] + story.path]
         if not item["flags"] and number != story.published
     ]
     assert late == []
 
 
 @pytest.mark.parametrize("host", BUSY[:2])
-def test_validators_save_pages(day: Day, host: str):
-    """With an ETag or a date, a page is sent once for each version, and 304 answers the rest."""
+def test_sends_conditional_requests(day: Day, host: str):
+    """With an ETag or Last-Modified, each version is sent once; other requests are answered by 304."""
     for room, story in day.stories(host):
         statuses = Counter(status for _, status in day.fetches(room.host, story.path))
         assert statuses[200] == 1 + len(story.updates)
         assert statuses[304] >= 1 or story.published > day.hours - 3
 
 
-def test_untrustworthy_dates_cost_one_fetch_a_page(day: Day):
-    """A sitemap that calls everything new is believed once, then articles go by their schedule."""
+def test_fetches_pages_with_wrong_dates_once(day: Day):
+    """Wrong lastmod dates are ignored: articles are revisited on their schedule."""
     for room, story in day.stories("flunker.example"):
-        # 0, 1, 3, 7 and 15 hours after publication; 0, 1, 3, 4, 6, 10 and 18 with the update.
+        # Hours 0, 1, 3, 7, 15 after publication; with an update 0, 1, 3, 4, 6, 10, 18.
         assert len(day.fetches(room.host, story.path)) <= (7 if story.updates else 5)
 
 
-def test_updates_beyond_the_window_are_not_looked_for(day: Day):
-    """Nobody asks for a page again a day after."""
+def test_ignores_updates_after_the_revisit_window(day: Day):
+    """A page is not requested later than a day after publication."""
     for room, story in day.stories(*BUSY):
         hours = [hour for hour, _ in day.fetches(room.host, story.path)]
         assert max(hours) - story.published <= 24
 
 
-def test_silent_feeds_are_polled_less(day: Day):
-    """A feed that brings news is asked each hour, one that does not at growing intervals."""
+def test_polls_silent_feeds_less_often(day: Day):
+    """An active feed is polled each hour, a silent one at growing intervals."""
     busy = [hour for hour, _ in day.fetches("kurier.example", "/feed.xml")]
     quiet = [hour for hour, _ in day.fetches(QUIET, "/feed.xml")]
     published = range(day.hours // 2)
@@ -173,52 +173,52 @@ def test_silent_feeds_are_polled_less(day: Day):
     if day.hours == 24:
         assert gaps[-1] >= 4
         assert sum(hour >= 12 for hour in quiet) <= 3
-        assert sum(hour >= 12 for hour in busy) < 12, "it falls silent in the evening, too"
+        assert sum(hour >= 12 for hour in busy) < 12, "it is silent in the evening"
 
 
-def test_a_page_that_failed_is_tried_in_the_next_crawl(day: Day):
-    """503 in hour 0, an article in hour 1."""
-    room, story = next((r, s) for r, s in day.stories(TROUBLED) if s.number == LATE)
+def test_retries_a_failed_page_in_the_next_crawl(day: Day):
+    """A page with 503 in hour 0 is an article in hour 1."""
+    room, story = next((r, s) for r, s in day.stories(FAULTY) if s.number == LATE)
     assert day.fetches(room.host, story.path)[:2] == [(0, 503), (1, 200)]
-    assert [number for number, _ in day.put_out[room.url[:-1] + story.path]] == [1]
+    assert [number for number, _ in day.emitted[room.url[:-1] + story.path]] == [1]
 
 
-def test_a_page_that_keeps_failing_is_given_up(day: Day):
-    """At growing intervals, five times in all."""
-    room, story = next((r, s) for r, s in day.stories(TROUBLED) if s.number == BROKEN)
-    asked = [hour for hour, _ in day.fetches(room.host, story.path)]
-    assert asked == [0, 1, 2, 4, 8][: len(asked)]
-    assert len(asked) == (5 if day.hours == 24 else 4)
+def test_gives_up_on_a_page_that_keeps_failing(day: Day):
+    """It is requested five times, at growing intervals."""
+    room, story = next((r, s) for r, s in day.stories(FAULTY) if s.number == BROKEN)
+    hours = [hour for hour, _ in day.fetches(room.host, story.path)]
+    assert hours == [0, 1, 2, 4, 8][: len(hours)]
+    assert len(hours) == (5 if day.hours == 24 else 4)
 
 
-def test_a_page_that_is_gone_is_left_alone(day: Day):
-    """Whether it was put out before, or never was there."""
-    stories = {story.number: (room, story) for room, story in day.stories(TROUBLED)}
+def test_does_not_retry_a_page_that_is_gone(day: Day):
+    """A page with 410 is not requested again, whether it was emitted before or not."""
+    stories = {story.number: (room, story) for room, story in day.stories(FAULTY)}
     room, story = stories[GONE]
     assert day.versions(room, story) == [(0, False)]
     assert day.fetches(room.host, story.path) == [(0, 200), (1, 410)]
-    room, story = stories[NEVER]
+    room, story = stories[GONE_AT_ONCE]
     assert day.fetches(room.host, story.path) == [(0, 410)]
 
 
-def test_the_same_hour_again_fetches_no_article(day: Day):
-    """The last crawl repeats the one before."""
-    again = day.crawls[-1]
-    assert again.items == []
-    assert again.stats.get("newscrawl/extract/article_count", 0) == 0
-    assert sum(again.counts(host)["fetched"] for host in day.server.rooms) == 0
+def test_repeated_crawl_fetches_no_article(day: Day):
+    """The second crawl of the last hour fetches no article."""
+    last = day.crawls[-1]
+    assert last.items == []
+    assert last.stats.get("newscrawl/extract/article_count", 0) == 0
+    assert sum(last.counts(host)["fetched"] for host in day.server.rooms) == 0
 
 
-def test_reasons_add_up(day: Day):
-    """On each site and in each crawl, every candidate ended in one way."""
+def test_skip_reasons_add_up(day: Day):
+    """On each site and in each crawl, every candidate has one outcome."""
     for crawl in day.crawls:
         for host in day.server.rooms:
             counts = crawl.counts(host)
-            ended = counts["fetched"] + counts["unchanged/article"]
-            ended += sum(
+            outcomes = counts["fetched"] + counts["unchanged/article"]
+            outcomes += sum(
                 n for name, n in counts.items() if name.startswith(("failed/", "skipped/"))
             )
-            assert counts["discovered"] == ended, (crawl.hour, host, counts)
+            assert counts["discovered"] == outcomes, (crawl.hour, host, counts)
             dropped = sum(n for name, n in counts.items() if name.startswith("dropped/"))
             assert counts["fetched"] == counts["article"] + dropped, (crawl.hour, host, counts)
 
@@ -227,24 +227,24 @@ def totals(crawl: Crawl) -> Counter[str]:
     return sum(site_counts(crawl.stats).values(), Counter[str]())
 
 
-def test_samples_twice(tmp_path: Path):
-    """The second crawl asks for no page, and its last line says why."""
+def test_second_crawl_of_the_samples_emits_nothing(tmp_path: Path):
+    """The second crawl requests no page, and its last line gives the reason."""
     with SampleSites() as sites:
         first = crawl_sites(tmp_path, sites.urls.values(), {}, NEWSCRAWL_MAX_AGE=0)
-        asked = len(sites.requests)
+        requests = len(sites.requests)
         second = crawl_sites(tmp_path, sites.urls.values(), {}, NEWSCRAWL_MAX_AGE=0)
-        again = [request.target for request in list(sites.requests)[asked:]]
+        repeated = [request.target for request in list(sites.requests)[requests:]]
     assert len(first.items) > 20
     assert second.returncode == 0
     assert second.items == []
-    assert again == []
+    assert repeated == []
     assert totals(second)["fetched"] == 0
     assert "Nothing new. From former crawls: sources not due: " in second.output
     assert "next source due" in second.output
 
 
-def test_samples_twice_without_rest(tmp_path: Path):
-    """Where listings are read at once again, they name known articles alone."""
+def test_second_crawl_polls_sources_that_are_due(tmp_path: Path):
+    """If listings are polled at once again, they contain only known articles."""
     options = {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0}
     with SampleSites() as sites:
         first = crawl_sites(tmp_path, sites.urls.values(), {}, **options)
@@ -255,8 +255,8 @@ def test_samples_twice_without_rest(tmp_path: Path):
     assert "articles known" in second.output
 
 
-def test_all_again(tmp_path: Path):
-    """NEWSCRAWL_ONLY_NEW=False is the first crawl each time."""
+def test_all_again_refetches_every_article(tmp_path: Path):
+    """With NEWSCRAWL_ONLY_NEW=False every crawl emits all articles."""
     with SampleSites() as sites:
         crawls = [
             crawl_sites(

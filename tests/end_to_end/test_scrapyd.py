@@ -1,4 +1,4 @@
-"""scrapyd: the project deployed, its crawls scheduled, their items fetched, at a server of its own."""
+"""Deployment to a local scrapyd server: schedules crawls and reads their items and logs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ items_dir = items
 poll_interval = 0.2
 max_proc = 2
 """
-#: tells where the package was loaded from
+#: spider that yields the path of the loaded package
 PROBE = """
 import scrapy
 import newscrawl
@@ -53,7 +53,7 @@ class ProbeSpider(scrapy.Spider):
 
 @pytest.fixture(scope="module")
 def installed() -> None:
-    """Skip where scrapyd is missing."""
+    """Skip the test if scrapyd is not installed."""
     missing = [name for name in ("scrapyd", "scrapyd_client") if find_spec(name) is None]
     if missing:
         reason = f"{', '.join(missing)} not installed: pip install 'newscrawl[scrapyd]'"
@@ -62,36 +62,37 @@ def installed() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running scrapyd."""
+    """Running scrapyd server."""
 
     folder: Path
     url: str
 
     def get(self, path: str) -> str:
-        with urlopen(f"{self.url}{path}", timeout=60) as answer:
-            text: str = answer.read().decode()
+        with urlopen(f"{self.url}{path}", timeout=60) as response:
+            text: str = response.read().decode()
         return text
 
-    def ask(self, service: str, **arguments: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.get(f"{service}.json?{urlencode(arguments)}"))
-        assert found["status"] == "ok", found
-        return found
+    def call(self, service: str, **arguments: str) -> dict[str, Any]:
+        """Return the JSON answer of a web service."""
+        answer: dict[str, Any] = json.loads(self.get(f"{service}.json?{urlencode(arguments)}"))
+        assert answer["status"] == "ok", answer
+        return answer
 
     def schedule(self, spider: str, settings: dict[str, object], **arguments: str) -> str:
-        """Return the job's identifier."""
+        """Schedule a crawl; return the job ID."""
         data = [("project", "newscrawl"), ("spider", spider), *arguments.items()]
         data += [("setting", f"{name}={value}") for name, value in settings.items()]
-        with urlopen(f"{self.url}schedule.json", urlencode(data).encode(), timeout=60) as answer:
-            job: str = json.loads(answer.read())["jobid"]
+        with urlopen(f"{self.url}schedule.json", urlencode(data).encode(), timeout=60) as response:
+            job: str = json.loads(response.read())["jobid"]
         return job
 
     def wait(self, *jobs: str) -> None:
-        """Return when *jobs* are among the finished."""
+        """Wait until *jobs* have finished."""
         end = time.monotonic() + 200
         while not set(jobs) <= {
-            job["id"] for job in self.ask("listjobs", project="newscrawl")["finished"]
+            job["id"] for job in self.call("listjobs", project="newscrawl")["finished"]
         }:
-            assert time.monotonic() < end, self.ask("listjobs", project="newscrawl")
+            assert time.monotonic() < end, self.call("listjobs", project="newscrawl")
             time.sleep(0.2)
 
     def items(self, spider: str, job: str) -> list[dict[str, Any]]:
@@ -104,7 +105,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start scrapyd, with all of its files in a temporary folder."""
+    """Start scrapyd with all files in a temporary folder."""
     folder = tmp_path_factory.mktemp("scrapyd")
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
@@ -118,7 +119,7 @@ def server(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         end = time.monotonic() + 60
         while True:
             try:
-                server.ask("daemonstatus")
+                server.call("daemonstatus")
                 break
             except URLError:
                 assert process.poll() is None, (folder / "scrapyd.log").read_text()
@@ -133,7 +134,7 @@ def server(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def deployed(server: Server, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Have ``scrapyd-deploy`` send a copy of the project to the server."""
+    """Deploy a copy of the project with ``scrapyd-deploy``."""
     ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
     copy = tmp_path_factory.mktemp("project")
     shutil.copytree(repository / "newscrawl", copy / "newscrawl", ignore=ignored)
@@ -155,9 +156,9 @@ def deployed(server: Server, repository: Path, tmp_path_factory: pytest.TempPath
     return server
 
 
-def test_deployed(deployed: Server):
-    """All spiders are there, and jobs run the code that was sent, from its egg."""
-    spiders = deployed.ask("listspiders", project="newscrawl")["spiders"]
+def test_deploys_to_scrapyd(deployed: Server):
+    """All spiders are listed, and jobs load the deployed egg."""
+    spiders = deployed.call("listspiders", project="newscrawl")["spiders"]
     assert spiders == ["probe", "sitelist"]
     job = deployed.schedule("probe", {})
     deployed.wait(job)
@@ -165,8 +166,8 @@ def test_deployed(deployed: Server):
     assert f"{deployed.folder}/eggs/newscrawl/1.egg/" in item["file"]
 
 
-def test_shards_scheduled(deployed: Server):
-    """Both run at once; their articles come as items and as segments; a second time, nothing new."""
+def test_schedules_shards(deployed: Server):
+    """Two shards run concurrently with feeds and segments; a second run emits nothing."""
     with SampleSites() as sites:
         urls = list(sites.urls.values())
         (deployed.folder / "sites.txt").write_text("\n".join(urls))
@@ -182,9 +183,9 @@ def test_shards_scheduled(deployed: Server):
             for shard in ("1/2", "2/2")
         ]
         deployed.wait(*jobs)
-        again = deployed.schedule("sitelist", settings, sites="sites.txt", shard="1/2")
-        deployed.wait(again)
-    logs = [deployed.log("sitelist", job) for job in (*jobs, again)]
+        second = deployed.schedule("sitelist", settings, sites="sites.txt", shard="1/2")
+        deployed.wait(second)
+    logs = [deployed.log("sitelist", job) for job in (*jobs, second)]
     assert not [log for log in logs if re.search(r"Traceback|ERROR|CRITICAL", log)], logs
     for number, job in enumerate(jobs, 1):
         hosts = {item["url"].split("/")[2] for item in deployed.items("sitelist", job)}
@@ -194,7 +195,7 @@ def test_shards_scheduled(deployed: Server):
     assert all(item["title"] and item["body"] for item in articles)
     delivered = Counter(item["url"] for item in read_segments(deployed.folder / "segments"))
     assert delivered == Counter(item["url"] for item in articles)
-    assert deployed.items("sitelist", again) == []
+    assert deployed.items("sitelist", second) == []
     states = deployed.folder / ".scrapy" / "newscrawl"
     assert {path.name for path in states.glob("sitelist*.sqlite")} == {
         "sitelist-1-of-2.sqlite",
@@ -202,8 +203,8 @@ def test_shards_scheduled(deployed: Server):
     }
 
 
-def test_one_state_has_one_job(deployed: Server):
-    """A job that is scheduled while its like runs is refused, and says so in its log."""
+def test_refuses_a_second_job_on_one_state(deployed: Server):
+    """A job is refused while another one uses its state; the log gives the reason."""
     with SampleSites() as sites:
         settings = {
             "DOWNLOAD_DELAY": 2,

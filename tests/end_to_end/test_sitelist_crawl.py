@@ -1,4 +1,4 @@
-"""``scrapy crawl sitelist`` against small sites that do what sites do."""
+"""``scrapy crawl sitelist`` on small generated sites: redirects, errors, limits, feeds, sitemaps."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Answer = tuple[int, dict[str, str], str]
 
 
 class Web(LoopbackServer):
-    """Answers for every host: what *answers* holds under ``host/path``, or 404."""
+    """Proxy that serves *answers* by ``host/path``, else 404."""
 
     def __init__(self, answers: dict[str, Answer]) -> None:
         super().__init__()
         self.answers = answers
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send the answer for the request's URL."""
+        """Send the answer for the URL."""
         missing: Answer = (404, HTML, "<p>Not found</p>")
         status, headers, body = self.answers.get(f"{request.host}{request.target}", missing)
         self.record(request, status)
@@ -45,7 +45,7 @@ class Web(LoopbackServer):
         return True
 
     def requested(self, host: str) -> list[str]:
-        """Return the paths asked of *host*, in order, robots.txt left out."""
+        """Return the paths requested from *host*, in order, without robots.txt."""
         return [
             line.target for line in self.log if line.host == host and line.target != "/robots.txt"
         ]
@@ -55,11 +55,12 @@ def ok(body: str, headers: dict[str, str] = HTML) -> Answer:
     return 200, headers, body
 
 
-def moved(to: str) -> Answer:
-    return 301, {"Location": to}, ""
+def moved(location: str) -> Answer:
+    return 301, {"Location": location}, ""
 
 
 def front(*links: str, head: str = "") -> Answer:
+    """Return a page of *links*, each a URL, a space and the text."""
     items = "".join(f"<li><a href='{url}'>{text}</a></li>" for url, _, text in map(_split, links))
     return ok(f"<html><head><title>News</title>{head}</head><body><ul>{items}</ul></body></html>")
 
@@ -69,6 +70,7 @@ def _split(link: str) -> tuple[str, str, str]:
 
 
 def sitemap(host: str, *entries: str) -> Answer:
+    """Return a sitemap of *entries*, each a path, a space and the date of modification."""
     urls = "".join(
         f"<url><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></url>"
         for path, _, date in map(_split, entries)
@@ -77,6 +79,7 @@ def sitemap(host: str, *entries: str) -> Answer:
 
 
 def index(host: str, *entries: str) -> Answer:
+    """Return a sitemap index of *entries* as in :func:`sitemap`."""
     maps = "".join(
         f"<sitemap><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></sitemap>"
         for path, _, date in map(_split, entries)
@@ -93,9 +96,9 @@ def outcomes(crawl: Crawl, site: str) -> Counter[str]:
 
 
 def assert_balanced(counts: Counter[str]) -> None:
-    """Every candidate has ended in one way, and so has every page."""
-    ended = counts["fetched"] + total(counts, "failed") + total(counts, "skipped")
-    assert counts["discovered"] == ended
+    """Check that every candidate and every fetched page has one outcome."""
+    total_outcomes = counts["fetched"] + total(counts, "failed") + total(counts, "skipped")
+    assert counts["discovered"] == total_outcomes
     assert counts["fetched"] == counts["article"] + total(counts, "dropped")
 
 
@@ -108,7 +111,7 @@ FAULTS = "faults.example"
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, Web]:
-    """Crawl a site where every page of the sitemap has a fate of its own."""
+    """Crawl a site whose sitemap lists pages with different faults."""
     answers: dict[str, Answer] = {
         "/robots.txt": ok(
             f"User-agent: *\nDisallow: /secret\nSitemap: http://{FAULTS}/map.xml\n", {}
@@ -128,9 +131,9 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, Web]:
         "/list": front(f"{story(1)} A story that only a list on this site leads to"),
         story(1): article(3),
     }
-    listed = ("/ok", "/moved", "/moved-too", "/loop", "/ping", "/away", "/error", "/paper", "/gone")
-    listed += ("/huge", "/secret/story", "/list")
-    answers["/map.xml"] = sitemap(FAULTS, *listed, "/ok?utm_source=map", "/ok/#top")
+    paths = ("/ok", "/moved", "/moved-too", "/loop", "/ping", "/away", "/error", "/paper", "/gone")
+    paths += ("/huge", "/secret/story", "/list")
+    answers["/map.xml"] = sitemap(FAULTS, *paths, "/ok?utm_source=map", "/ok/#top")
     with Web({f"{FAULTS}{path}": answer for path, answer in answers.items()}) as web:
         web.answers["other.example/story"] = article(4)
         crawl = crawl_sites(
@@ -144,7 +147,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, Web]:
 
 
 def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
-    """Failures are counted by reason; redirect loops do not vanish."""
+    """Failures are counted by reason, redirect loops included."""
     crawl, _ = faults
     counts = outcomes(crawl, FAULTS)
     assert crawl.returncode == 0, crawl.output
@@ -168,39 +171,39 @@ def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
 
 
 def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
-    """Nothing is asked for twice but what failed in a way that may heal, and redirects' targets."""
+    """Only transient failures and redirect targets are requested twice."""
     _, web = faults
-    asked = Counter(web.requested(FAULTS))
-    assert asked["/error"] == 2
-    assert asked["/target"] == 2
-    assert asked["/secret/story"] == 0
-    assert {path for path, number in asked.items() if number > 1} <= {
+    requests = Counter(web.requested(FAULTS))
+    assert requests["/error"] == 2
+    assert requests["/target"] == 2
+    assert requests["/secret/story"] == 0
+    assert {path for path, number in requests.items() if number > 1} <= {
         "/error", "/target", "/loop", "/ping", "/pong"
     }  # fmt: skip
 
 
-def test_stat_of_the_compiled_pass(faults: tuple[Crawl, Web]):
-    """The stats say how pages were walked."""
+def test_stats_name_the_compiled_tree_walk(faults: tuple[Crawl, Web]):
+    """The stats record whether the compiled tree walk was used."""
     crawl, _ = faults
     assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
 
 
-def test_log_holds_no_exception(faults: tuple[Crawl, Web]):
-    """The one error logged is the one that Scrapy logs for a page too large."""
+def test_log_has_no_exception(faults: tuple[Crawl, Web]):
+    """The only error is Scrapy's message about a page that is too large."""
     crawl, _ = faults
-    assert [line for line in crawl.troubles() if "larger than" not in line] == [], crawl.output
+    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
 
 
 def test_closing_table(faults: tuple[Crawl, Web]):
-    """A row for the site, with the reasons."""
+    """The table has a row for the site, with the reasons of dropped pages."""
     crawl, _ = faults
     (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
     assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
     assert "1 not_article" in row
 
 
-def test_newest_first_and_no_more_than_asked(tmp_path: Path):
-    """Of two sitemaps only the one that can hold newer pages is read; pages come newest first."""
+def test_fetches_newest_first_up_to_the_limit(tmp_path: Path):
+    """Only the sitemap with the newest pages is read; pages are fetched newest first."""
     site = "days.example"
     answers = {
         "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
@@ -220,15 +223,17 @@ def test_newest_first_and_no_more_than_asked(tmp_path: Path):
         )
     assert web.requested(site)[-5:] == [story(day) for day in (28, 27, 26, 25, 24)]
     assert "/old.xml" not in web.requested(site)
-    assert "/politik/" not in web.requested(site), "sections are read where candidates are short"
+    assert "/politik/" not in web.requested(site), (
+        "sections are read only if candidates are missing"
+    )
     counts = outcomes(crawl, site)
     assert counts["article"] == 5
-    assert counts["skipped/over_limit"] == 5  # a sitemap gives twice the limit
+    assert counts["skipped/over_limit"] == 5  # candidates are twice the limit
     assert_balanced(counts)
 
 
-def test_old_entries_are_passed_over(tmp_path: Path):
-    """NEWSCRAWL_MAX_AGE cuts sitemaps and their entries."""
+def test_skips_old_entries(tmp_path: Path):
+    """NEWSCRAWL_MAX_AGE applies to sitemaps and to their entries."""
     site = "old.example"
     answers = {
         "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
@@ -245,8 +250,8 @@ def test_old_entries_are_passed_over(tmp_path: Path):
     assert outcomes(crawl, site)["article"] == 1
 
 
-def test_feeds_sections_and_links(tmp_path: Path):
-    """A feed of the home page, sections behind it, and their pages' own lists, to a depth."""
+def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
+    """Articles are found in the feed of the home page and in sections up to a maximum depth."""
     site = "links.example"
     feed_link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
     item = f"<item><title>Aus dem Feed</title><link>http://{site}/feed-story</link></item>"
@@ -267,12 +272,12 @@ def test_feeds_sections_and_links(tmp_path: Path):
     assert {"/feed-story", story(2), story(3)} <= fetched
     assert not {"/login", "/a/", story(4)} & fetched
     assert {item["title"] for item in crawl.items} >= {pages.title(1), pages.title(2)}
-    assert outcomes(crawl, site)["discovery_failed/http_404"] >= 1, "the sitemap guessed"
+    assert outcomes(crawl, site)["discovery_failed/http_404"] >= 1, "/sitemap.xml, which is guessed"
     assert_balanced(outcomes(crawl, site))
 
 
-def test_hints_fill_what_the_page_leaves_open(tmp_path: Path):
-    """Date and language of a news sitemap, for a page that names none; the site's for the rest."""
+def test_hints_fill_missing_fields(tmp_path: Path):
+    """Date and language of a news sitemap are used for a page that has none."""
     site = "hints.example"
     news = (
         "<news:news><news:publication><news:language>de</news:language></news:publication>"
@@ -297,8 +302,8 @@ def test_hints_fill_what_the_page_leaves_open(tmp_path: Path):
     assert (item["date"][:19], item["language"]) == ("2026-03-02T10:00:00", "de")
 
 
-def test_home_page_that_moved(tmp_path: Path):
-    """A listed page may redirect to another domain, which then is the site's own, too."""
+def test_follows_a_home_page_that_moved(tmp_path: Path):
+    """A home page may redirect to another domain, which then belongs to the site."""
     answers = {
         "moved.example/": moved("http://www.new-home.example/"),
         "www.new-home.example/": front(f"{story(1)} Eine Geschichte aus der neuen Heimat"),
@@ -314,11 +319,11 @@ def feed(host: str, *paths: str) -> Answer:
     return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
 
 
-def test_lists_of_a_site_that_moved(tmp_path: Path):
-    """Its feed and its sitemaps name the new domain, whichever answers first, and crawl by crawl."""
+def test_reads_the_lists_of_a_site_that_moved(tmp_path: Path):
+    """Feed and sitemaps may list the new domain, in any order and in later crawls."""
     old, new = "moved.example", "www.new-home.example"
-    listed = tmp_path / "sites.jsonl"
-    listed.write_text(json.dumps({"url": f"http://{old}/", "feeds": [f"http://{old}/feed.xml"]}))
+    site_list = tmp_path / "sites.jsonl"
+    site_list.write_text(json.dumps({"url": f"http://{old}/", "feeds": [f"http://{old}/feed.xml"]}))
     answers = {
         f"{old}/": moved(f"http://{new}/"),
         f"{old}/feed.xml": feed(new, story(1)),
@@ -328,29 +333,29 @@ def test_lists_of_a_site_that_moved(tmp_path: Path):
         **{f"{new}{story(day)}": article(day) for day in (1, 2, 3)},
     }
     with Web(answers) as web:
-        for found in ([1, 2], [3]):
+        for days in ([1, 2], [3]):
             crawl = run_scrapy(
                 tmp_path,
-                ["crawl", "sitelist", "-a", f"sites={listed}"],
+                ["crawl", "sitelist", "-a", f"sites={site_list}"],
                 web.proxy_environment(),
                 {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0},
             )
             urls = {item["url"] for item in crawl.items}
-            assert urls == {f"http://{new}{story(day)}" for day in found}, crawl.output
+            assert urls == {f"http://{new}{story(day)}" for day in days}, crawl.output
             web.answers[f"{new}/"] = (304, {}, "")
             web.answers[f"{old}/feed.xml"] = feed(new, story(1), story(3))
     assert outcomes(crawl, old)["not_modified/section"] == 1
 
 
-@pytest.mark.parametrize("told_by", ["feed", "page", "nobody"])
-def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
-    """They are articles where a feed says so, or their own data; the others may be imprints."""
+@pytest.mark.parametrize("evidence", ["feed", "page", "none"])
+def test_finds_articles_with_section_like_urls(tmp_path: Path, evidence: str):
+    """They are articles if a feed lists them or their structured data says so."""
     site, page = "short.example", "/against-the-storm/"
     link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
     data = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
-    html = pages.article_page(1).replace("<head>", f"<head>{data * (told_by == 'page')}")
+    html = pages.article_page(1).replace("<head>", f"<head>{data * (evidence == 'page')}")
     answers = {
-        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (told_by == "feed")),
+        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (evidence == "feed")),
         f"{site}/news/": front(f"{page} Storm"),
         f"{site}/feed.xml": feed(site, page),
         f"{site}{page}": ok(html),
@@ -361,10 +366,10 @@ def test_articles_whose_links_look_like_sections(tmp_path: Path, told_by: str):
                 tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0,
                 NEWSCRAWL_POLL_MIN=0, NEWSCRAWL_POLL_MAX=0,
             )  # fmt: skip
-            assert len(crawl.items) == (first and told_by != "nobody"), crawl.output
+            assert len(crawl.items) == (first and evidence != "none"), crawl.output
             assert_balanced(outcomes(crawl, site))
-            assert crawl.troubles() == []
-    assert web.requested(site).count(page) == (2 if told_by == "nobody" else 1)
+            assert crawl.errors() == []
+    assert web.requested(site).count(page) == (2 if evidence == "none" else 1)
 
 
 def many_stories(site: str) -> dict[str, Answer]:
@@ -377,8 +382,8 @@ def many_stories(site: str) -> dict[str, Answer]:
     return {f"{site}{path}": answer for path, answer in answers.items()}
 
 
-def test_swallowed_requests_are_counted(tmp_path: Path):
-    """A request that a middleware drops without a word is lost, and the site goes on."""
+def test_counts_requests_that_a_middleware_swallows(tmp_path: Path):
+    """A request that a middleware drops silently is counted as lost; the crawl continues."""
     site = "swallowed.example"
     long_url = f"http://{site}{story(1)}"
     answers = many_stories(site) | {f"{site}/map.xml": sitemap(site, story(1), "/short", "/brief")}
@@ -396,8 +401,8 @@ def test_swallowed_requests_are_counted(tmp_path: Path):
     )
 
 
-def test_stopped_crawl(tmp_path: Path):
-    """A crawl that is stopped says what it has left."""
+def test_stopped_crawl_accounts_for_every_request(tmp_path: Path):
+    """A stopped crawl counts its pending requests as skipped."""
     site = "stopped.example"
     with Web(many_stories(site)) as web:
         crawl = crawl_sites(
@@ -413,8 +418,8 @@ def test_stopped_crawl(tmp_path: Path):
     assert_balanced(counts)
 
 
-def test_dead_site(tmp_path: Path):
-    """A site that refuses every request ends, with its reasons, and costs the others nothing."""
+def test_dead_site_does_not_hold_up_the_others(tmp_path: Path):
+    """A site without any page ends with its failures counted; others are crawled."""
     answers = {
         "alive.example/": front(f"{story(1)} Eine Geschichte, die es zu lesen gibt"),
         f"alive.example{story(1)}": article(1),
@@ -428,11 +433,11 @@ def test_dead_site(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_terminal_and_feed_on_standard_output():
-    """The live line and the table are the terminal's; standard output is the feed alone."""
+def test_progress_keeps_standard_output_clean():
+    """Progress and table go to the terminal, the feed alone to standard output."""
     site = "terminal.example"
     with Web(many_stories(site)) as web:
-        ours, theirs = os.openpty()
+        reading_end, writing_end = os.openpty()
         command = ["-m", "scrapy", "crawl", "sitelist", "-O", "-:jsonlines"]
         command += ["-a", f"site=http://{site}/", "-a", "limit=2", "-s", "NEWSCRAWL_STATE="]
         crawl = subprocess.Popen(
@@ -440,27 +445,27 @@ def test_terminal_and_feed_on_standard_output():
             cwd=REPOSITORY,
             env={**web.proxy_environment(), "TERM": "xterm", "COLUMNS": "120"},
             stdout=subprocess.PIPE,
-            stderr=theirs,
+            stderr=writing_end,
         )
-        os.close(theirs)
-        shown = read_terminal(ours)
+        os.close(writing_end)
+        terminal = read_terminal(reading_end)
         feed, _ = crawl.communicate(timeout=60)
     assert crawl.returncode == 0
     assert [json.loads(line)["title"] for line in feed.splitlines()] == [
         pages.title(28),
         pages.title(27),
     ]
-    assert "sites: 1, discovered: 4" in shown
-    assert "│ terminal.example │" in shown
+    assert "sites: 1, discovered: 4" in terminal
+    assert "│ terminal.example │" in terminal
 
 
 def read_terminal(descriptor: int) -> str:
-    """Return what is written to a pseudo-terminal until its last writer closes it."""
-    shown = b""
+    """Return the output to a pseudo-terminal until its last writer closes it."""
+    output = b""
     with suppress(OSError), os.fdopen(descriptor, "rb", buffering=0) as terminal:
-        while piece := terminal.read(65536):
-            shown += piece
-    return shown.decode(errors="replace")
+        while data := terminal.read(65536):
+            output += data
+    return output.decode(errors="replace")
 
 
 @pytest.mark.parametrize(
@@ -475,8 +480,8 @@ def read_terminal(descriptor: int) -> str:
         (["-a", "site=a.example", "-a", "sites=b.txt"], "not both"),
     ],
 )
-def test_arguments(arguments: list[str], message: str):
-    """Arguments that cannot be used end the command with an error that says why."""
+def test_rejects_wrong_spider_arguments(arguments: list[str], message: str):
+    """Invalid arguments end the command with the reason."""
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", "sitelist", *arguments],
         cwd=REPOSITORY,

@@ -1,4 +1,4 @@
-"""A project as ``scrapy startproject`` makes it, with one line of ours, crawls a real server."""
+"""Crawls by a new project of ``scrapy startproject`` with one line of settings added."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class PaperSpider(scrapy.Spider):
 """
 
 
-class Paper(BaseHTTPRequestHandler):
-    """Answers with the article that the URL's number names."""
+class PaperHandler(BaseHTTPRequestHandler):
+    """Sends the article whose number is in the URL."""
 
     def do_GET(self) -> None:
         if not self.path.startswith("/2026/"):
@@ -53,13 +53,13 @@ class Paper(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Be quiet."""
+        """Log nothing."""
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """Yield the address of a server of the paper."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Paper)
+def serve_paper() -> Iterator[str]:
+    """Serve articles; yield the URL of the server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), PaperHandler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -71,7 +71,7 @@ def served() -> Iterator[str]:
 
 
 def scrapy(*arguments: str, cwd: Path) -> str:
-    """Return what a scrapy command, which must succeed, wrote to standard error."""
+    """Return the standard error of a scrapy command, which must succeed."""
     run = subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=cwd,
@@ -85,25 +85,26 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 
 def crawl(folder: Path, line: str, *options: str) -> str:
-    """Crawl the paper from a new project whose settings end with *line*; return the log."""
-    with served() as base:
+    """Crawl the paper from a new project with *line* added to its settings; return the log."""
+    with serve_paper() as base:
         return crawl_server(base, folder, line, *options)
 
 
 def crawl_server(base: str, folder: Path, line: str, *options: str) -> str:
-    """Do the same with the paper that is served at *base*."""
+    """Like :func:`crawl`, with the paper served at the URL *base*."""
     scrapy("startproject", "daily", cwd=folder)
     package = folder / "daily" / "daily"
     with (package / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write(f"\n{line}\n")
     spider = SPIDER.format(base=base, pages=PAGES)
     (package / "spiders" / "paper.py").write_text(spider, encoding="utf-8")
-    fast = ["-s", "DOWNLOAD_DELAY=0", "-s", "NEWSCRAWL_WORKERS=1"]
-    fast += ["-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"]
-    return scrapy("crawl", "paper", *fast, *options, cwd=folder / "daily")
+    settings_options = ["-s", "DOWNLOAD_DELAY=0", "-s", "NEWSCRAWL_WORKERS=1"]
+    settings_options += ["-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"]
+    return scrapy("crawl", "paper", *settings_options, *options, cwd=folder / "daily")
 
 
-def assert_healthy(log: str) -> None:
+def assert_all_extracted(log: str) -> None:
+    """Check that all pages were extracted without errors or warnings in the log."""
     assert f"'newscrawl/extract/article_count': {PAGES}" in log, log
     assert "Traceback" not in log
     assert " ERROR: " not in log
@@ -115,11 +116,11 @@ def titles(rows: list[dict[str, Any]]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_one_line_of_item_pipelines(tmp_path: Path) -> None:
-    """ITEM_PIPELINES alone turns the project's own items into articles."""
+def test_one_line_in_item_pipelines_is_enough(tmp_path: Path) -> None:
+    """ITEM_PIPELINES alone turns the items of the project into articles."""
     feed = tmp_path / "articles.jsonl"
     line = 'ITEM_PIPELINES = {"newscrawl.pipelines.NewsExtractPipeline": 300}'
-    assert_healthy(crawl(tmp_path, line, "-O", str(feed)))
+    assert_all_extracted(crawl(tmp_path, line, "-O", str(feed)))
     rows = [json.loads(row) for row in feed.read_text(encoding="utf-8").splitlines()]
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
     assert {datetime.fromisoformat(row["date"]) for row in rows} == {pages.PUBLISHED}
@@ -127,12 +128,12 @@ def test_one_line_of_item_pipelines(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_line_of_addons(tmp_path: Path) -> None:
-    """ADDONS alone does the same, and knows Parquet; here the items are filled."""
+def test_one_line_in_addons_is_enough(tmp_path: Path) -> None:
+    """ADDONS alone fills the items of the project and enables the Parquet format."""
     feed = tmp_path / "articles.parquet"
     lines = 'ADDONS = {"newscrawl.Addon": 500}\n'
     feeds = f'FEEDS = {{"{feed.as_posix()}": {{"format": "parquet"}}}}'
-    assert_healthy(crawl(tmp_path, lines + feeds, "-s", "NEWSCRAWL_OUTPUT=fill"))
+    assert_all_extracted(crawl(tmp_path, lines + feeds, "-s", "NEWSCRAWL_OUTPUT=fill"))
     rows = parquet.read_table(feed).to_pylist()
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
     assert {(row["mine"], row["newscrawl_status"]) for row in rows} == {(200, "article")}

@@ -217,7 +217,7 @@ def test_a_page_that_kills_or_outlasts_its_worker_fails_alone(
     monkeypatch.setattr(run, "DEADLINE", 1.0)
     advanced: list[None] = []
     outcomes = map_pages(
-        "tests.helpers.deadly_task:die_on_one_page",
+        "tests.helpers.crashing_task:crash_or_hang",
         load_corpus(folder).pages,
         lambda plain: plain["length"],
         lambda _: 0,

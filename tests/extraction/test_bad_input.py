@@ -12,7 +12,7 @@ from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.text import squeeze
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers import pages
-from tests.servers.faults import FAULT_SITES, PAGES, FaultServer, FaultSite
+from tests.servers.faulty_pages import FAULT_SITES, PAGES, FaultServer, FaultSite
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The nine attributes of text nodes."""
+"""Attributes 1 to 9 of text nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newscrawl.fields.attributes import (
     ATTRIBUTES,
     DATE_FEATURES,
     EDIT_WEIGHTS,
-    FREE_DATE_FEATURES,
+    INDEPENDENT_DATE_FEATURES,
     TITLE_FEATURES,
     TextNodes,
     evaluated_rows,
@@ -32,18 +32,18 @@ h1 { font-size: 40px; color: #222 } .date { color: gray; font-size: 12px } b { c
 
 @pytest.fixture
 def document() -> Document:
-    """Return a page with a head line, a date and a story."""
+    """Return a page with a headline, a date and an article."""
     return parse_document(PAGE)
 
 
 def features(document: Document, *, names: tuple[str, ...] = TITLE_FEATURES):
-    """Return attributes by name, by text."""
+    """Return text -> attribute -> value."""
     rows = list(document.text_nodes())
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
     table = {
         TITLE_FEATURES: nodes.title_features,
         DATE_FEATURES: nodes.date_features(2),
-        FREE_DATE_FEATURES: nodes.free_date_features(),
+        INDEPENDENT_DATE_FEATURES: nodes.independent_date_features(),
     }[names]
     return {
         text: dict(zip(names, row, strict=True))
@@ -51,30 +51,26 @@ def features(document: Document, *, names: tuple[str, ...] = TITLE_FEATURES):
     }
 
 
-def test_names():
-    """Nine attributes; 8 tells no title, 9 tells no date."""
+def test_feature_sets_omit_attribute_8_or_9():
     assert len(ATTRIBUTES) == 9
     assert set(ATTRIBUTES) - set(TITLE_FEATURES) == {ATTRIBUTES[7]}
     assert set(ATTRIBUTES) - set(DATE_FEATURES) == {ATTRIBUTES[8]}
-    assert ATTRIBUTES[:7] == FREE_DATE_FEATURES
+    assert ATTRIBUTES[:7] == INDEPENDENT_DATE_FEATURES
 
 
-def test_text(document: Document):
-    """Attributes 1 to 3: characters, digits, and their share in percent."""
+def test_attributes_1_to_3_count_characters_and_digits(document: Document):
     date = features(document)["3 May 2024, 10:15"]
     assert (date["text_length"], date["digits"]) == (17, 9)
     assert date["digit_share"] == pytest.approx(100 * 9 / 17)
 
 
-def test_digits_of_other_scripts():
-    """Digits are those of any script."""
+def test_counts_digits_of_all_scripts():
     page = parse_document("<p>۱۲ اردیبهشت ۱۴۰۳</p>")
     (row,) = features(page).values()
     assert row["digits"] == 6
 
 
-def test_style(document: Document):
-    """Attributes 4 to 6: size in pixels, share of the largest in percent, bold."""
+def test_attributes_4_to_6_describe_font_size_and_weight(document: Document):
     found = features(document)
     names = ("font_size", "relative_font_size", "bold")
     assert [found["Harbour bridge reopens"][name] for name in names] == [40, 100, 1]
@@ -82,15 +78,14 @@ def test_style(document: Document):
     assert [found["12"][name] for name in names] == [16, 40, 1]
 
 
-def test_similar_nodes(document: Document):
-    """Attribute 7: the nodes with the same size, colour, family and weight."""
+def test_attribute_7_counts_nodes_of_the_same_style(document: Document):
+    """Same size, color, family and weight."""
     similar = {text: row["similar_nodes"] for text, row in features(document).items()}
     assert similar["News"] == similar["About us"] == 5
     assert similar["Harbour bridge reopens"] == similar["12"] == 1
 
 
-def test_similar_among_evaluated(document: Document):
-    """Only the nodes that are evaluated are compared, for attributes 5 and 7."""
+def test_attributes_5_and_7_compare_evaluated_nodes_only(document: Document):
     rows = [row for row in document.text_nodes() if document.text[row] in ("News", "12")]
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
     named = [dict(zip(TITLE_FEATURES, row, strict=True)) for row in nodes.title_features]
@@ -98,8 +93,7 @@ def test_similar_among_evaluated(document: Document):
     assert [row["relative_font_size"] for row in named] == [100, 100]
 
 
-def test_distance(document: Document):
-    """Attribute 8: positions after the title, negative before it."""
+def test_attribute_8_is_the_signed_distance_to_the_title(document: Document):
     found = features(document, names=DATE_FEATURES)
     assert {text: row["title_distance"] for text, row in found.items()} == {
         "News": -2, "Sport": -1, "Harbour bridge reopens": 0, "3 May 2024, 10:15": 1,
@@ -107,16 +101,14 @@ def test_distance(document: Document):
     }  # fmt: skip
 
 
-def test_distance_counts_all_nodes(document: Document):
-    """Positions are those among all shown nodes, not only the evaluated ones."""
+def test_attribute_8_counts_nodes_that_are_not_evaluated(document: Document):
     rows = [row for row in document.text_nodes() if document.text[row] in ("News", "12")]
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
     assert [row[-1] for row in nodes.date_features(2)] == [-2, 3]
     assert [row[-1] for row in nodes.date_features(None)] == [1, 6]
 
 
-def test_edit_distance(document: Document):
-    """Attribute 9: the site's name is inserted at 1 a character, over the length of ``title``."""
+def test_attribute_9_is_relative_to_the_length_of_the_title(document: Document):
     title = "Harbour bridge reopens - Daily Harbour"
     assert document.title == title
     found = features(document)
@@ -127,34 +119,31 @@ def test_edit_distance(document: Document):
     ("text", "title", "cost"),
     [("ab", "abcd", 2), ("abcd", "ab", 8), ("abcd", "abce", 2), ("abc", "abc", 0)],
 )
-def test_weights(text: str, title: str, cost: int):
-    """An insertion costs 1, a change 2, a deletion 4 (thesis, footnote 1)."""
+def test_edit_costs_of_the_thesis(text: str, title: str, cost: int):
+    """An insertion costs 1, a substitution 2, a deletion 4 (thesis, footnote 1)."""
     assert title_edit_distance(text, title) == cost / len(title)
 
 
 @given(title=st.text("ab ", min_size=3, max_size=9), text=st.text("ab ", max_size=9))
-def test_distance_is_the_weighted_one(title: str, text: str):
-    """However the text begins."""
+def test_edit_distance_equals_weighted_levenshtein(title: str, text: str):
     cost = Levenshtein.distance(text, title, weights=EDIT_WEIGHTS)
     assert title_edit_distance(text, title) == cost / len(title)
 
 
-def test_no_title():
-    """Without ``title`` a text has all its characters deleted."""
+def test_edit_distance_without_title():
     assert title_edit_distance("some text", "") == 4
 
 
 @given(title=st.text(min_size=1, max_size=20), text=st.text(min_size=1, max_size=200))
-def test_long_texts_are_far(title: str, text: str):
-    """A distance is never negative, and what is much longer than the title is far from it."""
+def test_edit_distance_of_much_longer_texts_is_large(title: str, text: str):
     distance = title_edit_distance(text, title)
     assert distance >= 0
     if len(text) > 4 * len(title):
         assert distance > 12
 
 
-def test_evaluated_rows(document: Document):
-    """The nodes of the forest and all before it; nothing after, nothing hidden."""
+def test_evaluates_the_forest_and_all_nodes_before_it(document: Document):
+    """Without hidden nodes and nodes after the forest."""
     forest = [document.tag.index("div")]
     texts = [document.text[row] for row in evaluated_rows(document, forest)]
     assert texts[0] == "News"
@@ -162,21 +151,18 @@ def test_evaluated_rows(document: Document):
     assert len(texts) == 7
 
 
-def test_gaps_in_the_forest():
-    """What stands between the trees of the forest was left out by the body's algorithm."""
+def test_skips_gaps_in_the_forest():
     page = parse_document("<p>before</p><div>one</div><div>link</div><div>two</div><p>after</p>")
     divs = [row for row, tag in enumerate(page.tag) if tag == "div"]
     rows = evaluated_rows(page, [divs[0], divs[2]])
     assert [page.text[row] for row in rows] == ["before", "one", "two"]
 
 
-def test_no_forest(document: Document):
-    """Without a forest the whole tree is evaluated."""
+def test_evaluates_the_whole_page_without_forest(document: Document):
     assert evaluated_rows(document, []) == list(document.text_nodes())
 
 
-def test_without_style(document: Document):
-    """Nodes without style keep attributes 1 to 3 and 9 and are alike in all others."""
+def test_without_style_makes_attributes_4_to_7_constant(document: Document):
     rows = list(document.text_nodes())
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
     plain = nodes.without_style()

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from newscrawl.fields.dates.decide import CLEAR, CONFIDENCE, Dating, decide
+from newscrawl.fields.dates.decide import CLEAR_WEIGHT, CONFIDENCE, PublicationDate, decide
 from newscrawl.fields.dates.evidence import DateEvidence
 from newscrawl.fields.metadata.structured_date import parse_date
 
@@ -17,10 +17,10 @@ def stated(source: str, raw: str) -> DateEvidence:
     return DateEvidence(value, raw, source)
 
 
-def shown(raw: str, place: int, weight: float = 0.5, *, certain: bool = True) -> DateEvidence:
+def shown(raw: str, position: int, weight: float = 0.5, *, certain: bool = True) -> DateEvidence:
     value = parse_date(raw, NOW)
     assert value is not None
-    return DateEvidence(value, raw, "text", place, place, weight, certain)
+    return DateEvidence(value, raw, "text", position, position, weight, certain)
 
 
 def choose(*statements: tuple[str, str]) -> tuple[str, str, str] | None:
@@ -28,21 +28,20 @@ def choose(*statements: tuple[str, str]) -> tuple[str, str, str] | None:
     return found and (found.value.isoformat(), found.raw, found.evidence.source)
 
 
-def found(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> Dating:
-    dating = decide(evidence, modified)
-    assert dating is not None
-    return dating
+def date_of(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> PublicationDate:
+    result = decide(evidence, modified)
+    assert result is not None
+    return result
 
 
-def test_first_statement_counts():
-    """The sources are in order of trust."""
+def test_first_statement_wins():
     raw = "2024-05-04T10:00:00+02:00"
     assert choose(("json-ld", raw), ("meta:date", "2024-05-03")) == (raw, raw, "json-ld")
     assert choose() is None
 
 
-def test_day_becomes_the_instant_of_that_day():
-    """One with a zone before one without; another day's instant does not count."""
+def test_completes_a_day_to_an_instant():
+    """Prefers instants with a zone; ignores instants of other days."""
     day = ("json-ld", "2024-05-04")
     local = ("meta:date", "2024-05-04T10:00:00")
     aware = ("time", "2024-05-04T10:00:00+02:00")
@@ -52,17 +51,15 @@ def test_day_becomes_the_instant_of_that_day():
     assert choose(day, other) == ("2024-05-04", "2024-05-04", "json-ld")
 
 
-def test_shown_time_gets_its_zone():
-    """From the time element around it, which is the same to the minute."""
+def test_completes_a_visible_time_with_the_zone_of_its_time_element():
     raw = "2024-05-04T10:00:30+09:00"
     text = shown("2024-05-04T10:00", 3)
-    assert found(stated("time", raw), text).value.isoformat() == raw
-    assert found(stated("time", "2024-05-04T10:01:00+09:00"), text).value == text.value
+    assert date_of(stated("time", raw), text).value.isoformat() == raw
+    assert date_of(stated("time", "2024-05-04T10:01:00+09:00"), text).value == text.value
 
 
 @pytest.mark.parametrize("local", ["2023-12-22 20:48:19", "2023-12-22T20:48:19-05:00"])
-def test_utc_is_told_in_the_newsroom_s_zone(local: str):
-    """The same instant on the newsroom's clock gives the day that readers see."""
+def test_converts_utc_to_the_local_zone(local: str):
     expected = ("2023-12-22T20:48:19-05:00", "2023-12-23T01:48:19Z", "json-ld")
     assert choose(("json-ld", "2023-12-23T01:48:19Z"), ("time", local)) == expected
 
@@ -76,53 +73,50 @@ def test_utc_is_told_in_the_newsroom_s_zone(local: str):
         ("meta:date", "2023-12-23"),
     ],
 )
-def test_another_instant_is_no_zone(other: tuple[str, str]):
-    """Minutes that differ, more than a day's turn, another instant: UTC stays."""
+def test_keeps_utc_if_other_evidence_is_another_instant(other: tuple[str, str]):
     raw = "2023-12-23T01:48:19+00:00"
     assert choose(("json-ld", raw), other) == (raw, raw, "json-ld")
 
 
-def test_shown_clock_gives_the_zone():
-    """Pages show no seconds; a clock that is the update's says nothing of the publication."""
+def test_derives_the_zone_from_a_visible_time():
+    """Visible times have no seconds; the time of an update is ignored."""
     utc = stated("json-ld", "2023-12-23T01:48:19Z")
     clock = shown("2023-12-22 20:48", 3)
-    local = found(utc, clock).value
+    local = date_of(utc, clock).value
     assert isinstance(local, datetime)
     assert (local, local.utcoffset()) == (utc.value, timedelta(hours=-5))
     update = stated("json-ld", "2023-12-23T02:48:00Z")
-    assert found(utc, clock, modified=(update,)).value == utc.value
-    assert found(utc, clock, modified=(update,)).value.tzinfo == UTC  # type: ignore[union-attr]
+    assert date_of(utc, clock, modified=(update,)).value == utc.value
+    assert date_of(utc, clock, modified=(update,)).value.tzinfo == UTC  # type: ignore[union-attr]
 
 
-def test_text_before_url_and_time_elements():
-    """A date near the title is the story's; a time element may be another's."""
+def test_visible_dates_precede_url_and_time_elements():
     text = shown("2023-12-19", 3)
     assert (
-        found(stated("time", "2023-12-20"), stated("url", "2023-12-18"), text).raw == "2023-12-19"
+        date_of(stated("time", "2023-12-20"), stated("url", "2023-12-18"), text).raw == "2023-12-19"
     )
-    assert found(stated("json-ld", "2023-12-20"), text).raw == "2023-12-20"
-    assert found(stated("url", "2023-12-18")).raw == "2023-12-18"
+    assert date_of(stated("json-ld", "2023-12-20"), text).raw == "2023-12-20"
+    assert date_of(stated("url", "2023-12-18")).raw == "2023-12-18"
 
 
-def test_best_text_node():
-    """The likeliest; of two side by side the earlier; one with a year before one without."""
+def test_chooses_the_visible_date_with_the_highest_weight():
+    """Of two next to each other the earlier; certain dates first."""
     published, updated = shown("2023-12-17", 3, 0.5), shown("2023-12-19", 4, 0.6)
     teaser = shown("2023-11-01", 15, 0.2)
-    assert found(teaser, updated, published).raw == "2023-12-17"
-    assert found(teaser, shown("2024-05-30", 2, 0.9, certain=False)).raw == "2023-11-01"
+    assert date_of(teaser, updated, published).raw == "2023-12-17"
+    assert date_of(teaser, shown("2024-05-30", 2, 0.9, certain=False)).raw == "2023-11-01"
 
 
-def test_modified_never_stands_in():
-    """What a page calls its modification is no publication."""
+def test_modified_never_becomes_published():
     assert decide([], [stated("json-ld", "2024-05-04")]) is None
 
 
 def confidence(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ()) -> float:
-    return found(*evidence, modified=modified).evidence.confidence
+    return date_of(*evidence, modified=modified).evidence.confidence
 
 
 def test_confidence_grows_with_agreement():
-    """Kinds of source, not statements, are counted; guesses do not count."""
+    """Counts kinds of source, not statements; ignores uncertain dates."""
     values = [date(2024, 5, 4), datetime(2024, 5, 4, 10), date(2024, 5, 4)]  # noqa: DTZ001
     same_kind = [DateEvidence(value, "", "meta:date") for value in values]
     text = shown("2024-05-04", 3)
@@ -134,14 +128,13 @@ def test_confidence_grows_with_agreement():
 
 
 def test_confidence_of_text_alone():
-    """Less for a guess and for a date far from where dates stand."""
+    """Lower for uncertain dates and dates far from the title."""
     assert confidence(shown("2024-05-04", 3)) == CONFIDENCE["text"]
-    assert confidence(shown("2024-05-04", 3, CLEAR / 2)) == CONFIDENCE["faint"]
+    assert confidence(shown("2024-05-04", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["faint"]
     assert confidence(shown("2024-05-04", 3, certain=False)) == CONFIDENCE["faint"]
 
 
-def test_confidence_falls_with_dispute():
-    """Two kinds agree on another day; text alone shows the day of the modification."""
+def test_confidence_falls_if_sources_disagree():
     old = stated("json-ld", "2022-04-28T12:00:00+01:00")
     new = stated("meta:date", "2023-11-06")
     text = shown("2023-11-06", 3)
@@ -151,20 +144,19 @@ def test_confidence_falls_with_dispute():
     assert confidence(text, modified=(new,)) == CONFIDENCE["disputed"]
 
 
-def test_confidence_falls_where_another_day_is_shown():
-    """Clearly, and not as that of the modification."""
+def test_confidence_falls_if_another_day_is_visible():
+    """Unless it is far from the title, or the day of the modification."""
     both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
     assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
     assert confidence(both[0], shown("2024-05-01", 3)) == CONFIDENCE["contested"]
-    assert confidence(*both, shown("2024-05-01", 3, CLEAR / 2)) == CONFIDENCE["agreed"]
+    assert confidence(*both, shown("2024-05-01", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["agreed"]
     update = stated("json-ld", "2024-05-01")
     assert confidence(*both, shown("2024-05-01", 3), modified=(update,)) == CONFIDENCE["agreed"]
 
 
-def test_zone_of_a_shown_time_with_a_zone():
-    """An instant that text tells in full is the same instant elsewhere."""
+def test_derives_the_zone_from_a_visible_time_with_zone():
     utc = stated("json-ld", "2023-12-20T01:00:21Z")
     eastern = DateEvidence(
         datetime(2023, 12, 19, 20, tzinfo=timezone(timedelta(hours=-5))), "8:00 PM EST", "text"
     )
-    assert found(utc, eastern).value.isoformat() == "2023-12-19T20:00:21-05:00"
+    assert date_of(utc, eastern).value.isoformat() == "2023-12-19T20:00:21-05:00"

@@ -12,8 +12,14 @@ from newscrawl.document.document import parse_document
 from newscrawl.evaluation.day_scores import day_means
 from newscrawl.evaluation.page_scores import evaluate
 from newscrawl.fields.dates import evidence
-from newscrawl.fields.dates.evidence import FARTHEST, LONGEST_NODE, DateEvidence, gather, region_of
-from newscrawl.fields.dates.visible_dates import DateText, read_dates
+from newscrawl.fields.dates.evidence import (
+    MAX_NODE_LENGTH,
+    MAX_TITLE_DISTANCE,
+    DateEvidence,
+    gather,
+    region_of,
+)
+from newscrawl.fields.dates.visible_dates import VisibleDate, read_dates
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import choose_title
 
@@ -45,8 +51,7 @@ def gathered(html: str, url: str = URL) -> list[DateEvidence]:
     return gather(document, metadata, forest, title.row if title else None, url=url, fetched_at=NOW)
 
 
-def test_structured_first_then_text():
-    """With source, raw text and row of each."""
+def test_structured_dates_precede_visible_dates():
     head = '<meta property="article:published_time" content="2024-05-30T10:00:00Z">'
     html = page("<p>By Ann Lee</p><p>May 30, 2024 at 12:00 pm</p>", head=head)
     stated, shown = gathered(html)
@@ -68,16 +73,15 @@ def test_structured_first_then_text():
         ("vi", "<p>Thứ năm, 30/5/2024, 06:00 (GMT+7)</p>", date(2024, 5, 30)),
     ],
 )
-def test_article_s_date_is_the_shown_one(lang: str, byline: str, day: date):
-    """Where nothing is stated, in many languages, relative dates against the fetch."""
+def test_extracts_visible_dates_in_many_languages(lang: str, byline: str, day: date):
+    """Relative dates are resolved against the fetch."""
     article = extract(page(byline, lang=lang), URL, fetched_at=NOW)
     assert article.date is not None
     assert (article.date if type(article.date) is date else article.date.date()) == day  # type: ignore[union-attr]
     assert article.evidence["date"].source == "text"
 
 
-def test_published_and_updated_stay_apart():
-    """The earlier of two dates side by side; the modification has its own field."""
+def test_separates_published_and_modified():
     head = '<meta property="article:modified_time" content="2024-05-31T09:00:00+02:00">'
     html = page("<p>Published: May 30, 2024</p><p>Updated: May 31, 2024</p>", head=head)
     article = extract(html, URL, fetched_at=NOW)
@@ -86,8 +90,8 @@ def test_published_and_updated_stay_apart():
     assert article.date_modified.day == 31
 
 
-def test_order_of_day_and_month():
-    """Told by a day that the page states, else by the country of the URL."""
+def test_resolves_the_order_of_day_and_month():
+    """By a stated day, else by the country of the URL."""
     head = '<meta property="article:modified_time" content="2024-04-03">'
     (shown,) = gathered(page("<p>3/4/2024</p>", head=head))
     assert (shown.day, shown.certain) == (date(2024, 4, 3), True)
@@ -97,21 +101,18 @@ def test_order_of_day_and_month():
     assert (shown.day, shown.certain) == (date(2024, 4, 3), True)
 
 
-def test_year_is_taken_from_what_the_page_states():
-    """An archived page shows "Dec 17" of another year than the latest."""
+def test_takes_a_missing_year_from_stated_dates():
     head = '<meta property="article:modified_time" content="2019-12-17">'
     (shown,) = gathered(page("<p>Dec 17</p>", head=head))
     assert (shown.day, shown.certain) == (date(2019, 12, 17), False)
 
 
-def test_prose_and_far_nodes_are_not_read():
-    """Long nodes tell of other days, and so do teasers far below the title."""
-    far = "<p>word</p>" * (FARTHEST + 1) + "<p>May 30, 2024</p>"
+def test_ignores_prose_and_nodes_far_from_the_title():
+    far = "<p>word</p>" * (MAX_TITLE_DISTANCE + 1) + "<p>May 30, 2024</p>"
     assert gathered(page(far)) == []
 
 
-def test_brevity_and_nearness_rate_text():
-    """A byline's date before that of a caption, unless a classifier knows better."""
+def test_weight_grows_with_the_share_of_the_date():
     byline = "<p>Bridge on a postcard, May 1, 2024, photo by Ann Lee</p><p>May 30, 2024</p>"
     caption, own = gathered(page(byline))
     assert caption.weight < own.weight
@@ -127,33 +128,32 @@ def test_brevity_and_nearness_rate_text():
         (None, None),
     ],
 )
-def test_region_of_a_url(url: str | None, region: str | None):
-    """Countries' domains, but not those sold as words."""
+def test_region_of_url(url: str | None, region: str | None):
+    """Country domains, except those in generic use."""
     assert region_of(url) == region
 
 
-def test_a_page_of_dates_takes_no_longer_than_a_page(monkeypatch: pytest.MonkeyPatch):
-    """A hundred thousand nodes with dates, without a title: a bounded number is read."""
+def test_reads_a_bounded_number_of_nodes(monkeypatch: pytest.MonkeyPatch):
     html = "<body>" + "<p>1 May 2024</p>" * 100_000
     document = parse_document(html)
     metadata = read_metadata(document, URL, NOW)
     read: list[str] = []
 
-    def read_and_note(text: str, **options: Any) -> list[DateText]:
+    def read_and_note(text: str, **options: Any) -> list[VisibleDate]:
         read.append(text)
         return read_dates(text, **options)
 
     monkeypatch.setattr(evidence, "read_dates", read_and_note)
     found = gather(document, metadata, [0], None, url=URL, fetched_at=NOW)
     assert len(read) == len(found) == 200
-    assert max(map(len, read)) <= LONGEST_NODE
+    assert max(map(len, read)) <= MAX_NODE_LENGTH
 
 
 @pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("half", HALVES)
-def test_days_of_the_corpora(corpus_dir: Path, half: Half):
-    """A modified day counts as right; where we are sure, doubtful labels may be the only errors."""
+def test_accuracy_on_the_corpora(corpus_dir: Path, half: Half):
+    """A modification date counts as right, as some labels are doubtful."""
     corpora = [load_corpus(corpus_dir / name) for name in ("news212", "fundus")]
     pages = [page for corpus in corpora for page in corpus.pages if page.half == half]
     means = day_means(evaluate(pages, "nce", workers=2))

@@ -1,4 +1,4 @@
-"""The article in the data of a page that shows its beginning only."""
+"""Articles in the embedded data of pages that show only their beginning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STORY = tuple(
 
 
 def prosemirror(text: str) -> dict[str, Any]:
-    """Return a paragraph as nested nodes, with a link in it."""
+    """Return a paragraph as nested nodes, with a link."""
     head, link, tail = text.partition("the book")
     return {
         "type": "paragraph",
@@ -30,7 +30,7 @@ def prosemirror(text: str) -> dict[str, Any]:
 
 
 def htmlparser(text: str) -> dict[str, Any]:
-    """Return a paragraph as a tree of HTML."""
+    """Return a paragraph as a tree of HTML nodes."""
     return {"type": "tag", "name": "p", "children": [{"type": "text", "data": text}]}
 
 
@@ -53,8 +53,7 @@ def page(data: object, *, shown: int = 2, script: str = "application/json") -> s
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_article_in_data(form: str):
-    """The whole article is read, in order, a paragraph a block; its evidence says from where."""
+def test_extracts_the_full_article(form: str):
     article = extract(page(FORMS[form]))
     assert article.body.split("\n\n") == list(STORY)
     assert article.evidence["body"].source == "page-data"
@@ -70,17 +69,16 @@ def test_article_in_data(form: str):
         page(FORMS["nodes"]).replace("props", "props\\"),
         page(FORMS["nodes"][:2]),
     ],
-    ids=["all is shown", "no data", "another story", "a table of strings", "broken", "as shown"],
+    ids=["all visible", "no data", "another story", "list of strings", "broken", "same length"],
 )
-def test_what_is_shown_is_the_body(html: str):
-    """Where the data hold no more of this article, or cannot be read, the page is what counts."""
+def test_keeps_the_visible_body(html: str):
+    """If the data contain no more of this article or cannot be read."""
     article = extract(html)
     assert article.evidence["body"].source == "blocks"
     assert article.body.startswith(STORY[0])
 
 
-def test_deep_data():
-    """Data of any depth do no harm."""
+def test_limits_the_depth_of_data():
     deep: object = {"text": STORY[0]}
     for _ in range(300):
         deep = {"content": [deep, {"text": STORY[1]}]}

@@ -1,4 +1,4 @@
-"""Kinds of page: live blogs, galleries, stubs behind a paywall, and what is no article."""
+"""Page kinds: live blogs, galleries, paywalls and other pages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from newscrawl.defaults import DEFAULTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.kind import paywall
-from newscrawl.fields.kind.kind_features import FEATURES, kind_features
-from newscrawl.fields.kind.page_kind import THRESHOLD, load_kind_model, load_page_model
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, kind_features
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD, load_kind_model, load_page_model
 from newscrawl.fields.kind.paywall import shows_paywall
 from newscrawl.fields.kind.series import series_kind
 from tests.pages.commented_pages import commented_pages
@@ -31,19 +31,17 @@ STUB = f"<h1>Council does nothing at all</h1><article><p>{SENTENCE * 3}</p><p>{S
 
 
 @pytest.mark.parametrize("page", kind_pages(), ids=lambda page: page.page)
-def test_kind_is_told(page: KindPage):
-    """what is no article is dropped, all else has its name; stubs are flagged"""
+def test_classifies_synthetic_pages(page: KindPage):
     article = extract(page.html)
     if page.kind in DEFAULTS["NEWSCRAWL_KEEP"]:
         assert article.kind == page.kind
     else:
         assert article.kind not in DEFAULTS["NEWSCRAWL_KEEP"]
     assert bool(article.paywalled) == page.paywalled
-    assert THRESHOLD <= article.evidence["kind"].confidence <= 1
+    assert KIND_THRESHOLD <= article.evidence["kind"].confidence <= 1
 
 
-def test_pages_with_comments_are_articles():
-    """records of readers are no entries of a live blog"""
+def test_comments_are_not_a_live_blog():
     assert {extract(page.html).kind for page in commented_pages()} == {"article"}
 
 
@@ -57,19 +55,18 @@ def entries(form: str, number: int) -> str:
         ("<div><b>{time}</b><p>{text}</p></div>", 6, "live"),
         ("<tr><td>{time} Uhr</td><td>{text}</td></tr>", 6, "live"),
         ("<div><b>{time}</b><p>{text}</p></div>", 3, None),
-        # teasers: what follows the time is a link
+        # teasers: a link follows the time
         ("<div><b>{time}</b><h3><a href=/s>A headline</a></h3><p>{text}</p></div>", 6, None),
         # comments: a name comes first
         ("<div><b>Ann</b> <i>{time}</i><p>{text}</p></div>", 6, None),
     ],
 )
-def test_live_blog_begins_with_times(form: str, number: int, kind: str | None):
-    """five and more elements side by side"""
+def test_recognizes_live_blogs(form: str, number: int, kind: str | None):
+    """Five or more sibling elements that begin with a time."""
     assert series_kind(parse_document(f"<table>{entries(form, number)}</table>")) == kind
 
 
-def test_article_with_a_ticker_is_none():
-    """what is said elsewhere on the page counts"""
+def test_article_with_a_news_ticker_is_not_a_live_blog():
     ticker = entries("<li><b>{time}</b><p>{text}</p></li>", 5)
     assert series_kind(parse_document(f"<ul>{ticker}</ul>{f'<p>{SENTENCE * 4}</p>' * 5}")) is None
 
@@ -82,8 +79,8 @@ def test_article_with_a_ticker_is_none():
         "<div><span>{number} of 7</span><div>{text}</div></div>",
     ],
 )
-def test_gallery_is_most_of_a_page(slide: str):
-    """captions and counted slides; beside an article they are its pictures"""
+def test_recognizes_galleries(slide: str):
+    """Captions or numbered slides, unless most prose is outside of them."""
     slides = "".join(slide.format(number=number, text=SENTENCE) for number in range(1, 8))
     assert (
         series_kind(parse_document(f"<main><p>{SENTENCE}</p><div>{slides}</div></main>"))
@@ -104,8 +101,8 @@ def test_gallery_is_most_of_a_page(slide: str):
         "Для чтения: доступно только подписчикам",
     ],
 )
-def test_paywall_is_seen(box: str):
-    """a short story, and right after it a box that asks"""
+def test_recognizes_visible_paywalls(box: str):
+    """A short text followed by a subscription prompt."""
     assert extract(f"{STUB}<div><p>{box}</p></div></article>").paywalled is True
     evidence = extract(f"{STUB}<div><p>{box}</p></div></article>").evidence["paywalled"]
     assert evidence.source == "shown"
@@ -113,21 +110,18 @@ def test_paywall_is_seen(box: str):
     assert extract(whole).paywalled is None
 
 
-@given(st.from_regex(paywall._WORDS, fullmatch=True))
-def test_parts_of_words_of_paywalls(text: str):
-    """whatever the pattern finds holds one of the parts that are looked for before"""
-    assert any(part in text for part in paywall._PARTS)
+@given(st.from_regex(paywall._PROMPT, fullmatch=True))
+def test_each_prompt_contains_a_part_of_the_pre_check(text: str):
+    assert any(part in text for part in paywall._PROMPT_PARTS)
 
 
-def test_structured_data_decides_about_paywalls():
-    """a page that says that it is free is not overruled by a box"""
+def test_structured_data_precede_visible_paywalls():
     data = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":true}</script>'
     article = extract(f"{data}{STUB}<p>Subscribe to continue reading</p></article>")
     assert article.paywalled is False
 
 
-def test_menu_is_no_paywall():
-    """offers before the story and far behind it"""
+def test_ignores_prompts_before_and_far_after_the_article():
     offer = "<p>Subscribe to continue reading</p>"
     far = "".join(f"<p>Teaser {number}</p>" for number in range(20))
     assert extract(f"{offer}{STUB}</article>{far}{offer}").paywalled is None
@@ -135,8 +129,7 @@ def test_menu_is_no_paywall():
 
 
 @given(st.text(alphabet="0123456789:/ abc年時", max_size=200))
-def test_any_text(text: str):
-    """no page raises, and all features are numbers"""
+def test_accepts_any_text(text: str):
     html = "<p>" + text.replace(" ", "<li>") + "x"
     assert 0 <= extract(html).evidence["kind"].confidence <= 1
     assert all(isinstance(value, float) for value in kind_features(parse_document(html)))
@@ -147,8 +140,8 @@ TEASER = (
 )
 
 
-def test_short_story_among_teasers():
-    """two paragraphs in an old layout are an article, with columns of links around them"""
+def test_short_article_among_teasers():
+    """Two paragraphs in a table layout with columns of links."""
     links = "".join(f"<li><a href=/{number}>Section {number}</a></li>" for number in range(30))
     teasers = "".join(TEASER.format(number) for number in range(6))
     story = f"<b>Council does nothing at all</b><br>May 17, 2008<p>{SENTENCE * 3}</p><p>The {SENTENCE * 2}</p>"
@@ -158,8 +151,8 @@ def test_short_story_among_teasers():
     assert article.kind == "article"
 
 
-def test_section_page():
-    """teasers with excerpts are no article, whatever the page calls itself"""
+def test_section_page_is_no_article():
+    """Whatever the page declares."""
     teasers = "".join(TEASER.format(number) for number in range(30))
     head = '<title>Politics</title><meta property="og:type" content="article">'
     for layout in ("<main>{}</main>", "<table><tr><td>{}</td></tr></table>"):
@@ -170,15 +163,13 @@ def test_section_page():
 
 
 def test_threshold_is_an_option():
-    """what is an article depends on the probability that is asked for"""
     teasers = "".join(TEASER.format(number) for number in range(30))
     page = f"<h1>Politics</h1><main>{teasers}</main>"
     assert extract(page).kind != "article"
     assert extract(page, options=ExtractOptions(article_threshold=0)).kind == "article"
 
 
-def test_other_methods_classify_the_page_alone():
-    """their bodies are not those that the classifier has learned from"""
+def test_other_methods_use_page_features_only():
     teasers = "".join(TEASER.format(number) for number in range(40))
     story = "".join(f"<p>{number} {SENTENCE * 3}</p>" for number in range(9))
     for method in ("nce", "coreex"):
@@ -187,19 +178,17 @@ def test_other_methods_classify_the_page_alone():
 
 
 @pytest.mark.parametrize("load", [load_kind_model, load_page_model])
-def test_shipped_models(load: Callable[[], Model]):
-    """they load, are small and calibrated"""
+def test_packaged_models_are_calibrated(load: Callable[[], Model]):
     forest = load().ensemble
-    assert forest.feature_names == FEATURES[: len(forest.feature_names)]
+    assert forest.feature_names == KIND_FEATURES[: len(forest.feature_names)]
     assert len(forest.sites) > 800
-    values = [forest.calibrated(place / 100) for place in range(101)]
+    values = [forest.calibrated(step / 100) for step in range(101)]
     assert values == sorted(values)
 
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_real_pages(corpus_dir: Path, repository: Path):
-    """articles are articles on 98 % of the corpora's pages, the live blogs among them are live"""
+def test_accuracy_on_the_corpora(corpus_dir: Path, repository: Path):
     sys.path.insert(0, str(repository / "benchmarks"))
     try:
         import kinds

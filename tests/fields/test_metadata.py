@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from newscrawl import extract
 from newscrawl.document.document import parse_document
-from newscrawl.fields.metadata import author_names as people
-from newscrawl.fields.metadata import jsonld, markup, metadata, structured_date
+from newscrawl.fields.metadata import author_names, jsonld, markup, metadata, structured_date
 from newscrawl.fields.metadata.author_names import clean_names
 from newscrawl.fields.metadata.jsonld import article_node, parse_json_ld
 from newscrawl.fields.metadata.metadata import Metadata, language_tag, read_metadata, stated_body
@@ -43,8 +42,7 @@ ARTICLE = {
 }
 
 
-def test_json_ld_article():
-    """All fields, sources told apart."""
+def test_reads_a_json_ld_article():
     found = read(ld(ARTICLE))
     assert found.titles[0] == ("json-ld", "Bridge reopens & ferry retires")
     assert found.published[0][:2] == ("json-ld", "2024-05-04T10:00:00+02:00")
@@ -73,8 +71,7 @@ def test_json_ld_article():
         '{"@type": "http://schema.org/NewsArticle", "name": "Bridge reopens"}',
     ],
 )
-def test_json_ld_as_publishers_write_it(script: str):
-    """Broken in the usual ways, wrapped in the usual ways."""
+def test_tolerates_common_errors_in_json_ld(script: str):
     found = read(f'<script type="application/ld+json">{script}</script>')
     assert found.titles[0] == ("json-ld", "Bridge reopens")
 
@@ -92,8 +89,7 @@ def test_json_ld_as_publishers_write_it(script: str):
         json.dumps({**ARTICLE, "headline": {"a": 1}, "author": [[1]], "datePublished": True}),
     ],
 )
-def test_hopeless_json_ld_is_passed_over(script: str):
-    """No exception, and no title."""
+def test_ignores_invalid_json_ld(script: str):
     assert read(f'<script type="application/ld+json">{script}</script>').titles == []
 
 
@@ -114,17 +110,15 @@ def test_hopeless_json_ld_is_passed_over(script: str):
     ],
 )
 def test_hostile_json_ld_takes_linear_time(start: str, unit: str):
-    """Twice the script takes twice the operations."""
 
     def read_script(size: int) -> None:
         read(f'<script type="application/ld+json">{start}{unit * size}</script>')
 
-    assert growth(read_script, 400, jsonld, markup, metadata, people, structured_date) < 2.3
+    assert growth(read_script, 400, jsonld, markup, metadata, author_names, structured_date) < 2.3
 
 
 @given(st.text(alphabet='{}[],:"\\ab1/*<!->', max_size=60))
-def test_any_script_is_read_or_passed_over(text: str):
-    """Whatever stands in a script."""
+def test_accepts_any_script(text: str):
     assert isinstance(parse_json_ld(text), list)
 
 
@@ -133,14 +127,12 @@ def test_any_script_is_read_or_passed_over(text: str):
         st.none() | st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)
     )
 )
-def test_sound_json_is_read_as_it_is(value: object):
-    """Objects and lists come back unchanged."""
+def test_reads_valid_json_unchanged(value: object):
     if isinstance(value, (dict, list)):
         assert parse_json_ld(json.dumps(value)) == [value]
 
 
-def test_own_article_among_teasers():
-    """The object that names the page's address is the page's, wherever it stands."""
+def test_finds_the_article_with_the_url_of_the_page():
     teaser = {"@type": "NewsArticle", "headline": "Another story", "url": "https://news.example/2"}
     own = {**ARTICLE, "mainEntityOfPage": {"@id": URL + "#main"}}
     assert article_node([teaser, own], {URL}) == own
@@ -148,14 +140,13 @@ def test_own_article_among_teasers():
     assert read(ld([teaser]), url=None).titles[0].text == "Another story"
 
 
-def test_lists_of_other_stories_are_not_the_article():
-    """What an ItemList holds is about other pages."""
+def test_ignores_articles_in_item_lists():
     item = {"@type": "ListItem", "item": {"@type": "NewsArticle", "headline": "Another story"}}
     assert read(ld({"@type": "ItemList", "itemListElement": [item]})).titles == []
 
 
-def test_meta_elements():
-    """OpenGraph and the older names; the plainest name first, white space and case forgiven."""
+def test_reads_meta_elements():
+    """In order of specificity, with white space and case normalized."""
     found = read("""
         <meta property="og:title" content=" Bridge  reopens | The Example ">
         <meta property="og:site_name" content="The Example">
@@ -179,7 +170,6 @@ def test_meta_elements():
 
 
 def test_modified_never_becomes_published():
-    """A page that states its modification only has no publication date."""
     found = read(
         '<meta property="article:modified_time" content="2024-05-06T10:00:00Z">'
         + ld({"@type": "Article", "dateModified": "2024-05-06"}),
@@ -193,8 +183,7 @@ def test_modified_never_becomes_published():
     }
 
 
-def test_microdata_and_time():
-    """Attributes of the body's elements."""
+def test_reads_microdata_and_time_elements():
     found = read(
         "",
         """<article itemscope itemtype="https://schema.org/NewsArticle">
@@ -212,14 +201,12 @@ def test_microdata_and_time():
     assert found.evidence["authors"].source == "microdata"
 
 
-def test_author_links():
-    """The last resort for names."""
+def test_reads_author_links_last():
     found = read("", '<a rel="author nofollow" href="/ada">Ada Meyer</a>')
     assert (found.authors, found.evidence["authors"].source) == (["Ada Meyer"], "rel")
 
 
-def test_url_date_comes_last():
-    """A day in the URL is believed where nothing else is said."""
+def test_url_date_follows_other_sources():
     found = read('<meta name="date" content="2024-05-04">', url="https://n.example/2024/05/03/x")
     assert [day.source for day in found.published] == ["meta:date", "url"]
 
@@ -234,8 +221,7 @@ def test_url_date_comes_last():
         ("javascript:void(0)", "", None),
     ],
 )
-def test_canonical_url(href: str, base: str, canonical: str | None):
-    """Absolute and of the web; not the front page of a story."""
+def test_canonical_url_is_absolute_and_no_home_page(href: str, base: str, canonical: str | None):
     assert read(f'{base}<link rel="canonical" href="{href}">').canonical_url == canonical
 
 
@@ -251,8 +237,7 @@ def test_canonical_url(href: str, base: str, canonical: str | None):
         ("en, de", None),
     ],
 )
-def test_language_tags(text: str, tag: str | None):
-    """BCP 47 spelling, and nothing that is no tag."""
+def test_normalizes_language_tags(text: str, tag: str | None):
     assert language_tag(text) == tag
 
 
@@ -270,19 +255,18 @@ def test_language_tags(text: str, tag: str | None):
         (["The Example", "Jo Bond"], ["Jo Bond"]),
     ],
 )
-def test_names_of_authors(texts: list[str], names: list[str]):
-    """No "By", no URLs, no duplicates, not the site."""
+def test_cleans_author_names(texts: list[str], names: list[str]):
+    """Without "By", URLs, duplicates and the site's name."""
     assert clean_names(texts, ["The Example"]) == names
 
 
-def test_text_that_no_feed_can_hold():
-    """Control characters and half surrogate pairs are left out."""
+def test_removes_control_characters_and_lone_surrogates():
     found = read(ld({"@type": "Article", "headline": "Bridge\u0000 \ud83d reopens"}))
     assert found.titles[0].text == "Bridge reopens"
 
 
-def test_page_without_statements():
-    """Nothing stated, nothing known; the title of a drawing is not the page's."""
+def test_page_without_structured_data():
+    """The title of an svg element is ignored."""
     found = read("", "<svg><title>Logo</title></svg><p>Text.</p>", url=None)
     assert (found.titles, found.published, found.authors, found.paywalled) == ([], [], [], None)
 
@@ -298,8 +282,7 @@ STATED = {
 SHOWN = "<h1>Something else</h1><p>1 May 2024</p>" + "<p>A long text that is shown.</p>" * 20
 
 
-def test_method_metadata_tells_what_is_stated_alone():
-    """Whatever the page shows."""
+def test_method_metadata_uses_structured_data_only():
     html = f"<html><head>{ld(STATED)}</head><body>{SHOWN}</body></html>"
     article = extract(html, URL, fetched_at=NOW, method="metadata")
     assert article.title == "Council reopens the old bridge"
@@ -313,8 +296,7 @@ def test_method_metadata_tells_what_is_stated_alone():
     }  # fmt: skip
 
 
-def test_method_metadata_finds_nothing_where_nothing_is_stated():
-    """Neither title nor date nor body, though all are shown."""
+def test_method_metadata_ignores_visible_text():
     html = f"<html><body>{SHOWN}</body></html>"
     article = extract(html, None, fetched_at=NOW, method="metadata")
     assert (article.title, article.date, article.body) == (None, None, "")
@@ -322,13 +304,11 @@ def test_method_metadata_finds_nothing_where_nothing_is_stated():
 
 
 @pytest.mark.parametrize("body", [None, 7, ["a", "b"], {"@value": "a"}, "", " \n "])
-def test_a_body_that_is_no_text_is_none(body: object):
-    """As publishers have it, or leave it empty."""
+def test_ignores_invalid_article_bodies(body: object):
     assert stated_body(read(ld({**STATED, "articleBody": body}))) == ""
 
 
-def test_method_metadata_leaves_the_site_s_name_out_of_the_title():
-    """Where the ``title`` element is all there is."""
+def test_method_metadata_strips_the_site_name():
     html = "<html><head><title>Old bridge open again | The Harbour Mail</title>"
     html += '<meta property="og:site_name" content="The Harbour Mail"></head><body></body></html>'
     article = extract(html, URL, fetched_at=NOW, method="metadata")

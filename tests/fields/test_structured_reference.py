@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def compare(repository: Path, tmp_path: Path) -> Any:
-    """Return the function that compares our reader with extruct; skip where that is missing."""
+    """Return a function that compares our reader with extruct."""
     if find_spec("extruct") is None:
         reason = "extruct, the reference of structured data, is not installed (extra dev)"
         skip_missing(reason)
@@ -33,8 +33,7 @@ def compare(repository: Path, tmp_path: Path) -> Any:
     return run
 
 
-def test_samples_are_read_as_extruct_reads_them(compare: Any):
-    """Every value of JSON-LD, every property of OpenGraph."""
+def test_reads_samples_like_extruct(compare: Any):
     syntaxes = compare()["syntaxes"]
     assert {name: counts["theirs"] for name, counts in syntaxes.items()} == {
         "json-ld": 0, "opengraph": 0, "microdata": 0,
@@ -46,8 +45,7 @@ def test_samples_are_read_as_extruct_reads_them(compare: Any):
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["news212", "fundus"])
-def test_corpora_are_read_as_extruct_reads_them(compare: Any, corpus_dir: Path, name: str):
-    """Statements of all three syntaxes; what it gives up on, we read."""
+def test_reads_corpora_like_extruct(compare: Any, corpus_dir: Path, name: str):
     report = compare(corpus_dir / name)
     for counts in report["syntaxes"].values():
         assert counts["both"] > 0
@@ -55,8 +53,7 @@ def test_corpora_are_read_as_extruct_reads_them(compare: Any, corpus_dir: Path, 
         assert counts["agreement"] == 1
 
 
-def test_the_benchmark_times_both(compare: Any, tmp_path: Path):
-    """On the same trees."""
+def test_benchmark_times_both_readers(compare: Any, tmp_path: Path):
     row = {"id": "one", "url": "https://paper.example/1", "site": "paper.example", "title": "A"}
     report = compare(write_corpus(tmp_path / "small", [row]), "--time")
     assert report["pages"] == 1

@@ -6,7 +6,7 @@ import pytest
 
 from newscrawl.document.document import parse_document
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title import Headline, choose_title, likeness
+from newscrawl.fields.titles.title import Headline, choose_title, word_f1
 from newscrawl.items import Evidence
 
 URL = "https://www.riverpost.example/story"
@@ -20,14 +20,12 @@ def choose(page: str, fallback: Headline | None = None) -> tuple[str, str] | Non
     return None if found is None else (found.text, found.evidence.source)
 
 
-def test_section_heading_before_the_headline():
-    """The h1 that is like the stated title wins over the first."""
+def test_prefers_the_h1_similar_to_the_stated_title():
     page = f"<title>{STORY} | River Post</title><h1>Politics</h1><h1>{STORY}</h1>"
     assert choose(page) == (STORY, "h1")
 
 
-def test_site_name_as_heading():
-    """A logo is no headline."""
+def test_ignores_the_site_name_as_heading():
     page = (
         f"<meta property=og:site_name content='River Post'><meta property=og:title content='{STORY}'>"
         "<h1>River Post</h1><p>Text.</p>"
@@ -35,15 +33,13 @@ def test_site_name_as_heading():
     assert choose(page) == (STORY, "og:title")
 
 
-def test_logo_as_only_heading():
-    """The site's name is learned from its link; the headline may be an h2."""
+def test_learns_the_site_name_from_a_link_to_the_home_page():
     page = f"<title>{STORY}：川新聞</title><h1 id=logo><a href='/'>川新聞</a></h1><h2>{STORY}</h2><p>Text."
     assert choose(page) == (STORY, "h2")
     assert choose(page.replace("h2", "div")) == (STORY, "title")
 
 
-def test_headline_that_links_to_the_story():
-    """A link does not make a logo."""
+def test_keeps_a_headline_that_links_to_the_article():
     page = f"<title>{STORY} - Post</title><h1><a href='/'>Post</a></h1><h1><a href='/s'>{STORY}</a>"
     assert choose(page) == (STORY, "h1")
 
@@ -51,19 +47,16 @@ def test_headline_that_links_to_the_story():
 @pytest.mark.parametrize(
     "kicker", ["<span>Politics</span> ", "Politics | ", "<span>Politics</span><span>Live</span>"]
 )
-def test_kicker_in_the_heading(kicker: str):
-    """The section's name glued before a headline goes where the rest is a stated title."""
+def test_removes_a_kicker_before_a_stated_title(kicker: str):
     assert choose(f"<title>{STORY}</title><h1>{kicker}<b>{STORY}</b></h1>") == (STORY, "h1")
 
 
-def test_kicker_of_the_headline_itself_stays():
-    """Words before the headline that the stated title has as well."""
+def test_keeps_a_kicker_in_the_stated_title():
     page = f"<title>Traffic: {STORY}</title><h1><span>Traffic:</span> {STORY}</h1>"
     assert choose(page) == (f"Traffic: {STORY}", "h1")
 
 
-def test_rewritten_for_search_engines():
-    """The only h1 is the headline, whatever the title says."""
+def test_prefers_the_only_h1_to_a_different_stated_title():
     page = f"<title>Everything you need to know today</title><h1>{STORY}</h1>"
     assert choose(page) == (STORY, "h1")
 
@@ -78,8 +71,7 @@ def test_rewritten_for_search_engines():
         f"River Post | {STORY} | River Post",
     ],
 )
-def test_site_name_in_the_title(title: str):
-    """Stripped at both ends, under any of its spellings."""
+def test_strips_the_site_name_at_both_ends(title: str):
     page = (
         "<meta property=og:site_name content='The River Post - Politics'>"
         f"<title>{title}</title><p>Text without any heading.</p>"
@@ -87,36 +79,31 @@ def test_site_name_in_the_title(title: str):
     assert choose(page) == (STORY, "title")
 
 
-def test_dash_of_the_headline_stays():
-    """A part that is not the site's name is not cut."""
+def test_keeps_other_parts_after_a_dash():
     title = "Flood - what we know so far"
     assert choose(f"<title>{title}</title><p>Text.</p>") == (title, "title")
 
 
-def test_hidden_heading_is_not_shown():
-    """A headline that nobody sees is none."""
+def test_ignores_hidden_headings():
     page = f"<meta property=og:title content='{STORY}'><h1 hidden>{STORY}</h1><p>Text.</p>"
     assert choose(page) == (STORY, "og:title")
 
 
-def test_fallbacks():
-    """A method's own find, then any heading, then nothing."""
+def test_falls_back_to_the_method_then_to_any_h1():
     own = Headline("Found by the method", Evidence("nce", 0.6))
     assert choose("<p>Text.</p>", own) == ("Found by the method", "nce")
     assert choose("<h1>Oh</h1><h1>No</h1>") == ("Oh", "h1")
     assert choose("<p>Text.</p>") is None
 
 
-def test_languages_without_spaces():
-    """Likeness by character."""
+def test_compares_characters_in_languages_without_spaces():
     page = (
         "<title>古い橋が五年ぶりに開通|川新聞</title><h1>速報</h1><h1>古い橋が五年ぶりに開通</h1>"
     )
     assert choose(page) == ("古い橋が五年ぶりに開通", "h1")
 
 
-def test_likeness_is_f1_of_words():
-    """Case and punctuation do not count."""
-    assert likeness("The old bridge", "the OLD, bridge!") == 1
-    assert likeness("old bridge", "new bridge") == 0.5
-    assert likeness("", "") == 0
+def test_word_f1_ignores_case_and_punctuation():
+    assert word_f1("The old bridge", "the OLD, bridge!") == 1
+    assert word_f1("old bridge", "new bridge") == 0.5
+    assert word_f1("", "") == 0

@@ -1,4 +1,4 @@
-"""The default's title: candidates, features, choice."""
+"""Title selection: candidates, features, choice."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from newscrawl.extraction.methods import TRAINED_METHODS
 from newscrawl.fields.cardoso import load_models
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import Headline
-from newscrawl.fields.titles.title_features import FEATURES, TitleCandidates, find_candidates
-from newscrawl.fields.titles.title_model import FILE, find_headline, load_title_model
+from newscrawl.fields.titles.title_features import (
+    TITLE_CANDIDATE_FEATURES,
+    TitleCandidates,
+    find_candidates,
+)
+from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, find_headline, load_title_model
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -62,8 +66,7 @@ def find(page: str, fallback: Headline | None = None) -> Headline | None:
         "section first", "logo first", "subtitle after",
     ],
 )  # fmt: skip
-def test_heading(heading: str):
-    """All text nodes of the headline, without what stands before and after it."""
+def test_finds_the_headline_without_kicker_and_subtitle(heading: str):
     page = f"{TITLE}{OG}<body>{NAVIGATION}<article>{heading}{BODY}</article>"
     article = extract(page, URL)
     assert article.title == STORY
@@ -72,8 +75,7 @@ def test_heading(heading: str):
 
 
 @pytest.mark.parametrize("tag", ["h2", "h3", "p", "div"])
-def test_no_h1(tag: str):
-    """A headline that is marked otherwise is found by its likeness to the stated titles."""
+def test_finds_a_headline_outside_of_h1(tag: str):
     page = f"{TITLE}{OG}<body>{NAVIGATION}<article><{tag}>{STORY}</{tag}>{BODY}</article>"
     found = find(page)
     assert found is not None
@@ -81,8 +83,7 @@ def test_no_h1(tag: str):
     assert found.evidence.source == (tag if tag.startswith("h") else "text")
 
 
-def test_rewritten_for_search_engines():
-    """What the page shows counts, not what it tells to networks."""
+def test_prefers_the_visible_to_the_stated_title():
     seo = "Riverton bridge reopening: what you need to know about the council's decision"
     page = (
         f"<title>{seo} | River Post</title><meta property=og:title content='{seo}'>"
@@ -103,8 +104,7 @@ def test_rewritten_for_search_engines():
         ("th", "สภาเมืองเปิดสะพานเก่าอีกครั้งหลังจากปิดมาห้าปี", "ข่าวแม่น้ำ"),
     ],
 )
-def test_scripts(lang: str, title: str, site: str):
-    """No feature knows a language: without spaces, and from right to left."""
+def test_finds_headlines_in_other_scripts(lang: str, title: str, site: str):
     page = (
         f"<html lang={lang}><title>{title} - {site}</title><body><h1><a href=/>{site}</a></h1>"
         f"{NAVIGATION}<article><h1>{title}</h1><p>{title * 8}</article>"
@@ -115,15 +115,13 @@ def test_scripts(lang: str, title: str, site: str):
 
 
 @pytest.mark.parametrize("region", ["aside", "footer"])
-def test_box_as_only_heading(region: str):
-    """A heading after the story that is like nothing the page states is not its title."""
+def test_ignores_a_dissimilar_heading_after_the_article(region: str):
     box = f"<{region}><h1>Newsletter</h1><p>Every Friday</{region}>"
     article = extract(f"{TITLE}{OG}<body>{NAVIGATION}<article>{BODY}</article>{box}", URL)
     assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
 
 
-def test_headline_that_is_repeated():
-    """Of two the same the row is of one, and the body holds neither."""
+def test_removes_a_repeated_headline_from_the_body():
     page = (
         f"{TITLE}<body><header><h1>{STORY}</h1></header><article><h1>{STORY}</h1>{BODY}</article>"
     )
@@ -132,8 +130,8 @@ def test_headline_that_is_repeated():
     assert STORY not in article.body
 
 
-def test_stated_title_where_none_is_shown():
-    """JSON-LD before OpenGraph before the ``title`` element, without the site's name."""
+def test_falls_back_to_the_stated_title():
+    """JSON-LD, OpenGraph, ``title`` element; without the site's name."""
     page = f"{TITLE}<body>{BODY}"
     found = find(page)
     assert found is not None
@@ -147,15 +145,13 @@ def test_stated_title_where_none_is_shown():
     assert (found.text, found.evidence.source) == ("Bridge opens", "json-ld")
 
 
-def test_page_without_any_title():
-    """What another method found, else nothing."""
+def test_falls_back_to_the_title_of_another_method():
     own = Headline("Found by the method", Evidence("nce", 0.6))
     assert find("<body><p>x", own) == own
     assert find("<body><p>x") is None
 
 
-def test_logo_as_only_heading():
-    """The site's name is no candidate: what the page states is the title."""
+def test_ignores_a_heading_with_the_site_name():
     logo = "<header><h1><a href=/>River Post</a></h1></header>"
     page = f"{TITLE}{OG}<body>{logo}{NAVIGATION}{BODY}"
     assert candidates_of(page).spans == []
@@ -164,8 +160,7 @@ def test_logo_as_only_heading():
     assert (found.text, found.evidence.source) == (STORY, "og:title")
 
 
-def test_candidates_are_few():
-    """A heading that is a stated title ends the search; its parts are candidates, too."""
+def test_h1_that_equals_a_stated_title_ends_the_search():
     page = f"{TITLE}<body><h1><b>Live</b> {STORY}</h1><p>{STORY}</p><p>{STORY} and more</p>{BODY}"
     texts = [span.text for span in candidates_of(page).spans]
     assert texts == [f"Live {STORY}", STORY]
@@ -173,8 +168,7 @@ def test_candidates_are_few():
     assert sorted(texts) == sorted([f"Live {STORY}", STORY, STORY, f"{STORY} and more"])
 
 
-def test_hostile_page():
-    """Thousands of headings cost no more than some."""
+def test_limits_the_number_of_candidates():
     page = TITLE + "<h1>" + "<b>part</b> " * 5000 + "</h1>" + f"<h1><i>{STORY}</i></h1>" * 5000
     assert len(candidates_of(page).spans) <= 60
 
@@ -186,8 +180,8 @@ TAGS = st.sampled_from(["h1", "h2", "p", "a href=/", "span", "header", "li", "ti
 
 
 @given(st.lists(st.tuples(TAGS, TEXTS), max_size=12), st.sampled_from([URL, "", "//[", "a:b"]))
-def test_any_page(elements: list[tuple[str, str]], url: str):
-    """Candidates are runs of shown text nodes; every feature is a finite number."""
+def test_candidates_of_any_page(elements: list[tuple[str, str]], url: str):
+    """Runs of visible text nodes with finite features."""
     page = "".join(f"<{tag}>{text}" for tag, text in elements) + "<p>end"
     document = parse_document(page)
     metadata = read_metadata(document, None, datetime(2024, 6, 9, tzinfo=UTC))
@@ -195,20 +189,19 @@ def test_any_page(elements: list[tuple[str, str]], url: str):
     shown = set(document.text_nodes())
     for span, row in zip(candidates.spans, candidates.features, strict=True):
         assert shown.issuperset(span.rows)
-        assert len(row) == len(FEATURES)
+        assert len(row) == len(TITLE_CANDIDATE_FEATURES)
         assert all(map(math.isfinite, row))
     found = find_headline(document, candidates, load_title_model())
     assert found is None or 0 <= found.evidence.confidence <= 1
 
 
 class Large:
-    """A style: all text is bold and large."""
+    """Style of bold, large text."""
 
     font_size, bold, font_family, color = 32.0, True, ("serif",), (0, 0, 0)
 
 
-def test_style():
-    """Attributes 4 to 7 and that they are known; both are forgotten together."""
+def test_adds_and_removes_style_features():
     page = f"{TITLE}<body><h1>{STORY}</h1>{BODY}"
     plain = candidates_of(page)
     styled = plain.with_style([], lambda _row: Large())
@@ -218,8 +211,7 @@ def test_style():
     assert styled.without_style() == plain
 
 
-def test_style_of_a_page_in_extraction():
-    """Sheets that are complete are used; one that is missing makes the style unknown."""
+def test_uses_complete_style_sheets_only():
     page = f"{TITLE}<link rel=stylesheet href=/a.css><body><h1>{STORY}</h1>{BODY}"
     for sheets in ({}, {"https://www.riverpost.example/a.css": "h1 {font-size: 40px}"}):
         article = extract(page, URL, stylesheets=sheets)
@@ -227,8 +219,7 @@ def test_style_of_a_page_in_extraction():
         assert article.style_complete == bool(sheets)
 
 
-def test_shipped_model():
-    """It is small, knows its sites, is calibrated and is read once."""
+def test_packaged_model_is_calibrated_and_cached():
     model = load_title_model()
     assert len(model.sites) > 300
     assert load_title_model() is model
@@ -238,15 +229,14 @@ def test_shipped_model():
     assert confidences[-1] > 0.95
 
 
-def test_wrong_model(tmp_path: Path):
-    """One for other features, a damaged one and none are errors that name the file."""
-    load_models().title.save(tmp_path / FILE)
+def test_rejects_foreign_damaged_and_missing_models(tmp_path: Path):
+    load_models().title.save(tmp_path / TITLE_MODEL_FILE)
     with pytest.raises(ModelError, match=r"title\.npz .* other features"):
         load_title_model(tmp_path)
     (other := tmp_path / "damaged").mkdir()
     load_title_model().save(other)
-    data = (other / FILE).read_bytes()
-    (other / FILE).write_bytes(data[: len(data) // 2])
+    data = (other / TITLE_MODEL_FILE).read_bytes()
+    (other / TITLE_MODEL_FILE).write_bytes(data[: len(data) // 2])
     with pytest.raises(ModelError, match=r"title\.npz is not a model file, or damaged"):
         load_title_model(other)
     (none := tmp_path / "none").mkdir()

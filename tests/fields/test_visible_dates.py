@@ -8,97 +8,32 @@ from babel.dates import format_date, format_skeleton
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.fields.dates import calendars
-from newscrawl.fields.dates import date_tokens as datetokens
-from newscrawl.fields.dates import relative_dates as reltime
-from newscrawl.fields.dates import times_of_day as clocktime
-from newscrawl.fields.dates import visible_dates as datetext
-from newscrawl.fields.dates import vocabulary as datenames
-from newscrawl.fields.dates.visible_dates import DateText, latest_day, read_dates
+from newscrawl.fields.dates import (
+    calendars,
+    date_tokens,
+    relative_dates,
+    times_of_day,
+    visible_dates,
+    vocabulary,
+)
+from newscrawl.fields.dates.visible_dates import VisibleDate, latest_day, read_dates
 from newscrawl.fields.dates.vocabulary import fold
 from tests.helpers.operations import CountingList, count_operations
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
-# Languages of news sites that CLDR writes with a month's name or with unambiguous numbers.
+# Languages whose CLDR patterns have month names or unambiguous numbers.
 LOCALES = [
-    "en",
-    "en_GB",
-    "en_US",
-    "de",
-    "de_AT",
-    "fr",
-    "fr_CA",
-    "es",
-    "es_MX",
-    "it",
-    "pt",
-    "pt_PT",
-    "nl",
-    "pl",
-    "ru",
-    "uk",
-    "ar",
-    "ar_EG",
-    "ar_LB",
-    "fa",
-    "hi",
-    "th",
-    "vi",
-    "el",
-    "he",
-    "tr",
-    "ja",
-    "ko",
-    "zh",
-    "zh_Hant",
-    "cs",
-    "sk",
-    "hu",
-    "ro",
-    "bg",
-    "sr",
-    "sr_Latn",
-    "hr",
-    "bs",
-    "sl",
-    "lt",
-    "lv",
-    "et",
-    "fi",
-    "sv",
-    "da",
-    "nb",
-    "nn",
-    "is",
-    "ca",
-    "eu",
-    "gl",
-    "id",
-    "ms",
-    "bn",
-    "ur",
-    "ta",
-    "te",
-    "mr",
-    "gu",
-    "kn",
-    "ml",
-    "fil",
-    "sw",
-    "sq",
-    "mk",
-    "hy",
-    "ka",
-    "az",
-    "kk",
-    "uz",
-    "af",
-    "be",
-]  # a list of words
+    "en", "en_GB", "en_US", "de", "de_AT", "fr", "fr_CA", "es", "es_MX", "it", "pt", "pt_PT",
+    "nl", "pl", "ru", "uk", "ar", "ar_EG", "ar_LB", "fa", "hi", "th", "vi", "el", "he", "tr",
+    "ja", "ko", "zh", "zh_Hant", "cs", "sk", "hu", "ro", "bg", "sr", "sr_Latn", "hr", "bs", "sl",
+    "lt", "lv", "et", "fi", "sv", "da", "nb", "nn", "is", "ca", "eu", "gl", "id", "ms", "bn",
+    "ur", "ta", "te", "mr", "gu", "kn", "ml", "fil", "sw", "sq", "mk", "hy", "ka", "az", "kk",
+    "uz", "af", "be",
+]  # fmt: skip
 
 
-def read(text: str, language: str | None = None, region: str | None = None) -> DateText:
+def read(text: str, language: str | None = None, region: str | None = None) -> VisibleDate:
     """Return the only date of *text*."""
     (found,) = read_dates(text, language=language, region=region, now=NOW)
     return found
@@ -109,15 +44,13 @@ def read(text: str, language: str | None = None, region: str | None = None) -> D
     st.dates(date(1995, 1, 1), date(2024, 5, 30)),
     st.sampled_from(["full", "long", "medium"]),
 )
-def test_every_locale_s_patterns_are_read(locale: str, day: date, pattern: str):
-    """CLDR's way of writing a day gives the day back, weekday and all."""
+def test_reads_the_patterns_of_all_locales(locale: str, day: date, pattern: str):
     text = format_date(day, pattern, locale=locale)
     assert read(text, locale.replace("_", "-")).day == day
 
 
 @given(st.sampled_from(LOCALES), st.dates(date(2023, 7, 1), date(2024, 5, 30)))
-def test_without_a_year_the_latest_is_taken(locale: str, day: date):
-    """A month's name and a day are a date of the last twelve months."""
+def test_takes_the_latest_year_if_it_is_missing(locale: str, day: date):
     found = read(format_skeleton("MMMMd", day, locale=locale), locale.replace("_", "-"))
     assert (found.day, found.has_year) == (day, False)
 
@@ -126,8 +59,7 @@ def test_without_a_year_the_latest_is_taken(locale: str, day: date):
     st.sampled_from([name for name in LOCALES if "_" in name]),
     st.dates(date(1995, 1, 1), date(2024, 5, 30)),
 )
-def test_numbers_in_the_order_of_the_region(locale: str, day: date):
-    """A country's short date gives the day back, and without doubt."""
+def test_reads_numbers_in_the_order_of_the_region(locale: str, day: date):
     region = Locale.parse(locale).territory
     text = format_skeleton("yMd", day, locale=locale)
     assert read(text, locale.replace("_", "-"), region).day == day
@@ -169,8 +101,8 @@ def test_numbers_in_the_order_of_the_region(locale: str, day: date):
         ("en", "17. prosince 2023"),
     ],
 )
-def test_as_sites_write_them(language: str | None, text: str):
-    """Native digits and calendars, capitals, suffixes, double months, another language's names."""
+def test_reads_dates_as_sites_write_them(language: str | None, text: str):
+    """Digits and calendars of other scripts, suffixes, double months, names of another language."""
     found = read(text, language)
     assert (found.day, found.kind, found.ambiguous) == (date(2023, 12, 17), "absolute", False)
 
@@ -195,8 +127,9 @@ def test_as_sites_write_them(language: str | None, text: str):
         ("zh", "2023年12月17日 17时40分", time(17, 40), None),
     ],
 )
-def test_clock_beside_the_day(language: str, text: str, clock: time, zone: timedelta | None):
-    """The time of day, with the zone where one is named."""
+def test_reads_the_time_and_zone_next_to_a_date(
+    language: str, text: str, clock: time, zone: timedelta | None
+):
     found = read(text, language)
     assert (found.day.year, found.day.day, found.time) == (2023, 17, clock)
     assert (found.zone and found.zone.utcoffset(None)) == zone
@@ -230,15 +163,15 @@ def test_clock_beside_the_day(language: str, text: str, clock: time, zone: timed
         ("zh", "2天前", -2, None),
     ],
 )
-def test_relative_dates(language: str, text: str, day: int, clock: time | None):
-    """They count from now, and keep the time where their unit is shorter than a day."""
+def test_resolves_relative_dates(language: str, text: str, day: int, clock: time | None):
+    """With a time if the unit is shorter than a day."""
     found = read(text, language)
     assert (found.kind, found.time) == ("relative", clock)
     assert found.day == NOW.date() + timedelta(days=day)
 
 
-def test_order_of_day_and_month():
-    """The region says it, then the language; dots and large numbers leave no doubt."""
+def test_order_of_day_and_month_follows_region_and_language():
+    """Dots and numbers above twelve are unambiguous."""
     american, british = date(2024, 3, 4), date(2024, 4, 3)
     assert (read("3/4/2024", "en").day, read("3/4/2024", "en").ambiguous) == (american, True)
     for language, region, day in [
@@ -256,8 +189,7 @@ def test_order_of_day_and_month():
     assert read("3/4/2024").ambiguous
 
 
-def test_the_latest_day_may_be_two_days_ahead():
-    """Zones and wrong clocks; the 29th of February waits for a leap year."""
+def test_latest_day_is_at_most_two_days_ahead():
     assert latest_day(6, 3, NOW) == date(2024, 6, 3)
     assert latest_day(6, 4, NOW) == date(2023, 6, 4)
     assert latest_day(2, 29, datetime(2023, 1, 1, tzinfo=UTC)) == date(2020, 2, 29)
@@ -275,13 +207,12 @@ def test_the_latest_day_may_be_two_days_ahead():
         "2023-12-172", "10.0.0.1:8080", "ISBN 978-3-16-148410-0", "令和5年",
     ],
 )  # fmt: skip
-def test_numbers_that_are_no_dates(text: str):
-    """Phone numbers, versions, scores, prices, months without a day, days that do not exist."""
+def test_rejects_other_numbers(text: str):
+    """Phone numbers, versions, scores, prices, months without a day, impossible dates."""
     assert read_dates(text, language="en", now=NOW) == []
 
 
-def test_several_dates_keep_their_places():
-    """In the order of the text; start and end cut the date with its time out."""
+def test_returns_dates_and_their_spans_in_text_order():
     text = "Published: Dec 17, 2023 | Updated: 18 December 2023, 10:30 UTC"
     first, second = read_dates(text, language="en", now=NOW)
     assert (first.text, second.text) == ("Dec 17, 2023", "18 December 2023, 10:30 UTC")
@@ -290,8 +221,7 @@ def test_several_dates_keep_their_places():
 
 
 @given(st.text(max_size=200))
-def test_any_text_can_be_read(text: str):
-    """Places lie within the text, and days within the years that are read."""
+def test_accepts_any_text(text: str):
     for found in read_dates(text, language="de", now=NOW):
         assert 0 <= found.start < found.end <= len(text)
         assert found.text == text[found.start : found.end]
@@ -302,15 +232,16 @@ def test_any_text_can_be_read(text: str):
     "part",
     ["1 ", "may ", "12:", "1.2.", "1 mar 2023 ", "today ", "5 m ", "p.m. ", "1 may x", "م 1 "],
 )
-def test_time_is_linear(part: str):
-    """Twice the text takes twice the operations."""
-    modules = calendars, clocktime, datenames, datetext, datetokens, reltime
+def test_takes_linear_time(part: str):
+    modules = calendars, times_of_day, vocabulary, visible_dates, date_tokens, relative_dates
 
     def operations(size: int) -> int:
         with count_operations(*modules) as counted, pytest.MonkeyPatch.context() as patch:
-            read_atoms = datetext.read_atoms
+            read_tokens = visible_dates.read_tokens
             patch.setattr(
-                datetext, "read_atoms", lambda *args: CountingList(read_atoms(*args), counted)
+                visible_dates,
+                "read_tokens",
+                lambda *args: CountingList(read_tokens(*args), counted),
             )
             read_dates("1 " + part * size, language="en", now=NOW)
         return counted.total

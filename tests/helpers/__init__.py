@@ -1,1 +1,1 @@
-"""Helpers of the tests: whole crawls, hostile tasks, operation counts."""
+"""Helpers of the tests: complete crawls, hostile tasks, operation counts."""

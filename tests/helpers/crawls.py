@@ -1,4 +1,4 @@
-"""Whole crawls in a process of their own, as a user starts them."""
+"""Complete crawls by ``scrapy`` in a separate process."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class FileStatsCollector(MemoryStatsCollector):
-    """Writes the stats of a crawl to the file that the setting ``STATS_FILE`` names."""
+    """Writes the stats of a crawl as JSON to the file in the setting ``STATS_FILE``."""
 
     def _persist_stats(self, stats: StatsT) -> None:
         path = self._crawler.settings["STATS_FILE"]
         Path(path).write_text(json.dumps(stats, default=str), encoding="utf-8")
 
 
-READERS = (
+PARSERS = (
     "newscrawl.crawl.discovery.feed_parser:read_feed",
     "newscrawl.crawl.network.robots_rules:own_groups",
     "newscrawl.crawl.discovery.sitemaps:read_sitemap",
@@ -49,20 +49,21 @@ READERS = (
     "parsel.selector:create_root_node",
     "protego:Protego.parse",
 )
-"""Functions whose time depends on downloaded bytes: pages, sheets, feeds, rules."""
+"""Functions that parse downloaded bytes: pages, style sheets, feeds, robots.txt."""
 
 MAX_READ = 16 * 1024
-"""Bytes that one of them may read on the event loop's thread: rules of a usual size."""
+"""Bytes that one of :data:`PARSERS` may parse on the event loop's thread: small robots.txt files."""
 
 
 class ReactorMeter:
-    """Records what is read on the event loop's thread, the headers of a response, and memory.
+    """Records parsing on the event loop's thread, response headers and memory in the stats.
 
-    Stats: ``reactor/read`` is the largest text that one of :data:`READERS` got there,
-    ``thread/read`` the largest on another thread of the process.
+    ``reactor/read``: largest input of one of :data:`PARSERS` on the event loop's thread;
+    ``thread/read``: largest on another thread; ``reactor/headers``: most headers of a response;
+    ``process/memory``: largest resident memory, in bytes.
     """
 
-    _TICK = 0.05
+    _TICK_INTERVAL = 0.05
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -72,39 +73,39 @@ class ReactorMeter:
         crawler.signals.connect(self._stop, signals.spider_closed)
         for stat in ("reactor/read", "thread/read"):
             self._stats.set_value(stat, 0)
-        for reader in READERS:
-            self._watch_reader(*reader.split(":"))
-        self._watch_headers()
+        for parser in PARSERS:
+            self._wrap_parser(*parser.split(":"))
+        self._wrap_header_parser()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension."""
+        """Create the extension."""
         return cls(crawler)
 
-    def _watch_reader(self, module: str, name: str) -> None:
-        """Put a counting wrapper in the place of a function, wherever it was imported to."""
+    def _wrap_parser(self, module: str, name: str) -> None:
+        """Replace a function by a wrapper that records its input, in all modules that import it."""
         owner: Any = importlib.import_module(module)
         *classes, name = name.split(".")
-        for part in classes:
-            owner = getattr(owner, part)
-        read = getattr(owner, name)
+        for cls in classes:
+            owner = getattr(owner, cls)
+        parse = getattr(owner, name)
 
-        @functools.wraps(read)
-        def watched(*args: Any, **kwargs: Any) -> Any:
+        @functools.wraps(parse)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
             texts = [
                 value for value in (*args, *kwargs.values()) if isinstance(value, (bytes, str))
             ]
             on_reactor = threading.current_thread() is threading.main_thread()
             thread = "reactor" if on_reactor else "thread"
             self._stats.max_value(f"{thread}/read", max(map(len, texts), default=0))
-            return read(*args, **kwargs)
+            return parse(*args, **kwargs)
 
-        setattr(owner, name, watched)
+        setattr(owner, name, recorded)
         for other in list(sys.modules.values()):
-            if getattr(other, name, None) is read:
-                setattr(other, name, watched)
+            if getattr(other, name, None) is parse:
+                setattr(other, name, recorded)
 
-    def _watch_headers(self) -> None:
+    def _wrap_header_parser(self) -> None:
         receive = HTTPClientParser.headerReceived
 
         def received(parser: Any, name: bytes, value: bytes) -> None:
@@ -115,30 +116,30 @@ class ReactorMeter:
         HTTPClientParser.headerReceived = received
 
     def _start(self) -> None:
-        self._loop.start(self._TICK, now=False)
+        self._loop.start(self._TICK_INTERVAL, now=False)
 
     def _stop(self) -> None:
         self._loop.stop()
 
     def _tick(self) -> None:
-        # Not memusage/max: that begins with the size of the process that started this one.
+        # Not memusage/max: its first value is the memory of the parent process.
         self._stats.max_value("process/memory", self._process.memory_info().rss)
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What a crawl left behind."""
+    """Result of a crawl."""
 
     returncode: int
-    #: standard error and standard output
+    #: standard output and standard error
     output: str
     items: list[dict[str, Any]]
     stats: dict[str, Any]
 
-    def troubles(self) -> list[str]:
-        """Return the lines of the log that a healthy crawl does not have."""
-        bad = re.compile(r"Traceback|\b(ERROR|CRITICAL)\b|Unhandled|never (awaited|retrieved)")
-        return [line for line in self.output.splitlines() if bad.search(line)]
+    def errors(self) -> list[str]:
+        """Return the log lines with errors, tracebacks and unhandled exceptions."""
+        pattern = re.compile(r"Traceback|\b(ERROR|CRITICAL)\b|Unhandled|never (awaited|retrieved)")
+        return [line for line in self.output.splitlines() if pattern.search(line)]
 
     def site_counts(self, site: str) -> Counter[str]:
         """Return the counts of *site*: ``discovered_count``, ``failed_count/timeout``, ..."""
@@ -148,25 +149,25 @@ class Crawl:
         )
 
 
-def total(counts: Mapping[str, int], what: str) -> int:
-    """Return the sum of all counts of *what*, whatever their reason."""
-    return sum(n for name, n in counts.items() if name == what or name.startswith(f"{what}/"))
+def total(counts: Mapping[str, int], prefix: str) -> int:
+    """Return the sum of the counts named *prefix* or ``prefix/REASON``."""
+    return sum(n for name, n in counts.items() if f"{name}/".startswith(f"{prefix}/"))
 
 
 def crawl_sites(
     folder: Path, sites: Iterable[str], environment: Mapping[str, str], **settings: object
 ) -> Crawl:
     """Run ``scrapy crawl sitelist`` over *sites*, with its files in *folder*."""
-    listed = folder / "sites.txt"
-    listed.write_text("\n".join(sites), encoding="utf-8")
-    command = ["crawl", "sitelist", "-a", f"sites={listed}"]
+    site_list = folder / "sites.txt"
+    site_list.write_text("\n".join(sites), encoding="utf-8")
+    command = ["crawl", "sitelist", "-a", f"sites={site_list}"]
     return run_scrapy(folder, command, environment, settings)
 
 
 def crawl_pages(
     folder: Path, urls: Iterable[str], environment: Mapping[str, str], **settings: object
 ) -> Crawl:
-    """Have a spider that knows nothing of us fetch *urls*, with its files in *folder*."""
+    """Fetch *urls* with a plain Scrapy spider, with its files in *folder*."""
     command = ["runspider", "tests/spiders/page_spider.py", "-a", f"urls={','.join(urls)}"]
     return run_scrapy(folder, command, environment, settings)
 
@@ -180,22 +181,23 @@ def run_scrapy(
     *,
     with_feed: bool = True,
 ) -> Crawl:
-    """Run a crawl in the settings of this project and in *settings*; without a feed no items."""
+    """Run a ``scrapy`` command with *settings* added to those of this project.
+
+    The items of the result are read from the feed: without it there are none.
+    """
     feed, stats = folder / "articles.jsonl", folder / "stats.json"
-    given = {
+    settings = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
         "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.ReactorMeter": 0}),
         "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
         "NEWSCRAWL_STATE": folder / "state.sqlite",
-        # The servers of the tests are on this machine.
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
-        # Politeness to a server in the same process would only cost time.
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         **settings,
     }
-    options = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
+    options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
     output = ["-O", str(feed)] if with_feed else []
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *command, *output, *options],

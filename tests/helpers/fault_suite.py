@@ -1,7 +1,7 @@
-"""The fault suite: crawls of faulty sites beside healthy ones, and what is wrong with them.
+"""Fault suite: crawls faulty sites together with healthy ones and reports problems.
 
-:mod:`tests.end_to_end.test_faults` crawls many faulty sites at once; ``make faults`` each in a crawl of its
-own (:mod:`benchmarks.faults`).
+:mod:`tests.end_to_end.test_faults` crawls most cases at once, ``make faults``
+(:mod:`benchmarks.faults`) each case in a separate crawl.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sqlite3
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,8 +22,8 @@ import psutil
 from newscrawl.settings import base
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
-from tests.servers.direct import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
-from tests.servers.faultcases import FaultWeb, ledger
+from tests.servers.direct_web import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
+from tests.servers.fault_web import FaultWeb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from tests.servers.faultcases import Case
-    from tests.servers.faults import FaultSite
+    from tests.servers.fault_web import Case
+    from tests.servers.faulty_pages import FaultSite
 
 MB = 2**20
-#: MB of each process
-MEMORY = 400
-#: requests to one site
-BUDGET = 40
-#: sites that are well
-HEALTHY = ("well", "good")
-#: Times that are short enough for a suite, and no politeness to a server of our own.
+#: MB per process
+MEMORY_LIMIT = 400
+#: requests per site
+REQUEST_BUDGET = 40
+#: names of the healthy sites
+HEALTHY = ("healthy-1", "healthy-2")
+#: short timeouts and delays, since the server is local
 SETTINGS: dict[str, object] = {
     "TWISTED_DNS_RESOLVER": RESOLVER,
     "DOWNLOAD_TIMEOUT": 4,
@@ -49,58 +50,57 @@ SETTINGS: dict[str, object] = {
     "NEWSCRAWL_CSS_TIMEOUT": 3,
     "NEWSCRAWL_DEADLINE": 10,
     "NEWSCRAWL_MAX_AGE": 0,
-    "NEWSCRAWL_SITE_REQUESTS": BUDGET,
+    "NEWSCRAWL_SITE_REQUESTS": REQUEST_BUDGET,
 }
 
 
 class FaultMeter(ReactorMeter):
-    """Records the longest stall, in which function it was, and the size of the workers, too.
+    """Also records the longest stall of the event loop, its function, and the workers' memory.
 
-    A stall is CPU time of the event loop's thread, since on a busy machine the clock on the wall
-    measures the others.
+    A stall is measured in CPU time of the event loop's thread, so that a busy machine adds nothing.
     """
 
-    _WATCH = 0.03
+    _WATCH_INTERVAL = 0.03
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._before = time.thread_time()
-        self._reactor = threading.get_ident()
-        self._watch = threading.Thread(target=self._look, daemon=True)
+        self._last_tick = time.thread_time()
+        self._reactor_thread = threading.get_ident()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._ended = threading.Event()
-        self._busiest, self._place, self._largest = 0.1, "", 0
+        self._max_stall, self._stall_place, self._max_worker_size = 0.1, "", 0
 
     def _start(self) -> None:
-        self._before = time.thread_time()
+        self._last_tick = time.thread_time()
         super()._start()
-        self._watch.start()
+        self._watcher.start()
 
     def _stop(self) -> None:
         super()._stop()
         self._ended.set()
-        self._watch.join()
+        self._watcher.join()
         self._tick()
-        self._stats.set_value("reactor/stall_place", self._place)
-        self._stats.set_value("worker/memory", self._largest)
+        self._stats.set_value("reactor/stall_place", self._stall_place)
+        self._stats.set_value("worker/memory", self._max_worker_size)
 
     def _tick(self) -> None:
         now = time.thread_time()
-        self._stats.max_value("reactor/stall", now - self._before)
-        self._before = now
+        self._stats.max_value("reactor/stall", now - self._last_tick)
+        self._last_tick = now
         super()._tick()
 
-    def _look(self) -> None:
-        clock = time.pthread_getcpuclockid(self._reactor)
-        while not self._ended.wait(self._WATCH):
-            busy = time.clock_gettime(clock) - self._before
-            if busy > self._busiest:
-                self._busiest, self._place = busy, self._function()
+    def _watch(self) -> None:
+        clock = time.pthread_getcpuclockid(self._reactor_thread)
+        while not self._ended.wait(self._WATCH_INTERVAL):
+            stall = time.clock_gettime(clock) - self._last_tick
+            if stall > self._max_stall:
+                self._max_stall, self._stall_place = stall, self._reactor_stack()
             sizes = [_size(child) for child in self._process.children(recursive=True)]
-            self._largest = max([self._largest, *sizes])
+            self._max_worker_size = max([self._max_worker_size, *sizes])
 
-    def _function(self) -> str:
-        """Return the function that the reactor is in, and what of ours or Scrapy's called it."""
-        frame, names = sys._current_frames().get(self._reactor), []
+    def _reactor_stack(self) -> str:
+        """Return the current function of the event loop's thread and its nearest known callers."""
+        frame, names = sys._current_frames().get(self._reactor_thread), []
         while frame is not None and len(names) < 40:
             names.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
             frame = frame.f_back
@@ -109,14 +109,15 @@ class FaultMeter(ReactorMeter):
 
 
 def _size(process: psutil.Process) -> int:
+    """Return the resident memory of *process* in bytes."""
     try:
         return int(process.memory_info().rss)
     except psutil.Error:  # ended in the meantime
         return 0
 
 
-class Ended(NamedTuple):
-    """A row of the table of outcomes."""
+class Outcome(NamedTuple):
+    """Row of the outcome table of a crawl state."""
 
     url: str
     final_url: str
@@ -127,29 +128,28 @@ class Ended(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """A crawl of faulty and of healthy sites, and what the servers saw of it."""
+    """Crawl of faulty and healthy sites, and the server's view of it."""
 
     crawl: Crawl
     web: FaultWeb
     folder: Path
-    ended: list[Ended]
-    #: requests that no outcome was recorded of
+    recorded: list[Outcome]
+    #: requests without an outcome
     pending: int
-    #: connections to what nobody may ask
+    #: connections to the internal server
     forbidden: int
-    seconds: float
 
     def outcomes(self, url: str) -> list[str]:
-        """Return the outcomes recorded of *url*."""
-        return [one.outcome for one in self.ended if one.url == url]
+        """Return the outcomes recorded for *url*."""
+        return [row.outcome for row in self.recorded if row.url == url]
 
     def extracted(self, site: FaultSite) -> int:
-        """Return how many healthy articles of *site* are in the feed, whole."""
+        """Return the number of healthy articles of *site* that are complete in the feed."""
         items = {item["url"]: item for item in self.crawl.items}
-        return sum(_is_whole(items.get(url), number) for url, number in site.healthy.items())
+        return sum(_is_complete(items.get(url), number) for url, number in site.healthy.items())
 
 
-def _is_whole(item: Mapping[str, Any] | None, number: int) -> bool:
+def _is_complete(item: Mapping[str, Any] | None, number: int) -> bool:
     if item is None or item["title"] != pages.title(number):
         return False
     return set(pages.paragraphs(number)) <= set(item["body"].split("\n\n"))
@@ -158,62 +158,61 @@ def _is_whole(item: Mapping[str, Any] | None, number: int) -> bool:
 def crawl_cases(
     folder: Path,
     cases: Mapping[str, Case],
-    inside: str | None = None,
+    internal_url: str | None = None,
     address: str = ALLOWED,
     **settings: object,
 ) -> Run:
-    """Crawl the sites of *cases* and two healthy ones, at *address*, in one crawl.
+    """Crawl the sites of *cases* and two healthy sites, served at *address*.
 
-    *inside*: URL of what nobody may ask; a server that counts who does, by default.
+    *internal_url*: URL of a server that the crawl must not reach; by default a server that counts
+    connections.
     """
-    start = time.monotonic()
-    listed = folder / "sites.txt"
-    command = ["crawl", "sitelist", "-a", f"sites={listed}", "-O", f"{folder / 'a.csv'}"]
+    site_list = folder / "sites.txt"
+    command = ["crawl", "sitelist", "-a", f"sites={site_list}", "-O", f"{folder / 'a.csv'}"]
     extensions = json.dumps({**base.EXTENSIONS, f"{__name__}.{FaultMeter.__name__}": 0})
-    inner = DirectWeb(address=INTERNAL)
-    with inner, FaultWeb(cases, inside or inner.url, HEALTHY, address) as web:
+    internal = DirectWeb(address=INTERNAL)
+    with internal, FaultWeb(cases, internal_url or internal.url, HEALTHY, address) as web:
         urls = [f"http://{site.host}/" for site in web.sites.values()]
-        listed.write_text("\n".join(urls), encoding="utf-8")
-        given = {**SETTINGS, "EXTENSIONS": extensions, **settings}
-        crawl = run_scrapy(folder, command, direct_environment(), given)
-    ended, pending = read_state(folder / "state.sqlite")
-    took = time.monotonic() - start
-    return Run(crawl, web, folder, ended, pending, inner.connections, took)
+        site_list.write_text("\n".join(urls), encoding="utf-8")
+        settings = {**SETTINGS, "EXTENSIONS": extensions, **settings}
+        crawl = run_scrapy(folder, command, direct_environment(), settings)
+    recorded, pending = read_state(folder / "state.sqlite")
+    return Run(crawl, web, folder, recorded, pending, internal.connections)
 
 
-def read_state(path: Path) -> tuple[list[Ended], int]:
-    """Return the outcomes in the state of a crawl, and how many requests have none."""
+def read_state(path: Path) -> tuple[list[Outcome], int]:
+    """Return the outcomes in the state of a crawl and the number of requests without one."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as state:
         rows = state.execute("SELECT url, final_url, outcome, site, role FROM outcome")
         pending = state.execute("SELECT count(*) FROM request WHERE request IS NOT NULL")
-        return [Ended(*row) for row in rows], pending.fetchone()[0]
+        return [Outcome(*row) for row in rows], pending.fetchone()[0]
 
 
-def troubles_of_run(run: Run) -> list[str]:
-    """Return what is wrong with the crawl itself."""
-    stats, found = run.crawl.stats, []
+def crawl_problems(run: Run) -> list[str]:
+    """Return the problems of the crawl as a whole."""
+    stats, problems = run.crawl.stats, []
     if run.crawl.returncode or stats.get("finish_reason") != "finished":
-        found.append(f"exit {run.crawl.returncode}, {stats.get('finish_reason')}")
+        problems.append(f"exit {run.crawl.returncode}, {stats.get('finish_reason')}")
     if "Traceback" in run.crawl.output or "Unhandled" in run.crawl.output:
-        found.append("an exception in the log")
+        problems.append("an exception in the log")
     if stats["reactor/read"] > MAX_READ:
-        found.append(f"{stats['reactor/read']} bytes read on the event loop's thread")
+        problems.append(f"{stats['reactor/read']} bytes read on the event loop's thread")
     sizes = {name: stats[f"{name}/memory"] / MB for name in ("process", "worker")}
-    found += [f"{name} {size:.0f} MB" for name, size in sizes.items() if size > MEMORY]
+    problems += [f"{name} {size:.0f} MB" for name, size in sizes.items() if size > MEMORY_LIMIT]
     if run.forbidden:
-        found.append(f"{run.forbidden} forbidden connections")
+        problems.append(f"{run.forbidden} forbidden connections")
     if run.pending:
-        found.append(f"{run.pending} requests without an outcome")
-    if any(one.outcome == "failed/lost" for one in run.ended):
-        found.append("a request was lost")
-    if cells := formulas(run.folder / "a.csv"):
-        found.append(f"formulas: {cells[:3]}")
-    twice = {one for one in run.ended if sum(one[::4] == other[::4] for other in run.ended) > 1}
-    return found + [f"two outcomes: {one.url}" for one in twice]
+        problems.append(f"{run.pending} requests without an outcome")
+    if any(row.outcome == "failed/lost" for row in run.recorded):
+        problems.append("a request was lost")
+    if cells := formula_cells(run.folder / "a.csv"):
+        problems.append(f"formulas: {cells[:3]}")
+    counts = Counter((row.url, row.role) for row in run.recorded)
+    return problems + [f"two outcomes: {url}" for (url, _), count in counts.items() if count > 1]
 
 
-def formulas(feed: Path) -> list[str]:
-    """Return the cells of a CSV feed that a spreadsheet would compute."""
+def formula_cells(feed: Path) -> list[str]:
+    """Return the cells of a CSV feed that a spreadsheet would evaluate."""
     if not feed.exists() or not feed.stat().st_size:
         return []
     csv.field_size_limit(32 * MB)
@@ -223,35 +222,39 @@ def formulas(feed: Path) -> list[str]:
 
 
 @dataclass(slots=True)
-class Row:
-    """How a case went."""
+class CaseResult:
+    """Outcomes and problems of a case."""
 
     name: str
     outcomes: list[str]
-    #: healthy articles that were extracted, and that there are
+    #: healthy articles that were extracted, out of :attr:`healthy`
     extracted: int = 0
     healthy: int = 0
     requests: int = 0
     problems: list[str] = field(default_factory=list)
 
 
-def judge(name: str, case: Case, run: Run) -> Row:
-    """Return how the site of *case* ended, and what is wrong with that."""
+def check_case(name: str, case: Case, run: Run) -> CaseResult:
+    """Return the outcomes of the site of *case* and its problems."""
     site = run.web.sites[name]
-    seen = ledger(run.web, name)
-    row = Row(name, run.outcomes(f"http://{site.host}{case.path}"), requests=seen.requests)
-    if len(row.outcomes) != 1:
-        row.problems.append(f"{len(row.outcomes)} outcomes of {case.path}")
-    row.problems += [f"ended as {end}" for end in row.outcomes if not end.startswith(case.ends)]
-    sites = [run.web.sites[one] for one in HEALTHY] + [site] * case.neighbours
-    row.extracted = sum(run.extracted(one) for one in sites)
-    row.healthy = sum(len(one.healthy) for one in sites)
-    if row.extracted < row.healthy:
-        row.problems.append("healthy articles are missing")
-    row.problems += [f"early: {request}" for request in seen.early]
-    if seen.requests > BUDGET:
-        row.problems.append("more requests than the budget")
-    ended = [one for one in run.ended if one.site == site.host]
-    if not ended:
-        row.problems.append("the site has no outcomes")
-    return row
+    result = CaseResult(name, run.outcomes(f"http://{site.host}{case.path}"))
+    result.requests = len(run.web.requests_to(name))
+    problems = result.problems
+    if len(result.outcomes) != 1:
+        problems.append(f"{len(result.outcomes)} outcomes of {case.path}")
+    problems += [
+        f"unexpected outcome {outcome}"
+        for outcome in result.outcomes
+        if not outcome.startswith(case.outcomes)
+    ]
+    sites = [run.web.sites[healthy] for healthy in HEALTHY] + [site] * case.healthy
+    result.extracted = sum(map(run.extracted, sites))
+    result.healthy = sum(len(site.healthy) for site in sites)
+    if result.extracted < result.healthy:
+        problems.append("healthy articles are missing")
+    problems += [f"early: {request}" for request in run.web.early_requests(name)]
+    if result.requests > REQUEST_BUDGET:
+        problems.append("more requests than the budget")
+    if not any(row.site == site.host for row in run.recorded):
+        problems.append("the site has no outcomes")
+    return result

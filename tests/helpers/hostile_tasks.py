@@ -1,4 +1,4 @@
-"""Worker functions that behave as the worst pages do."""
+"""Worker tasks that hang, crash, exhaust memory or raise errors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def measure(data: bytes, **plain: Any) -> dict[str, Any]:
 
 
 def hang(data: bytes) -> dict[str, Any]:
-    """Hang in C code that never looks at signals, as libxml2 can."""
+    """Hang in C code that does not check for signals, as libxml2 can."""
     ctypes.PyDLL(None).pause()
     return {}
 
 
-def doze(data: bytes, *, seconds: float) -> dict[str, Any]:
+def sleep_for(data: bytes, *, seconds: float) -> dict[str, Any]:
     time.sleep(seconds)
     return {"pid": os.getpid()}
 
@@ -50,7 +50,7 @@ def refuse(data: bytes) -> dict[str, Any]:
     raise DocumentError("no markup")
 
 
-def chatter(data: bytes) -> dict[str, Any]:
+def print_line(data: bytes) -> dict[str, Any]:
     print("a line that must not reach the pipe")  # noqa: T201
     return {"said": True}
 
@@ -60,7 +60,7 @@ def unplain(data: bytes) -> dict[str, Any]:
 
 
 def page_task(data: bytes, **plain: Any) -> dict[str, Any]:
-    """Do to a page what a comment in it names; else extract it."""
+    """Run the task that a comment in the page names; extract the page if there is none."""
     for name, task in HOSTILE_PAGES.items():
         if f"<!-- {name} -->".encode() in data:
             return task(data)

@@ -1,9 +1,9 @@
-"""A crawl of sites that lead inside, where every packet is seen and none can leave.
+"""Crawl of sites that link to internal addresses, in a network namespace with a packet sniffer.
 
-Run as ``unshare --net --map-root-user python -m tests.helpers.network_namespace FOLDER [safe|open]``: the network
-namespace has nothing but loopback, where all addresses of the internet lead. The crawl has no
-exceptions from our settings: its healthy sites are at a public address. Prints, as JSON, the
-addresses that packets were sent to and what the crawl brought.
+Run ``unshare --net --map-root-user python -m tests.helpers.network_namespace FOLDER [safe|open]``.
+The namespace has only the loopback device, to which all addresses are routed. The healthy sites are
+at a public address, so that no address has to be allowed. Prints as JSON the addresses that packets
+were sent to and the results of the crawl.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.defer import Deferred, succeed
 
-from tests.helpers.fault_suite import HEALTHY, Run, crawl_cases, judge, troubles_of_run
-from tests.servers.faultsites import CASES
+from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
+from tests.servers.fault_cases import CASES
 
 if TYPE_CHECKING:
-    from tests.servers.faultcases import Case
+    from tests.servers.fault_web import Case
 
-#: where every name leads that is not to lead inside
+#: address of all names except ``inner.*``
 PUBLIC = "1.2.3.4"
 INSIDE_CASES: dict[str, Case] = {
     name: case for name, case in CASES.items() if name.endswith("inside") or "xxe" in name
@@ -37,8 +37,8 @@ _TCP, _UDP = 6, 17
 _SYN, _ACK = 0x02, 0x10
 
 
-class Names(CachingThreadedResolver):
-    """``TWISTED_DNS_RESOLVER``: ``inner.*`` is in a private network, other names are public."""
+class NamespaceResolver(CachingThreadedResolver):
+    """``TWISTED_DNS_RESOLVER``: ``inner.*`` has a private address, other names a public one."""
 
     inner: ClassVar[str] = "10.1.2.3"
 
@@ -49,7 +49,7 @@ class Names(CachingThreadedResolver):
 
 
 class Sniffer:
-    """Counts, by address, attempts to connect and datagrams that leave this machine's programs."""
+    """Counts outgoing TCP connection attempts and UDP datagrams by address."""
 
     def __init__(self) -> None:
         everything = socket.ntohs(3)
@@ -75,12 +75,12 @@ class Sniffer:
                 frame, (_, kind, direction, *_) = self._socket.recvfrom(200)
             except TimeoutError:
                 continue
-            if direction == socket.PACKET_OUTGOING and (found := destination(kind, frame[14:])):
-                self.sent[found] += 1
+            if direction == socket.PACKET_OUTGOING and (address := destination(kind, frame[14:])):
+                self.sent[address] += 1
 
 
 def destination(kind: int, packet: bytes) -> str | None:
-    """Return whom *packet* would connect to, or is a datagram to; None for any other packet."""
+    """Return the address of a TCP SYN or UDP packet; None for other packets."""
     if kind == _IPV4:
         protocol, address = packet[9], socket.inet_ntop(socket.AF_INET, packet[16:20])
         rest = packet[4 * (packet[0] & 15) :]
@@ -94,11 +94,11 @@ def destination(kind: int, packet: bytes) -> str | None:
     return f"{address} (udp)" if protocol == _UDP else None
 
 
-def lead_everywhere_to_loopback() -> None:
-    """Make all addresses addresses of this namespace, which has no other network."""
+def route_everything_to_loopback() -> None:
+    """Route all addresses to loopback; refuse to run outside a network namespace."""
     devices = {name for _, name in socket.if_nameindex()}
     if devices != {"lo"}:
-        raise SystemExit(f"not a network namespace of its own: {sorted(devices)}")
+        raise SystemExit(f"not in a separate network namespace: {sorted(devices)}")
     for command in (
         "link set lo up",
         "route add local 0.0.0.0/0 dev lo",
@@ -108,27 +108,27 @@ def lead_everywhere_to_loopback() -> None:
 
 
 def report(run: Run, sent: Counter[str]) -> dict[str, Any]:
-    """Return what the test wants to know."""
-    rows = {name: judge(name, case, run) for name, case in INSIDE_CASES.items()}
+    """Return the results of the crawl as JSON values."""
+    rows = {name: check_case(name, case, run) for name, case in INSIDE_CASES.items()}
     healthy = [run.web.sites[name] for name in HEALTHY]
     return {
         "sent": dict(sent),
         "extracted": sum(run.extracted(site) for site in healthy),
         "problems": {name: row.problems for name, row in rows.items() if row.problems},
-        "troubles": troubles_of_run(run),
-        "outcomes": Counter(one.outcome for one in run.ended),
+        "errors": crawl_problems(run),
+        "outcomes": Counter(row.outcome for row in run.recorded),
         "refused": {k: v for k, v in run.crawl.stats.items() if "safety/refused" in k},
         "items": [item["url"] for item in run.crawl.items],
     }
 
 
 def main(folder: str, mode: str = "safe") -> None:
-    """Crawl, and print what became of it."""
-    lead_everywhere_to_loopback()
+    """Crawl the cases and print the report."""
+    route_everything_to_loopback()
     settings = {
         "NEWSCRAWL_ALLOWED_ADDRESSES": "",
         "NEWSCRAWL_SAFETY_ENABLED": mode == "safe",
-        "TWISTED_DNS_RESOLVER": f"tests.helpers.network_namespace.{Names.__name__}",
+        "TWISTED_DNS_RESOLVER": f"tests.helpers.network_namespace.{NamespaceResolver.__name__}",
     }
     with Sniffer() as sniffer:
         run = crawl_cases(Path(folder), INSIDE_CASES, "http://10.1.2.3:80", PUBLIC, **settings)

@@ -1,7 +1,7 @@
-"""Operations counted instead of seconds: the same on every machine, whatever else it does.
+"""Operation counts for tests of complexity, independent of the machine and its load.
 
-:func:`count_operations` counts the calls of a module's functions and methods and the steps of its
-regular expressions, by wrappers. Compiled code counts as one call.
+:func:`count_operations` wraps a module's functions, methods and regular expressions and counts calls
+and matching steps. A compiled function counts as one call.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import sys
 from collections import deque
 from contextlib import contextmanager
-from re import _compiler, _parser  # type: ignore[attr-defined]  # as the standard library parses
+from re import _compiler, _parser  # type: ignore[attr-defined]  # the standard library's parser
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
-_SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
+_SINGLE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 _MAX_DEPTH = 20_000
 
 
 class Operations:
-    """A count of calls and of steps of regular expressions."""
+    """Counts of calls and of matching steps of regular expressions."""
 
     def __init__(self, max_steps: int = 20_000_000) -> None:
         self.calls = 0
@@ -35,20 +35,20 @@ class Operations:
         self._max_steps = max_steps
 
     def step(self) -> None:
-        """Count a step; too many are an error, so that a test of what never ends does."""
+        """Count a step; fail above the maximum, which ends endless loops."""
         self.steps += 1
         assert self.steps <= self._max_steps
 
     @property
     def total(self) -> int:
-        """The sum of both."""
+        """Number of calls and steps."""
         return self.calls + self.steps
 
 
 class CountingPattern:
-    """A compiled pattern that adds the steps of a backtracking matcher to *operations*.
+    """Wrapper of a compiled pattern that adds the steps of a backtracking matcher to *operations*.
 
-    The results are those of the pattern itself.
+    Results are those of *pattern*; each is checked against the matcher.
     """
 
     def __init__(self, pattern: re.Pattern[Any], operations: Operations) -> None:
@@ -74,7 +74,7 @@ class CountingPattern:
         return _checked(self._pattern.fullmatch(text, pos, endpos), pos, end)
 
     def search(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
-        """Match at the first place from *pos* on."""
+        """Return the first match at or after *pos*."""
         for start in range(pos, min(endpos, len(text)) + 1):
             if (end := self._end_of(text, start, endpos)) >= 0:
                 return _checked(self._pattern.search(text, pos, endpos), start, end)
@@ -104,14 +104,14 @@ class CountingPattern:
         return self._pattern.split(text, maxsplit)
 
     def _end_of(self, text: Any, pos: int, endpos: int, *, full: bool = False) -> int:
-        """Return where the match at *pos* ends, -1 if there is none."""
+        """Return the end of the match at *pos*, -1 if there is none."""
         self._text, self._end = text, min(endpos, len(text))
         self._groups.clear()
         ends = self._sequence(self._tree.data, pos, self._pattern.flags)
         return next((end for end in ends if not full or end == self._end), -1)
 
     def _sequence(self, nodes: Sequence[Any], place: int, flags: int) -> Iterator[int]:
-        """Yield where *nodes* may end, in the order in which they are tried."""
+        """Yield the possible ends of a match of *nodes*, in the order of backtracking."""
         if not nodes:
             yield place
             return
@@ -121,7 +121,7 @@ class CountingPattern:
 
     def _node(self, code: str, argument: Any, node: Any, place: int, flags: int) -> Iterable[int]:
         self._operations.step()
-        if code in _SINGLE:
+        if code in _SINGLE_CHARACTER:
             end = self._character(node, place, flags)
             return (end,) if end >= 0 else ()
         if code in _REPEATS:
@@ -164,7 +164,7 @@ class CountingPattern:
         return start >= 0 and place in self._sequence(inner.data, start, flags)
 
     def _character(self, node: Any, place: int, flags: int) -> int:
-        """Return where the single character, or assertion, *node* ends, -1 if it does not match."""
+        """Return the end of a match of a one-character *node* or anchor, -1 if it does not match."""
         key = id(node), flags
         if key not in self._single:
             tree = _parser.SubPattern(self._tree.state, [node])
@@ -173,52 +173,56 @@ class CountingPattern:
         return -1 if found is None else found.end()
 
     def _repeat(self, code: str, argument: Any, place: int, flags: int) -> Iterable[int]:
-        least, most, inner = argument
+        minimum, maximum, inner = argument
         nodes = inner.data
         if code == "MIN_REPEAT":
-            return self._lazily(nodes, least, most, place, flags)
-        single = len(nodes) == 1 and str(nodes[0][0]) in _SINGLE
+            return self._match_lazily(nodes, minimum, maximum, place, flags)
+        is_single = len(nodes) == 1 and str(nodes[0][0]) in _SINGLE_CHARACTER
         if code == "POSSESSIVE_REPEAT":
-            ends = self._run(nodes, place, most, flags)
-            return ends[-1:] if len(ends) > least else ()
-        if single:
-            return reversed(self._run(nodes, place, most, flags)[least:])
-        return self._greedily(nodes, least, most, place, flags)
+            ends = self._match_run(nodes, place, maximum, flags)
+            return ends[-1:] if len(ends) > minimum else ()
+        if is_single:
+            return reversed(self._match_run(nodes, place, maximum, flags)[minimum:])
+        return self._match_greedily(nodes, minimum, maximum, place, flags)
 
-    def _run(self, nodes: Sequence[Any], place: int, most: int, flags: int) -> list[int]:
-        """Return the ends of up to *most* matches in a row, *place* first."""
+    def _match_run(self, nodes: Sequence[Any], place: int, maximum: int, flags: int) -> list[int]:
+        """Return *place* and the ends of up to *maximum* consecutive matches."""
         ends = [place]
-        while len(ends) <= most and (found := self._first(nodes, ends[-1], flags)):
+        while len(ends) <= maximum and (found := self._first(nodes, ends[-1], flags)):
             ends += found
             if ends[-1] == ends[-2]:
                 break
         return ends
 
-    def _greedily(
-        self, nodes: Sequence[Any], least: int, most: int, place: int, flags: int
+    def _match_greedily(
+        self, nodes: Sequence[Any], minimum: int, maximum: int, place: int, flags: int
     ) -> Iterator[int]:
-        if most:
+        if maximum:
             for end in self._sequence(nodes, place, flags):
                 if end > place:
-                    yield from self._greedily(nodes, max(0, least - 1), most - 1, end, flags)
-                elif least:
+                    yield from self._match_greedily(
+                        nodes, max(0, minimum - 1), maximum - 1, end, flags
+                    )
+                elif minimum:
                     yield end
-        if not least:
+        if not minimum:
             yield place
 
-    def _lazily(
-        self, nodes: Sequence[Any], least: int, most: int, place: int, flags: int
+    def _match_lazily(
+        self, nodes: Sequence[Any], minimum: int, maximum: int, place: int, flags: int
     ) -> Iterator[int]:
-        if not least:
+        if not minimum:
             yield place
-        if most:
+        if maximum:
             for end in self._sequence(nodes, place, flags):
                 if end > place:
-                    yield from self._lazily(nodes, max(0, least - 1), most - 1, end, flags)
+                    yield from self._match_lazily(
+                        nodes, max(0, minimum - 1), maximum - 1, end, flags
+                    )
 
 
 class CountingList(list[Any]):
-    """A list that counts how often its values are read one by one."""
+    """List that counts accesses by index."""
 
     def __init__(self, values: Iterable[Any], operations: Operations) -> None:
         super().__init__(values)
@@ -230,7 +234,7 @@ class CountingList(list[Any]):
 
 
 class CountingDict(dict[int, Any]):
-    """A dictionary of what *compute* gives for a key, which counts how often it is read."""
+    """Dictionary of the results of *compute* that counts accesses by key."""
 
     def __init__(self, compute: Callable[[int], Any], operations: Operations) -> None:
         super().__init__()
@@ -248,7 +252,7 @@ class CountingDict(dict[int, Any]):
 
 @contextmanager
 def count_operations(*modules: ModuleType) -> Iterator[Operations]:
-    """Count what functions, methods and patterns of *modules* do; their caches are emptied."""
+    """Count the operations of functions, methods and patterns of *modules*; clears their caches."""
     operations = Operations()
     wrap = functools.cache(functools.partial(_wrapped, operations))
     depth = sys.getrecursionlimit()
@@ -273,7 +277,7 @@ def count_operations(*modules: ModuleType) -> Iterator[Operations]:
 
 
 def growth(work: Callable[[int], object], size: int, *modules: ModuleType) -> float:
-    """Return by how much the operations of *work* grow from *size* to twice *size*: linear is 2."""
+    """Return the ratio of operations of *work* at twice *size* to *size*; 2 if linear."""
     counts = []
     for number in (size, 2 * size):
         with count_operations(*modules) as operations:
@@ -284,7 +288,7 @@ def growth(work: Callable[[int], object], size: int, *modules: ModuleType) -> fl
 
 
 def _checked(found: re.Match[Any] | None, start: int, end: int) -> re.Match[Any] | None:
-    """Return *found*, which the steps have found, too."""
+    """Return *found* after checking that the matcher found the same span."""
     assert (found.span() if found else (start, -1)) == (start, end)
     return found
 

@@ -1,7 +1,7 @@
-"""Crawls one after the other, an hour of a simulated clock apart, in a process of their own.
+"""Consecutive crawls at given hours of a simulated clock, in a separate process.
 
-``python -m tests.helpers.scheduled_crawls JOB`` runs what the JSON file JOB asks for; :func:`crawl_hours` does it
-from a test.
+``python -m tests.helpers.scheduled_crawls JOB`` runs the crawls described in the JSON file JOB;
+:func:`crawl_hours` starts it from a test.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
-    """What the crawl of an hour left behind."""
+class HourlyCrawl:
+    """Result of the crawl of an hour."""
 
     hour: int
     items: list[dict[str, Any]]
@@ -50,8 +50,8 @@ class Hour:
 
 def crawl_hours(
     folder: Path, server: NewsServer, hours: Iterable[int], **settings: object
-) -> tuple[list[Hour], str]:
-    """Crawl the sites of *server* once at each of *hours*; return the crawls, and their log."""
+) -> tuple[list[HourlyCrawl], str]:
+    """Crawl the sites of *server* once at each of *hours*; return the crawls and their log."""
     job = {
         "hours": list(hours),
         "sites": [room.url for room in server.rooms.values()],
@@ -67,10 +67,10 @@ def crawl_hours(
             **settings,
         },
     }
-    written = folder / "job.json"
-    written.write_text(json.dumps(job), encoding="utf-8")
+    job_file = folder / "job.json"
+    job_file.write_text(json.dumps(job), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.helpers.scheduled_crawls", str(written)],
+        [sys.executable, "-m", "tests.helpers.scheduled_crawls", str(job_file)],
         cwd=REPOSITORY,
         env=server.proxy_environment(),
         stdout=subprocess.PIPE,
@@ -81,11 +81,11 @@ def crawl_hours(
     )
     assert done.returncode == 0, done.stdout[-5000:]
     crawls = json.loads((folder / "crawls.json").read_text(encoding="utf-8"))
-    return [Hour(**crawl) for crawl in crawls], done.stdout
+    return [HourlyCrawl(**crawl) for crawl in crawls], done.stdout
 
 
 async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run the crawls of *job*; return what :class:`Hour` is made of."""
+    """Run the crawls of *job*; return the fields of each :class:`HourlyCrawl`."""
     settings = get_project_settings()
     settings.setdict(job["settings"], "cmdline")
     configure_logging(settings)
@@ -106,25 +106,25 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def set_hour(hour: int) -> None:
-    """Let the *hour* begin, here and at the server."""
-    urllib.request.urlopen(f"http://{CLOCK}/{hour}").close()  # our own server
-    began = time.monotonic()
-    clock.set_clock(lambda: instant(hour) + timedelta(seconds=time.monotonic() - began))
+    """Set the clocks of this process and of the server to *hour*."""
+    urllib.request.urlopen(f"http://{CLOCK}/{hour}").close()
+    start = time.monotonic()
+    clock.set_clock(lambda: instant(hour) + timedelta(seconds=time.monotonic() - start))
 
 
 def main() -> None:
-    """Run the job that the command line names."""
+    """Run the job file given on the command line."""
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
-    from twisted.internet import reactor  # only once it is installed
+    from twisted.internet import reactor  # must be installed first
 
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     tasks: list[asyncio.Task[list[dict[str, Any]]]] = []
 
-    def begin() -> None:
+    def start() -> None:
         tasks.append(asyncio.ensure_future(run(job)))
         tasks[0].add_done_callback(lambda _: reactor.stop())
 
-    reactor.callWhenRunning(begin)
+    reactor.callWhenRunning(start)
     reactor.run()
     Path(job["result"]).write_text(json.dumps(tasks[0].result()), encoding="utf-8")
 

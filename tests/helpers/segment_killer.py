@@ -1,4 +1,4 @@
-"""Writes a segment, and dies by kill -9 before the line of code that is asked for; see test_segments."""
+"""Process that writes a segment and kills itself before a given line of code."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.output import atomic_write as durable
-from newscrawl.crawl.output import segments
+from newscrawl.crawl.output import atomic_write, segments
 
 if TYPE_CHECKING:
     from types import FrameType
 
 STORE, DAY = "0123abcd", "2026-11-22"
-CODE = {durable.__file__, segments.__file__}
+CODE = {atomic_write.__file__, segments.__file__}
 
 
 def items(first: int, last: int) -> list[segments.Item]:
-    """Return articles of a few KB, and every tenth an item of another class."""
-    made = []
+    """Return articles of a few KB; every tenth item is of another class."""
+    result = []
     for number in range(first, last + 1):
         url = f"https://site.test/{number}"
         if number % 10:
             body = f"Straße {number} \u2028 \ud83d\udea2 " * 40
             article = {"url": url, "body": body, "authors": ["Ada"], "date": "2026-11-21"}
-            made.append(segments.Item(number, segments.ARTICLE, json.dumps(article)))
+            result.append(segments.Item(number, segments.ARTICLE, json.dumps(article)))
         else:
             quote = json.dumps({"text": f"quote {number}", "number": number})
-            made.append(segments.Item(number, "project.items.Quote", quote))
-    return made
+            result.append(segments.Item(number, "project.items.Quote", quote))
+    return result
 
 
 def span(first: int, last: int, kind: str) -> segments.SegmentSpan:
@@ -45,37 +44,37 @@ def write(folder: Path, first: int, last: int, kind: str) -> None:
 
 
 class Killer:
-    """Counts the lines of :data:`CODE` that are run, and kills the process before one of them."""
+    """Trace function that counts the executed lines of :data:`CODE` and kills the process at one."""
 
-    def __init__(self, fatal: int) -> None:
-        self.fatal = fatal
+    def __init__(self, fatal_line: int) -> None:
+        self.fatal_line = fatal_line
         self.lines = 0
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Killer | None:
-        """Be called by the interpreter."""
+        """Count a line, or ignore a frame of other code; called by the interpreter."""
         if frame.f_code.co_filename not in CODE:
             return None
         if event == "line":
             self.lines += 1
-            if self.lines == self.fatal:
+            if self.lines == self.fatal_line:
                 os.kill(os.getpid(), signal.SIGKILL)
         return self
 
 
 def main() -> None:
-    """Run the second of two segments in one child after the other, each killed a line later.
+    """Write a second segment in child processes, each killed one line later than the one before.
 
-    Prints the number of children that were killed. The folder of each is ``<folder>/<line>``.
+    Prints the number of killed children. The folder of each is ``<folder>/<line>``.
     """
     folder, kind = Path(sys.argv[1]), sys.argv[2]
-    write(folder / "warm", 1, 5, kind)  # what is imported on the way is not to be traced
+    write(folder / "warm", 1, 5, kind)  # imports must not be traced
     for line in range(1, 10_000):
-        here = folder / str(line)
-        write(here, 1, 25, kind)
+        output = folder / str(line)
+        write(output, 1, 25, kind)
         child = os.fork()
         if not child:
             sys.settrace(Killer(line))
-            write(here, 26, 60, kind)
+            write(output, 26, 60, kind)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):

@@ -1,4 +1,4 @@
-"""Writes pairs to a crawl store until it is killed: ``python -m tests.helpers.store_writer FILE``."""
+"""Process that writes to a crawl store until killed: ``python -m tests.helpers.store_writer FILE``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b
 
 
 async def write(path: Path) -> None:
-    """Write n to both tables, for n from 0; print n once it must be durable."""
+    """Write n = 0, 1, ... to both tables; print every 50th n once it is committed."""
     store = CrawlStore(path, checkpoint=0.005)
     await store.open(SCHEMA)
     for n in count():

@@ -53,7 +53,7 @@ def test_no_packet_goes_inside(tmp_path: Path):
     seen = crawl_in_namespace(tmp_path, "safe")
     assert set(seen["sent"]) == {PUBLIC}
     assert seen["problems"] == {}
-    assert seen["troubles"] == []
+    assert seen["errors"] == []
     assert seen["extracted"] == 4
     assert sum(seen["refused"].values()) > 40
     assert all(".example:" in url for url in seen["items"])

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.network.pace import FIRST, PATIENCE, REFUSALS, Pace, retry_after
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.direct_web import HTML, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
-from tests.servers.styled import Answer, redirect
+from tests.servers.styled_web import Answer, redirect
 
 if TYPE_CHECKING:
     import asyncio
@@ -120,7 +120,7 @@ def crawl_all(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> 
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **{**given, **settings})
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return done
 
 
@@ -197,7 +197,7 @@ def test_switched_off(tmp_path: Path, web: DirectWeb):
     """Without it Retry-After is not heard, and each host is asked for itself."""
     web.put("busy.example/1", busy("86400"), html("x"))
     crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
-    assert web.times() == {"busy.example/1": 2}
+    assert web.request_counts() == {"busy.example/1": 2}
     assert not [name for name in crawl.stats if name.startswith("newscrawl/politeness/")]
 
 
@@ -207,9 +207,12 @@ def test_who_asks_for_a_day_is_left_alone(tmp_path: Path, web: DirectWeb):
     web.put("busy.example/1", busy("86400"))
     pages = [f"busy.example/{n}" for n in range(1, 6)]
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    assert web.times() == {"busy.example/1": 1}
+    assert web.request_counts() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    assert crawl.stats["downloader/exception_type_count/newscrawl.crawl.refused.RefusedError"] == 4
+    assert (
+        crawl.stats["downloader/exception_type_count/newscrawl.crawl.network.refused.RefusedError"]
+        == 4
+    )
 
 
 @pytest.mark.slow
@@ -219,7 +222,7 @@ def test_who_never_answers_is_given_up(tmp_path: Path, web: DirectWeb):
     for page in pages:
         web.put(page, busy("1"))
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
-    asked = web.times()
+    asked = web.request_counts()
     assert sum(asked.values()) <= 2 * REFUSALS
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
 
@@ -230,7 +233,7 @@ def test_backs_off_without_being_told(tmp_path: Path, web: DirectWeb):
     for n in range(3):
         web.put(f"slow.example/{n}", busy(None, 503), html("x"))
     crawl = crawl_all(tmp_path, web, *(f"slow.example/{n}" for n in range(3)), RETRY_TIMES=3)
-    times = sorted(at for _, at in web.at)
+    times = sorted(at for _, at in web.request_times)
     gaps = [after - before for before, after in pairwise(times)]
     assert max(gaps) > 0.5
     assert crawl.stats["downloader/response_status_count/200"] == 3
@@ -287,7 +290,7 @@ def test_redirects_and_retries_count(tmp_path: Path, web: DirectWeb, interrupted
         )  # fmt: skip
         assert crawl.returncode == 0
         assert (crawl.stats["finish_reason"] == "finished") is (pages == 0)
-    assert 20 <= sum(web.times().values()) <= 30
+    assert 20 <= sum(web.request_counts().values()) <= 30
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["skipped_count/over_budget"] > 20
     assert interrupted or counts["discovered_count"] == 40
@@ -307,7 +310,7 @@ def test_a_listed_site_waits_and_loses_nothing(tmp_path: Path, web: DirectWeb):
         web.put(f"127.0.0.1{path}", *([busy("1")] if number else []), page)
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
     assert crawl.returncode == 0
-    assert crawl.troubles() == []
+    assert crawl.errors() == []
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
     assert not any("failed" in name for name in counts)

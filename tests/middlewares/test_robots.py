@@ -11,8 +11,8 @@ from protego import Protego
 
 from newscrawl.crawl.network.robots_rules import own_groups
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
-from tests.servers.styled import HANG, Answer, redirect
+from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
+from tests.servers.styled_web import HANG, Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,13 +69,13 @@ def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -
     given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 2}
     done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return done
 
 
 def fetched(web: DirectWeb) -> set[str]:
     """Return what was fetched beside robots.txt."""
-    return {url for url in web.times() if not url.endswith("/robots.txt")}
+    return {url for url in web.request_counts() if not url.endswith("/robots.txt")}
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_what_an_answer_means(tmp_path: Path, web: DirectWeb):
     assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
     assert crawl.stats["robotstxt/forbidden"] == 4
     # Nobody is asked twice for what was answered, and 10 MB are not waited for.
-    assert web.times()["rules.example/robots.txt"] == 1
+    assert web.request_counts()["rules.example/robots.txt"] == 1
     assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
     assert crawl.stats["reactor/read"] <= MAX_READ
 
@@ -140,7 +140,7 @@ def test_not_obeyed(tmp_path: Path, web: DirectWeb):
     """ROBOTSTXT_OBEY is the switch, as it is Scrapy's."""
     web.put("rules.example/robots.txt", text(DENY))
     crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
-    assert web.times() == {"rules.example/private": 1}
+    assert web.request_counts() == {"rules.example/private": 1}
 
 
 @pytest.mark.slow
@@ -152,8 +152,8 @@ def test_the_site_list_asks_once(tmp_path: Path, web: DirectWeb):
     web.put("127.0.0.1/", html("front"))
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
     assert crawl.returncode == 0
-    assert crawl.troubles() == []
-    times = web.times()
+    assert crawl.errors() == []
+    times = web.request_counts()
     assert times["127.0.0.1/robots.txt"] == 1
     assert times["127.0.0.1/map.xml"] == 1
     assert times["127.0.0.1/"] == 1
@@ -169,7 +169,7 @@ def test_a_site_without_rules_to_be_had(tmp_path: Path, web: DirectWeb):
         tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
     )
     assert crawl.returncode == 0
-    assert set(web.times()) == {"127.0.0.1/robots.txt"}
+    assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovery_failed_count/robots_unreachable"] == 3
     assert f"robots.txt of {base} cannot be had (http_500)" in crawl.output

@@ -10,9 +10,9 @@ from scrapy.utils.test import get_crawler
 from newscrawl.crawl.network.addresses import AddressPolicy, written_address
 from newscrawl.middlewares import SafetyMiddleware
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.direct_web import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
-from tests.servers.styled import Answer, redirect
+from tests.servers.styled_web import Answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +147,7 @@ def test_nothing_leads_inside(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb])
     assert seen.refused("address") == 4 * 7 + 1
     for url in ways["link"][:7]:  # or its robots.txt
         assert f"Refused (address): {url.removesuffix('link')}" in seen.crawl.output
-    assert seen.crawl.troubles() == []
+    assert seen.crawl.errors() == []
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_rebinding(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
         tmp_path, web, inner, *urls, DNSCACHE_ENABLED=False, ROBOTSTXT_OBEY=False,
         CONCURRENT_REQUESTS=1, NEWSCRAWL_MIN_BODY=0,
     )  # fmt: skip
-    assert web.times() == {"rebinding.example/1": 1}
+    assert web.request_counts() == {"rebinding.example/1": 1}
     assert inner.connections == 0
     assert seen.refused("address") == 1
 
@@ -191,7 +191,7 @@ def test_switched_off(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     inner.put("inner.example/", html("inside"))
     url = f"http://inner.example:{inner.port}/"
     seen = crawl_urls(tmp_path, web, inner, url, NEWSCRAWL_SAFETY_ENABLED=False)
-    assert inner.times()["inner.example/"] == 1
+    assert inner.request_counts()["inner.example/"] == 1
     assert seen.refused("address") == 0
 
 
@@ -204,7 +204,7 @@ def test_behind_a_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     urls = ["http://paper.example/", f"http://{INTERNAL}:{inner.port}/", "http://db.internal/"]
     done = crawl_pages(tmp_path, urls, environment)
     assert done.returncode == 0
-    assert set(inner.times()) == {"paper.example/robots.txt", "paper.example/"}
+    assert set(inner.request_counts()) == {"paper.example/robots.txt", "paper.example/"}
     assert done.stats[f"{REFUSED}/address"] == 2
 
 
@@ -218,6 +218,6 @@ def test_headers_without_end(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
     urls = [f"http://{name}.example:{web.port}/" for name in ("many", "few")]
     seen = crawl_urls(tmp_path, web, inner, *urls)
     assert seen.refused("headers") == 1
-    assert web.times()["many.example/"] == 1
+    assert web.request_counts()["many.example/"] == 1
     assert 100 < seen.crawl.stats["reactor/headers"] <= 1000
     assert seen.crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1

@@ -11,9 +11,9 @@ import pytest
 from newscrawl.document.encoding import is_binary, to_utf8
 from tests.helpers.crawls import crawl_pages, crawl_sites
 from tests.servers import response
-from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page, paragraphs
-from tests.servers.styled import Answer
+from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
     import asyncio
@@ -107,7 +107,7 @@ def test_what_does_not_unpack_is_asked_for_unpacked(tmp_path: Path):
             tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=0
         )
     assert crawl.returncode == 0
-    asked = {kind: web.times()[f"paper.example/{kind}"] for kind in kinds}
+    asked = {kind: web.request_counts()[f"paper.example/{kind}"] for kind in kinds}
     assert asked == {"good": 1, "lie": 2, "noise": 2, "br": 2, "lie-always": 2}
     assert crawl.stats["newscrawl/compression/retried_count"] == 4
     whole = {

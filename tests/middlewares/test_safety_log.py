@@ -14,8 +14,8 @@ from newscrawl.crawl.network import secrets
 from newscrawl.crawl.network.secrets import SecretsFilter, without_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
-from tests.servers.direct import RESOLVER, DirectWeb, direct_environment, html
-from tests.servers.styled import redirect
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.styled_web import redirect
 
 if TYPE_CHECKING:
     from pathlib import Path

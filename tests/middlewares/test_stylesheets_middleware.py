@@ -17,9 +17,9 @@ from newscrawl.crawl.network.addresses import written_address
 from newscrawl.crawl.stylesheet_fetcher import ASKING, SheetFetcher, SheetRefusedError
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
-from tests.end_to_end.test_startproject import assert_healthy, crawl_server
+from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.styled import HANG, Answer, StyledWeb, bomb, link, page, redirect
+from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def record(
         settings = {"NEWSCRAWL_CSS_TIMEOUT": TIMEOUT} | settings
         done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
     assert done.returncode == 0, done.output[-5000:]
-    assert done.troubles() == []
+    assert done.errors() == []
     return Recorded(done, web)
 
 
@@ -78,7 +78,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 def test_each_sheet_once(healthy: Recorded):
     """90 pages share 13 sheets: each is asked for exactly once."""
-    times = healthy.web.times()
+    times = healthy.web.request_counts()
     sheets = {url: n for url, n in times.items() if url.endswith(".css")}
     assert len(sheets) == 2 * HOSTS + 1
     assert set(sheets.values()) == {1}
@@ -205,7 +205,7 @@ def test_faults_make_styles_incomplete(faulty: Recorded, name: str):
 
 def test_failures_are_not_retried(faulty: Recorded):
     """What failed once is not asked for again."""
-    sheets = {url: n for url, n in faulty.web.times().items() if url.endswith(".css")}
+    sheets = {url: n for url, n in faulty.web.request_counts().items() if url.endswith(".css")}
     assert sheets.pop("css-loop.example/0.css") == 4  # redirects to itself
     # Twisted itself asks again where a connection that was kept open proves dead.
     dropped = {url for url in sheets if url.startswith("css-drop.example/")}
@@ -214,14 +214,14 @@ def test_failures_are_not_retried(faulty: Recorded):
 
 def test_robots_txt_holds_for_sheets(faulty: Recorded):
     """A sheet that robots.txt forbids is not asked for."""
-    assert faulty.web.times()["css-forbidden.example/robots.txt"] == 1
-    assert "css-forbidden.example/0.css" not in faulty.web.times()
+    assert faulty.web.request_counts()["css-forbidden.example/robots.txt"] == 1
+    assert "css-forbidden.example/0.css" not in faulty.web.request_counts()
 
 
 @pytest.mark.parametrize("name", ["broken", "drop"])
 def test_hosts_in_trouble_are_left_alone(faulty: Recorded, name: str):
     """After five failures in a row the rest is not tried."""
-    asked = [url for url in faulty.web.times() if url.startswith(f"css-{name}.example/")]
+    asked = [url for url in faulty.web.request_counts() if url.startswith(f"css-{name}.example/")]
     assert len([url for url in asked if url.endswith(".css")]) == 5
     assert faulty.counts()["refused_count/host_failures"] == 6
 
@@ -271,7 +271,7 @@ def test_names_that_lead_inside():
 
 def test_sheets_of_a_page_are_bounded(faulty: Recorded):
     """A page has the sheets that the setting allows, not more."""
-    asked = [url for url in faulty.web.times() if url.startswith("css-many.example/")]
+    asked = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
     assert len([url for url in asked if url.endswith(".css")]) == 8
 
 
@@ -284,13 +284,13 @@ def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
 @pytest.mark.parametrize("name", ["unstyled", "empty"])
 def test_pages_that_get_no_sheets(faulty: Recorded, name: str):
     """A request may say no, and a page without paragraphs is no article."""
-    assert f"{name}.example/0.css" not in faulty.web.times()
+    assert f"{name}.example/0.css" not in faulty.web.request_counts()
     assert faulty.complete(name) is False
 
 
 def test_imports_have_a_depth(faulty: Recorded):
     """A sheet's imports are fetched, and theirs; no deeper."""
-    asked = {url for url in faulty.web.times() if url.startswith("chain.example/")}
+    asked = {url for url in faulty.web.request_counts() if url.startswith("chain.example/")}
     sheets = {url for url in asked if url.endswith(".css")}
     assert sheets == {f"chain.example/{n}.css" for n in range(3)}
     assert faulty.complete("chain") is False
@@ -298,13 +298,13 @@ def test_imports_have_a_depth(faulty: Recorded):
 
 def test_imports_in_a_ring(faulty: Recorded):
     """Sheets that import each other are fetched once, and nothing is missing."""
-    assert faulty.web.times()["ring.example/0.css"] == 1
+    assert faulty.web.request_counts()["ring.example/0.css"] == 1
     assert faulty.complete("ring") is True
 
 
 def test_imports_of_a_moved_sheet(faulty: Recorded):
     """Relative to where the sheet is, not to where it was."""
-    assert faulty.web.times()["css-moved.example/x/1.css"] == 1
+    assert faulty.web.request_counts()["css-moved.example/x/1.css"] == 1
     assert faulty.complete("moved") is True
 
 
@@ -390,7 +390,7 @@ def test_switched_off(tmp_path: Path):
     """Without styles no sheet is asked for, and articles say nothing of them."""
     answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
     found = record(tmp_path, answers, "paper.example/1.html", NEWSCRAWL_CSS_ENABLED=False)
-    assert "paper.example/a.css" not in found.web.times()
+    assert "paper.example/a.css" not in found.web.request_counts()
     assert found.crawl.items[0]["style_complete"] is None
 
 
@@ -410,8 +410,10 @@ def test_sitelist_styles_articles_only(tmp_path: Path):
         environment = web.proxy_environment()
         done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
     assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
-    assert web.times()["paper.example/"] == web.times()["paper.example/a.css"] == 1
-    assert "paper.example/front.css" not in web.times()
+    assert (
+        web.request_counts()["paper.example/"] == web.request_counts()["paper.example/a.css"] == 1
+    )
+    assert "paper.example/front.css" not in web.request_counts()
 
 
 def test_sheets_go_through_the_pages_proxy(tmp_path: Path):
@@ -443,7 +445,7 @@ def test_foreign_project(tmp_path: Path):
     )
     with StyledWeb(sheets | papers) as web:
         log = crawl_server(web.url, tmp_path, lines)
-        assert [web.times()[url] for url in sheets] == [1, 1]
-    assert_healthy(log)
+        assert [web.request_counts()[url] for url in sheets] == [1, 1]
+    assert_all_extracted(log)
     assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
     assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()

@@ -1,4 +1,4 @@
-"""The file of the index of near-duplicates: what it refuses, and what it survives."""
+"""File of the near-duplicate index: rejected files, killed writers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where an index may be."""
+    """Return the path of an index."""
     return tmp_path / "near-duplicates.sqlite"
 
 
-def test_foreign_files_are_refused(path: Path):
-    """Neither text nor another program's database is taken for an index, and both stay whole."""
+def test_rejects_foreign_files_without_changing_them(path: Path):
     path.write_text("these are not stories\n" * 200, encoding="utf-8")
     with pytest.raises(NearDuplicateIndexError, match="not an index"):
         Index(path)
@@ -41,8 +40,7 @@ def test_foreign_files_are_refused(path: Path):
 
 
 @pytest.mark.parametrize(("version", "reason"), [(99, "newer version"), (1, "older version")])
-def test_files_of_another_format_are_refused(path: Path, version: int, reason: str):
-    """A file of a later format is left alone, and so is one of an earlier format."""
+def test_rejects_other_formats(path: Path, version: int, reason: str):
     Index(path).close()
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA user_version = {version}")
@@ -51,8 +49,7 @@ def test_files_of_another_format_are_refused(path: Path, version: int, reason: s
         Index(path)
 
 
-def test_damaged_files_are_refused(path: Path):
-    """A file with a hole is found out when it is opened."""
+def test_rejects_damaged_files(path: Path):
     with Index(path, OPTIONS) as index:
         index.add_many(stories(60))
     data = bytearray(path.read_bytes())
@@ -62,16 +59,14 @@ def test_damaged_files_are_refused(path: Path):
         Index(path, OPTIONS)
 
 
-def test_other_sketches_are_refused(path: Path):
-    """Sketches of other options cannot be compared; other thresholds can."""
+def test_rejects_other_sketch_options_but_not_other_thresholds(path: Path):
     Index(path).close()
     Index(path, Options(containment=0.5)).close()
     with pytest.raises(NearDuplicateIndexError, match="other options"):
         Index(path, Options(shingle=5))
 
 
-def test_a_second_writer_is_refused(path: Path):
-    """Who comes second is told so at once, and may come again later."""
+def test_rejects_a_second_writer(path: Path):
     with Index(path) as index:
         index.add(story("https://a.test/1", words(50)))
         with pytest.raises(NearDuplicateIndexError, match="in use"):
@@ -79,8 +74,8 @@ def test_a_second_writer_is_refused(path: Path):
     Index(path).close()
 
 
-def test_a_batch_is_all_or_nothing(path: Path):
-    """A batch that breaks off leaves no trace, not in what a site repeats either."""
+def test_failed_batch_changes_nothing(path: Path):
+    """Not even the boilerplate of a site."""
 
     def breaking() -> Iterator[Story]:
         for n in range(5):
@@ -95,8 +90,8 @@ def test_a_batch_is_all_or_nothing(path: Path):
             assert index.add_many(stories(40)) == fresh.add_many(stories(40))
 
 
-def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None:
-    """Kill a writer after *kill_at* acknowledgements; what it leaves is checked and completed."""
+def kill_and_resume(path: Path, count: int, kill_at: int, batch: int) -> None:
+    """Kill a writer after *kill_at* acknowledgements; check and complete its index."""
     writer = subprocess.Popen(
         [sys.executable, "-m", "tests.helpers.neardup_writer", str(path), str(count), str(batch)],
         stdout=subprocess.PIPE,
@@ -123,7 +118,7 @@ def killed_and_resumed(path: Path, count: int, kill_at: int, batch: int) -> None
 
 
 def contents(index: Index) -> list[list[tuple[object, ...]]]:
-    """Return all that an index holds."""
+    """Return the whole content of an index."""
     tables = ("site", "cluster", "alias", "story", "boilerplate", "posting", "part")
     found = [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
     index._postings.recent.take(0, 0)
@@ -131,23 +126,20 @@ def contents(index: Index) -> list[list[tuple[object, ...]]]:
 
 
 @pytest.mark.parametrize("batch", [1, 16])
-def test_a_killed_writer(path: Path, batch: int):
-    """After kill -9 the index holds what was acknowledged, and goes on to the same contents."""
-    killed_and_resumed(path, 96, kill_at=3, batch=batch)
+def test_killed_writer_loses_nothing_acknowledged(path: Path, batch: int):
+    kill_and_resume(path, 96, kill_at=3, batch=batch)
 
 
 @pytest.mark.slow
-def test_twenty_kills(path: Path):
-    """Twenty kills at random points: no loss, no double, and the same clusters."""
+def test_twenty_kills_lose_and_repeat_nothing(path: Path):
     draw = random.Random(20)
     for number in range(20):
         batch = draw.choice([1, 1, 5, 20])
         target = path.with_name(f"{number}.sqlite")
-        killed_and_resumed(target, 240, kill_at=draw.randrange(1, 240 // batch), batch=batch)
+        kill_and_resume(target, 240, kill_at=draw.randrange(1, 240 // batch), batch=batch)
 
 
-def test_the_file_is_one(path: Path):
-    """A closed index is one file, which can be copied and opened elsewhere."""
+def test_closed_index_is_a_single_file(path: Path):
     with Index(path) as index:
         first = index.add(story("https://a.test/1", words(300)))
     assert [file.name for file in path.parent.iterdir()] == [path.name]

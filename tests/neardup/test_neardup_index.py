@@ -1,4 +1,4 @@
-"""The index of near-duplicates: verdicts, updates, the window, what it survives and refuses."""
+"""Near-duplicate index: verdicts, updates, the window, pruning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newscrawl.neardup import Index, Options, Story, Verdict
-from newscrawl.neardup.batch import in_order, replay, two_pass
+from newscrawl.neardup.batch import in_order, two_pass
 from tests.helpers.neardup_writer import OPTIONS, WORDS, stories
 
 if TYPE_CHECKING:
@@ -22,24 +22,23 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def words(count: int, seed: int = 0) -> list[str]:
-    """Return the words of a made-up text."""
+    """Return random words."""
     return random.Random(seed).choices(WORDS, k=count)
 
 
 def story(url: str, text: list[str] | str, when: datetime = NOON) -> Story:
-    """Return a story of the site that its URL names."""
+    """Return a story of the site in its URL."""
     text = text if isinstance(text, str) else " ".join(text)
     return Story(url, text, when, url.split("/")[2])
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where an index may be."""
+    """Return the path of an index."""
     return tmp_path / "near-duplicates.sqlite"
 
 
-def test_a_copy_joins_the_first():
-    """A story begins a cluster, a copy on another site joins it, another story does not."""
+def test_copy_joins_the_cluster_of_the_original():
     with Index(None) as index:
         first = index.add(story("https://a.test/1", words(300)))
         other = index.add(story("https://b.test/1", words(300, seed=1)))
@@ -50,17 +49,15 @@ def test_a_copy_joins_the_first():
 
 
 @pytest.mark.parametrize("length", [60, 400, 3000])
-def test_a_trimmed_copy_joins(length: int):
-    """The first half of a story is found, whichever comes first."""
+def test_trimmed_copy_joins_in_either_order(length: int):
     text = words(length)
-    for one, other in ((text, text[: length // 2]), (text[: length // 2], text)):
+    for text_before, text_after in permutations((text, text[: length // 2])):
         with Index(None) as index:
-            first = index.add(story("https://a.test/1", one))
-            assert index.add(story("https://b.test/1", other)).cluster == first.cluster
+            first = index.add(story("https://a.test/1", text_before))
+            assert index.add(story("https://b.test/1", text_after)).cluster == first.cluster
 
 
-def test_scripts_without_spaces():
-    """In Japanese a character is a word: an edited copy joins, another story does not."""
+def test_compares_characters_in_scripts_without_spaces():
     draw = random.Random(3)
     kana = [chr(code) for code in range(0x3041, 0x3090)] + [chr(c) for c in range(0x4E00, 0x4F00)]
     text = "".join(draw.choices(kana, k=400))
@@ -71,8 +68,7 @@ def test_scripts_without_spaces():
     assert edited.cluster == first.cluster != other.cluster
 
 
-def test_templates_differ_by_their_numbers():
-    """Short stories of one template are told apart by their numbers."""
+def test_separates_texts_of_a_template_by_their_numbers():
     template = "The Fed added {} million dollars in reserves through a {} day repurchase agreement"
     with Index(None) as index:
         first = index.add(story("https://a.test/1", template.format(900, 3)))
@@ -81,15 +77,13 @@ def test_templates_differ_by_their_numbers():
     assert other.cluster != first.cluster == same.cluster
 
 
-def test_texts_without_words():
-    """Empty bodies are near to nothing."""
+def test_texts_without_words_match_nothing():
     with Index(None) as index:
         verdicts = index.add_many(story(f"https://a.test/{n}", "…!" * n) for n in range(4))
     assert [verdict.is_first for verdict in verdicts] == [True] * 4
 
 
-def test_what_a_site_repeats_joins_nothing():
-    """Pages that share a long frame and nothing else stay apart, from the first page on."""
+def test_ignores_boilerplate_from_the_first_page_on():
     frame = words(250, seed=5)
     with Index(None) as index:
         found = [
@@ -101,8 +95,7 @@ def test_what_a_site_repeats_joins_nothing():
     assert copy.cluster == found[3].cluster
 
 
-def test_a_page_of_mostly_boilerplate_is_found():
-    """What came in with much boilerplate, before that was known, is near to a bare copy."""
+def test_finds_a_page_indexed_before_its_boilerplate_was_known():
     frame, text = words(24000, seed=5), words(600)
     with Index(None) as index:
         first = index.add(story("https://a.test/", frame + text))
@@ -114,8 +107,8 @@ def test_a_page_of_mostly_boilerplate_is_found():
 
 
 @pytest.mark.parametrize("pages", [0, 1, 2, 6])
-def test_versions_on_one_site_are_never_hidden(pages: int):
-    """Versions of a story on a site join, whatever the site repeats, and however many they are."""
+def test_versions_on_one_site_join(pages: int):
+    """Whatever the boilerplate of the site and the number of versions."""
     frame, text = words(60, seed=5), words(300)
     with Index(None) as index:
         for n in range(pages):
@@ -129,8 +122,7 @@ def test_versions_on_one_site_are_never_hidden(pages: int):
 
 
 @pytest.mark.parametrize(("site", "joins"), [("a.test", False), ("b.test", True)])
-def test_pages_of_one_site_must_share_more(site: str, joins: bool):
-    """Half of a story under another one is a teaser on its own site, a copy on any other."""
+def test_pages_of_one_site_require_a_higher_containment(site: str, joins: bool):
     text = words(400)
     mixed = story(f"https://{site}/mixed", text[:220] + words(180, seed=9))
     pages = [story(f"https://{host}/{n}", words(300, seed=n)) for host in ("a.test", "b.test")
@@ -144,37 +136,35 @@ def test_pages_of_one_site_must_share_more(site: str, joins: bool):
 
 
 def two_pass_clusters(collection: list[Story]) -> dict[str, str]:
-    """Return the cluster of each URL when all stories are looked at first."""
+    """Return URL -> cluster of a two-pass clustering."""
     found = two_pass(collection)
     placed = zip(found.stories, found.verdicts, strict=True)
-    return {one.url: verdict.cluster for one, verdict in placed}
+    return {story.url: verdict.cluster for story, verdict in placed}
 
 
-KNOWN = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in range(3)]
-"""Pages that tell what their site repeats: nothing."""
+PLAIN_PAGES = [story(f"https://a.test/other/{n}", words(300, seed=50 + n)) for n in range(3)]
+"""Pages without boilerplate, enough for the index to know it."""
 
 
 @pytest.mark.parametrize("length", [200, 400, 1500])
-def test_two_pages_that_end_alike_stay_apart(length: int):
-    """The rest of another story below two stories of a site joins neither them nor their copies."""
+def test_shared_ending_joins_neither_pages_nor_copies(length: int):
     rest = words(length, seed=5)
     pages = [story(f"https://a.test/{n}", words(100, seed=n) + rest) for n in range(2)]
     copies = [
         story(f"https://b{n}.test/", words(100, seed=n) + words(20, seed=9)) for n in range(2)
     ]
-    collection = [*KNOWN, *pages, *copies]
+    collection = [*PLAIN_PAGES, *pages, *copies]
     with Index(None) as index:
-        *_, one, other, first, second = index.add_many(collection)
+        *_, page, other, copy, second = index.add_many(collection)
     clusters = two_pass_clusters(collection)
-    assert one.cluster == first.cluster != other.cluster == second.cluster
+    assert page.cluster == copy.cluster != other.cluster == second.cluster
     assert [clusters[copy.url] for copy in copies] == [clusters[page.url] for page in pages]
     assert len({clusters[page.url] for page in pages}) == 2
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
 @pytest.mark.parametrize("edit", ["trimmed", "updated", "begun anew", "in a digest"])
-def test_two_pages_that_tell_one_story_join(edit: str, is_reversed: bool):
-    """The beginning of a story is in its trimmed copy, its update and a digest: one is near."""
+def test_edited_story_on_the_same_site_joins(edit: str, is_reversed: bool):
     text = words(300)
     edited = {
         "trimmed": text[:110],
@@ -183,17 +173,16 @@ def test_two_pages_that_tell_one_story_join(edit: str, is_reversed: bool):
         "in a digest": words(300, seed=1) + text + words(300, seed=2),
     }[edit]
     pages = [story("https://a.test/1", text), story("https://a.test/2", edited)]
-    collection = [*KNOWN, *(reversed(pages) if is_reversed else pages)]
+    collection = [*PLAIN_PAGES, *(reversed(pages) if is_reversed else pages)]
     copy = story("https://b.test/", text)
     with Index(None) as index:
-        *_, one, other, last = index.add_many([*collection, copy])
+        *_, first, second, last = index.add_many([*collection, copy])
     clusters = two_pass_clusters([*collection, copy])
-    assert one.cluster == other.cluster == last.cluster
+    assert first.cluster == second.cluster == last.cluster
     assert len({clusters[page.url] for page in (*pages, copy)}) == 1
 
 
-def test_the_window():
-    """What lies further apart than the window is not compared."""
+def test_compares_only_within_the_window():
     with Index(None, Options(window=timedelta(hours=48))) as index:
         first = index.add(story("https://a.test/1", words(300)))
         late = index.add(story("https://b.test/1", words(300), NOON + timedelta(hours=49)))
@@ -201,8 +190,7 @@ def test_the_window():
     assert late.cluster != first.cluster == near.cluster
 
 
-def test_an_arrival_again_gets_its_verdict():
-    """The same text at the same URL changes nothing, and hears what it heard before."""
+def test_repeated_arrival_returns_the_stored_verdict():
     with Index(None) as index:
         first = index.add(story("https://a.test/1", words(300)))
         copy = index.add(story("https://b.test/1", words(300)))
@@ -211,8 +199,7 @@ def test_an_arrival_again_gets_its_verdict():
         assert len(index) == 2
 
 
-def test_an_update_replaces_and_keeps_its_cluster():
-    """A new text at a known URL is what later stories are compared with; the old one is not."""
+def test_update_replaces_the_text_and_keeps_the_cluster():
     with Index(None) as index:
         first = index.add(story("https://a.test/1", words(300)))
         update = index.add(story("https://a.test/1", words(300, seed=1)))
@@ -225,21 +212,19 @@ def test_an_update_replaces_and_keeps_its_cluster():
     assert served_again == update
 
 
-def test_a_story_between_two_clusters_merges_them():
-    """Two halves are two clusters until the whole story comes; the later name is an alias."""
+def test_story_that_matches_two_clusters_merges_them():
     text = words(400)
     with Index(None) as index:
-        one = index.add(story("https://a.test/1", text[:200]))
-        other = index.add(story("https://b.test/1", text[200:]))
+        first = index.add(story("https://a.test/1", text[:200]))
+        second = index.add(story("https://b.test/1", text[200:]))
         whole = index.add(story("https://c.test/1", text))
-        assert one.cluster != other.cluster
-        assert whole.cluster == one.cluster == index.resolve(other.cluster)
-        assert whole.merged == (other.cluster,)
+        assert first.cluster != second.cluster
+        assert whole.cluster == first.cluster == index.resolve(second.cluster)
+        assert whole.merged == (second.cluster,)
         assert whole.size == 3
 
 
-def test_one_pair_does_not_chain_clusters():
-    """A story near to one of many in a cluster joins the cluster that it is near to as a whole."""
+def test_single_pair_does_not_merge_clusters():
     left, right = words(300, seed=1), words(300, seed=2)
     with Index(None) as index:
         lefts = [index.add(story(f"https://l{n}.test/", left)) for n in range(4)]
@@ -248,8 +233,7 @@ def test_one_pair_does_not_chain_clusters():
         assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
 
 
-def test_half_of_a_cluster_is_no_majority():
-    """A story with paragraphs of another one does not bring together the copies of both."""
+def test_half_of_a_cluster_is_not_enough_to_merge():
     one, other = words(400, seed=1), words(400, seed=2)
     with Index(None) as index:
         both = index.add(story("https://both.test/", one[:220] + other[:200]))
@@ -261,8 +245,7 @@ def test_half_of_a_cluster_is_no_majority():
 
 
 @pytest.mark.parametrize(("start", "joins"), [(80, True), (230, False)])
-def test_half_of_a_cluster_that_is_alike(start: int, joins: bool):
-    """A story near to one of two joins both where it has something in common with the other."""
+def test_half_of_a_cluster_suffices_if_the_rest_is_related(start: int, joins: bool):
     text = words(500)
     with Index(None) as index:
         whole = index.add(story("https://whole.test/", text))
@@ -271,8 +254,7 @@ def test_half_of_a_cluster_that_is_alike(start: int, joins: bool):
         assert (index.add(story("https://cut.test/", cut)).cluster == whole.cluster) is joins
 
 
-def test_parts_of_a_story_join_it_in_any_order():
-    """Two halves have nothing in common but the story, which both are part of."""
+def test_parts_of_a_story_join_in_any_order():
     text = words(400)
     parts = {"https://a.test/": text, "https://b.test/": text[:200], "https://c.test/": text[200:]}
     for order in permutations(parts):
@@ -281,8 +263,7 @@ def test_parts_of_a_story_join_it_in_any_order():
             assert len({index.resolve(verdict.cluster) for verdict in found}) == 1
 
 
-def test_a_story_that_everybody_prints_is_one_cluster():
-    """More copies than are looked up join all the same."""
+def test_more_copies_than_are_compared_join():
     text = words(120)
     with Index(None) as index:
         found = index.add_many(
@@ -292,8 +273,7 @@ def test_a_story_that_everybody_prints_is_one_cluster():
     assert found[-1].size == 600
 
 
-def test_spotsigs_by_name():
-    """The second sketch finds copies of running text, and none in lists."""
+def test_spotsigs_ignores_menus():
     text = " ".join(
         f"The {one} was a {other} and the {third} is {one}"
         for one, other, third in zip(words(60), words(60, 1), words(60, 2), strict=True)
@@ -307,14 +287,12 @@ def test_spotsigs_by_name():
 @pytest.mark.parametrize(
     "wrong", [{"scale": 3}, {"shingle": 0}, {"containment": 2.0}, {"sketch": "simhash"}]
 )
-def test_options_that_make_no_sense(wrong: dict[str, object]):
-    """Wrong parameters are refused where they are given."""
+def test_rejects_invalid_options(wrong: dict[str, object]):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Options(**wrong)
 
 
-def test_stream_over_a_restart(path: Path):
-    """Closing and opening in between changes no verdict."""
+def test_restart_changes_no_verdict(path: Path):
     everything = stories(120)
     with Index(None, OPTIONS) as index:
         whole = index.add_many(everything)
@@ -325,26 +303,26 @@ def test_stream_over_a_restart(path: Path):
     assert parts == whole
 
 
-def test_postings_settle(path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Whether postings are in memory or in the file, and over restarts, verdicts are the same."""
+def test_moving_postings_to_the_file_changes_no_verdict(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
     everything = stories(120)
     with Index(None, OPTIONS) as index:
         whole = index.add_many(everything)
-    monkeypatch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
     parts = []
     for start in range(0, 120, 29):
         with Index(path, OPTIONS) as index:
-            parts += [index.add(one) for one in everything[start : start + 29]]
+            parts += [index.add(story) for story in everything[start : start + 29]]
     assert parts == whole
 
 
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
-def test_batches_change_nothing(seed: int, cuts: list[int]):
-    """One by one, in batches, or in a replay: the same verdicts, and repeated ones are stored."""
+def test_batches_change_no_verdict(seed: int, cuts: list[int]):
     everything = in_order(stories(60, seed))
     with Index(None, OPTIONS) as index:
-        single = [index.add(one) for one in everything]
+        single = [index.add(story) for story in everything]
     edges = [0, *sorted(cuts), 60]
     with Index(None, OPTIONS) as index:
         batches = [
@@ -355,14 +333,13 @@ def test_batches_change_nothing(seed: int, cuts: list[int]):
         count = len(index)
         index.add_many(everything)
         assert len(index) == count
-    assert single == batches == replay(reversed(everything), OPTIONS)
+    assert single == batches
 
 
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), order=st.randoms(use_true_random=False))
-def test_two_passes_know_no_order(seed: int, order: random.Random):
-    """The two-pass clusters depend on the stories alone, and sizes on the whole clusters."""
-    everything = list({one.url: one for one in stories(60, seed)}.values())
+def test_two_pass_is_independent_of_the_order(seed: int, order: random.Random):
+    everything = list({story.url: story for story in stories(60, seed)}.values())
     found = two_pass(everything, OPTIONS)
     order.shuffle(everything)
     assert two_pass(everything, OPTIONS) == found
@@ -371,13 +348,12 @@ def test_two_passes_know_no_order(seed: int, order: random.Random):
     assert sum(verdict.is_first for verdict in found.verdicts) == len(set(clusters))
 
 
-def test_two_passes_say_where_they_differ():
-    """Stories whose company is another one than in the stream are named."""
+def test_two_pass_lists_differences_to_the_stream():
     text = words(400)
     alone = [story(f"https://s{n}.test/", words(300, seed=n)) for n in range(3)]
     copies = [story(f"https://c{n}.test/", text) for n in range(3)]
     assert two_pass(alone + copies).differing == ()
-    # What the site repeats shows on its third page only; by then two are with its first source.
+    # Boilerplate is known from the third page on; by then two pages have joined the source.
     frame = words(200, seed=9)
     source = story("https://0.test/", frame, NOON - timedelta(hours=1))
     pages = [story(f"https://a.test/{n}", frame + words(100, seed=n)) for n in range(3)]
@@ -386,8 +362,7 @@ def test_two_passes_say_where_they_differ():
     assert found.differing == (source.url, pages[0].url, pages[1].url)
 
 
-def test_the_index_is_pruned():
-    """Stories far out of the window go, with all that belongs to them; sizes stay."""
+def test_prunes_stories_outside_of_the_window():
     options = Options(window=timedelta(hours=10), retain=100)
     with Index(None, options) as index:
         for n in range(400):
@@ -397,11 +372,10 @@ def test_the_index_is_pruned():
         assert len(index._postings.recent) <= 60 * 150
 
 
-def test_the_file_is_bounded_by_the_window(path: Path):
-    """What stories that are gone were found by leaves the file, too."""
+def test_removes_postings_of_pruned_stories_from_the_file(path: Path):
     options = Options(window=timedelta(hours=10), retain=100)
     with Index(path, options) as index, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("newscrawl.neardup.postings.SETTLED", 1)
+        patch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
         for n in range(1500):
             when = NOON + timedelta(hours=n)
             index.add(story(f"https://s{n % 7}.test/{n}", words(120, seed=n), when))
@@ -409,8 +383,7 @@ def test_the_file_is_bounded_by_the_window(path: Path):
     assert held < 6 * 104 * 2.5 * 200
 
 
-def test_one_wrong_date_prunes_nothing():
-    """A story dated a century ahead does not empty the index."""
+def test_single_future_date_does_not_prune():
     options = Options(window=timedelta(hours=10), retain=100)
     with Index(None, options) as index:
         index.add(story("https://future.test/", words(50), NOON + timedelta(days=36525)))

@@ -1,4 +1,4 @@
-"""What the index of near-duplicates finds stories by: the same as a dict would, in less room."""
+"""Postings and boilerplate: the same results as with plain dicts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from newscrawl.neardup import postings
-from newscrawl.neardup.bloom_filter import KeyFilter
 from newscrawl.neardup.database import FILE
-from newscrawl.neardup.postings import Postings, posted_keys
-from newscrawl.neardup.recent import Recent
-from newscrawl.neardup.site_shingles import PAGES, RecentPages
+from newscrawl.neardup.postings import BloomFilter, InvertedIndex, RecentPostings, posted_keys
+from newscrawl.neardup.site_boilerplate import MAX_PAGES, RecentPages
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,15 +36,15 @@ def connection() -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def put(connection: sqlite3.Connection, story: int) -> None:
-    """Put a story into the index, as far as postings care."""
+def insert(connection: sqlite3.Connection, story: int) -> None:
+    """Insert a story with the columns that postings need."""
     row = (story, str(story), "", b"", 0, 0, 0, 0, 1, 0, b"", b"", b"", "")
     connection.execute(f"INSERT INTO story VALUES ({', '.join('?' * len(row))})", row)
 
 
 @cache
 def hashes_of(part: int, count: int) -> np.ndarray:
-    """Return hashes whose keys are in one part, and in buckets of their own."""
+    """Return hashes with keys in one part and in different buckets."""
     values = np.arange(2**20, dtype=np.uint32)
     keys = posted_keys_of(values)
     _, first = np.unique(keys >> 16, return_index=True)
@@ -56,32 +54,32 @@ def hashes_of(part: int, count: int) -> np.ndarray:
 def posted_keys_of(values: np.ndarray) -> np.ndarray:
     """Return the key of each hash."""
     parts = [
-        posted_keys(values[at : at + 64], array([]), known=True) for at in range(0, values.size, 64)
+        posted_keys(values[at : at + 64], array([]), learned=True)
+        for at in range(0, values.size, 64)
     ]
     return np.concatenate(parts)
 
 
 @settings(max_examples=60)
 @given(stories=st.lists(HASHES, min_size=1, max_size=30), settled=st.integers(1, 3))
-def test_candidates(stories: list[list[int]], settled: int):
-    """Wherever they are, the stories are found that share three hashes, or an anchor."""
+def test_candidates_share_enough_keys_or_an_anchor(stories: list[list[int]], settled: int):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(postings, "SETTLED", settled)
+        patch.setattr(postings, "SETTLE_INTERVAL", settled)
         patch.setattr(postings, "PARTS", 1)
         common = hashes_of(0, 40)
         connection = FILE.connect(None)
-        found = Postings(connection, 6)
+        found = InvertedIndex(connection, 6)
         held: dict[int, list[int]] = defaultdict(list)
         for number, values in enumerate(stories, 1):
             hashes, anchors = common[sorted(values[1:])], common[values[:1]]
-            keys = posted_keys(hashes, anchors, known=True)
+            keys = posted_keys(hashes, anchors, learned=True)
             shared = Counter(other for key in keys.tolist() for other in held[key])
             anchored = held[int(keys[-1])] if anchors.size else []
-            few = anchored if len(anchored) <= postings.FEW else []
-            likely = {other for other, count in shared.items() if count >= postings.SHARED}
+            few = anchored if len(anchored) <= postings.MAX_STORIES_PER_ANCHOR else []
+            likely = {other for other, count in shared.items() if count >= postings.MIN_SHARED_KEYS}
             assert found.candidates(keys, anchors.size, 100) == sorted(likely.union(few))
-            put(connection, number)
-            found.post(number, keys)
+            insert(connection, number)
+            found.add(number, keys)
             for key in keys.tolist():
                 held[key].append(number)
             if number % settled == 0:
@@ -89,60 +87,58 @@ def test_candidates(stories: list[list[int]], settled: int):
         connection.close()
 
 
-def test_the_last_stories_of_a_hash(connection: sqlite3.Connection):
-    """Of a phrase that everybody uses the last stories are found: of the file, and of memory."""
-    keys = posted_keys(hashes_of(10, 3), array([]), known=True)
-    found = Postings(connection, 6)
+def test_finds_the_latest_stories_of_a_common_hash(connection: sqlite3.Connection):
+    keys = posted_keys(hashes_of(10, 3), array([]), learned=True)
+    found = InvertedIndex(connection, 6)
     for number in range(1, 1501):
-        put(connection, number)
-        found.post(number, keys)
-        if number == 10 * postings.SETTLED:
+        insert(connection, number)
+        found.add(number, keys)
+        if number == 10 * postings.SETTLE_INTERVAL:
             found.settle(number)
-    latest = [range(end - postings.LATEST, end) for end in (1281, 1501)]
+    latest = [range(end - postings.MAX_STORIES_PER_KEY, end) for end in (1281, 1501)]
     assert found.candidates(keys, 0, 1000) == [*latest[0], *latest[1]]
     assert found.candidates(keys, 0, 10) == list(range(1491, 1501))
-    # Cleaned, since they are the first ones: no more than can be found are in the file.
+    # The first postings trigger a clean-up, so that the file has only those that can be found.
     sizes = connection.execute("SELECT length(entries) FROM posting").fetchall()
-    assert sizes == [(6 * postings.LATEST,)] * 3
+    assert sizes == [(6 * postings.MAX_STORIES_PER_KEY,)] * 3
 
 
-def test_stories_that_are_gone_are_cleaned_away(connection: sqlite3.Connection):
-    """A part that has doubled loses the stories that are no longer in the index."""
-    keys = posted_keys(hashes_of(1, 40), array([]), known=True)
-    found = Postings(connection, 1)
-    cycle = postings.PARTS * postings.SETTLED
+def test_clean_up_removes_missing_stories(connection: sqlite3.Connection):
+    keys = posted_keys(hashes_of(1, 40), array([]), learned=True)
+    found = InvertedIndex(connection, 1)
+    cycle = postings.PARTS * postings.SETTLE_INTERVAL
 
-    def put_all(stories: list[int]) -> None:
+    def insert_all(stories: list[int]) -> None:
         for number in stories:
-            put(connection, number)
-            found.post(number, keys)
-        found.settle(stories[-1] // cycle * cycle + cycle + postings.SETTLED)
+            insert(connection, number)
+            found.add(number, keys)
+        found.settle(stories[-1] // cycle * cycle + cycle + postings.SETTLE_INTERVAL)
 
-    put_all([10, 11, 12, 13])
+    insert_all([10, 11, 12, 13])
     connection.execute("DELETE FROM story WHERE id < 13")
-    put_all([cycle + postings.SETTLED + 1])
-    assert found.candidates(keys, 0, 100) == [10, 11, 12, 13, cycle + postings.SETTLED + 1]
-    later = list(range(2 * cycle + postings.SETTLED + 1, 2 * cycle + postings.SETTLED + 5))
-    put_all(later)
-    assert found.candidates(keys, 0, 100) == [13, cycle + postings.SETTLED + 1, *later]
+    insert_all([cycle + postings.SETTLE_INTERVAL + 1])
+    assert found.candidates(keys, 0, 100) == [10, 11, 12, 13, cycle + postings.SETTLE_INTERVAL + 1]
+    later = list(
+        range(2 * cycle + postings.SETTLE_INTERVAL + 1, 2 * cycle + postings.SETTLE_INTERVAL + 5)
+    )
+    insert_all(later)
+    assert found.candidates(keys, 0, 100) == [13, cycle + postings.SETTLE_INTERVAL + 1, *later]
 
 
 @given(keys=st.lists(st.integers(0, 2**31 - 1)), others=st.lists(st.integers(0, 2**31 - 1)))
-def test_the_filter_misses_none(keys: list[int], others: list[int]):
-    """What was noted is perhaps there; of the rest little is, and what was cleared is not."""
-    known, filtered = np.array(keys, np.uint32), KeyFilter()
+def test_bloom_filter_has_no_false_negatives(keys: list[int], others: list[int]):
+    known, filtered = np.array(keys, np.uint32), BloomFilter()
     filtered.add(known)
     wanted = np.array(keys + others, np.uint32)
-    places = filtered.maybe(wanted).tolist()
+    places = filtered.maybe_contained(wanted).tolist()
     assert places[: len(keys)] == list(range(len(keys)))
     assert {wanted[place] >> 4 for place in places} <= {key >> 4 for key in keys}
     filtered.clear(0, 2**30)
-    assert (wanted[filtered.maybe(wanted)] >= 2**30).all()
+    assert (wanted[filtered.maybe_contained(wanted)] >= 2**30).all()
 
 
-def test_recent_stories_come_and_go():
-    """Stories are found by their keys until they are removed, or taken into the file."""
-    recent = Recent()
+def test_recent_postings_are_found_until_removed():
+    recent = RecentPostings()
     recent.add(np.uint32(1), np.array([3, 900], np.uint32))
     assert [part.tolist() for part in recent.take(0, 100)] == [[3], [1]]
     recent.add(np.uint32(2), np.array([900, 5], np.uint32))
@@ -155,40 +151,42 @@ def test_recent_stories_come_and_go():
 
 
 @given(
-    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=3 * PAGES),
+    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=3 * MAX_PAGES),
     new=HASHES,
     least=st.integers(1, 4),
 )
 @settings(max_examples=60)
-def test_what_a_site_repeats(pages: list[tuple[list[int], int]], new: list[int], least: int):
-    """A hash is repeated that enough of the last pages have, versions of one story once."""
+def test_repeated_hashes_are_on_enough_recent_pages(
+    pages: list[tuple[list[int], int]], new: list[int], least: int
+):
+    """Versions of one story count once."""
     site = RecentPages()
     for number, (hashes, lineage) in enumerate(pages):
         site.add(number, lineage, array(hashes))
     holders = {
-        value: {lineage for hashes, lineage in pages[-PAGES:] if value in hashes} for value in new
+        value: {lineage for hashes, lineage in pages[-MAX_PAGES:] if value in hashes}
+        for value in new
     }
     expected = [v for v in sorted(new) if holders[v] and len(holders[v] | {9}) >= least]
     assert site.holders(array(new), 9).repeated(least).tolist() == expected
 
 
 @given(
-    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=2 * PAGES),
+    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=2 * MAX_PAGES),
     new=HASHES,
     lineage=st.integers(0, 4),
     least=st.integers(1, 4),
 )
 @settings(max_examples=60)
-def test_pages_that_share_with_a_new_one(
+def test_sharing_pages_have_enough_hashes_and_another_lineage(
     pages: list[tuple[list[int], int]], new: list[int], lineage: int, least: int
 ):
-    """Of the last pages, those that have enough of its hashes and are no versions of it."""
     site = RecentPages()
     for number, (hashes, own) in enumerate(pages):
         site.add(number, own, array(hashes))
     expected = [
         number
-        for number, (hashes, own) in list(enumerate(pages))[-PAGES:]
+        for number, (hashes, own) in list(enumerate(pages))[-MAX_PAGES:]
         if own != lineage and len(set(new) & set(hashes)) >= least
     ]
     assert site.holders(array(new), lineage).sharing(least) == expected

@@ -1,4 +1,4 @@
-"""Sketches of near-duplicates: the compiled loops against those in Python."""
+"""Sketches: compiled code against Python."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from newscrawl.neardup import Options, shingles
 from newscrawl.neardup import sketch as loops
 from newscrawl.neardup.shingles import (
-    LONGEST,
+    MAX_TEXT_LENGTH,
     distinct,
     folded_text,
     plain_characters,
+    spot_signatures,
     story_words,
 )
 from newscrawl.neardup.sketch import Sketch, match, match_all, sketch
-from newscrawl.neardup.spotsigs import spots
 from newscrawl.text import folded
 from tests.conftest import run_python
 
@@ -30,11 +30,15 @@ compiled = pytest.importorskip(
     "newscrawl.neardup._sketch", reason="the compiled loops are not built", exc_type=ImportError
 )
 
-OPTIONS = (Options(), Options(shingle=1, scale=8, short=5, seed=7), Options(shingle=5, scale=1))
+OPTIONS = (
+    Options(),
+    Options(shingle=1, scale=8, full_limit=5, seed=7),
+    Options(shingle=5, scale=1),
+)
 
 
 def assert_same(one: Sketch, other: Sketch) -> None:
-    """Two sketches are equal, to the types of their arrays."""
+    """Assert that two sketches, including array types, are equal."""
     assert one.hashes.dtype == other.hashes.dtype == np.uint32
     assert one.numbers.dtype == other.numbers.dtype == np.uint16
     assert one.opening.dtype == other.opening.dtype == np.uint32
@@ -45,7 +49,7 @@ def assert_same(one: Sketch, other: Sketch) -> None:
 
 
 def assert_same_text(text: str, options: Options = OPTIONS[0]) -> None:
-    """A text has the same sketch from both."""
+    """Assert that both implementations give the same sketch."""
     assert_same(sketch(text, options), loops.sketch_in_python(text, options))
 
 
@@ -59,14 +63,13 @@ TEXTS = st.lists(st.text(CHARACTERS, max_size=12), max_size=60).map(" ".join)
 
 
 @given(TEXTS)
-def test_texts_in_any_script(text: str) -> None:
-    """Whatever the script, and whatever its characters become."""
+def test_sketches_texts_in_any_script(text: str) -> None:
     for options in OPTIONS:
         assert_same_text(text, options)
 
 
-def test_every_character() -> None:
-    """Each character alone, in a word, and before and after letters."""
+def test_sketches_every_character() -> None:
+    """Alone, in a word, and before and after letters."""
     marks = [chr(code) for code in range(sys.maxunicode + 1)]
     plain = [mark for mark in marks if unicodedata.category(mark) not in {"Cn", "Co"}]
     for chunk in (plain[at : at + 512] for at in range(0, len(plain), 512)):
@@ -76,27 +79,28 @@ def test_every_character() -> None:
 
 
 @pytest.mark.parametrize("mark", ["", "’", "ﬁ", "語"])
-def test_long_texts(mark: str) -> None:
-    """Texts of a million characters, of which the rest does not count."""
+def test_truncates_long_texts(mark: str) -> None:
     text = "".join(f"{place % 1009}th word{mark} {place:x} " for place in range(70_000))
-    assert len(text) > LONGEST
+    assert len(text) > MAX_TEXT_LENGTH
     made = sketch(text, Options())
-    assert_same(made, loops.sketch_in_python(text[:LONGEST], Options()))
-    assert made.words == len(story_words(text[:LONGEST]))
+    assert_same(made, loops.sketch_in_python(text[:MAX_TEXT_LENGTH], Options()))
+    assert made.words == len(story_words(text[:MAX_TEXT_LENGTH]))
 
 
 @given(st.text(CHARACTERS, max_size=200), st.integers(1000, 1050))
-def test_pieces(text: str, place: int) -> None:
-    """Texts are folded in pieces, which shows nowhere."""
+def test_folds_in_pieces_like_as_a_whole(text: str, place: int) -> None:
     whole = "word " * (place // 5) + "x" * (place % 5) + f" {text}"
     assert folded_text(whole) == folded(unicodedata.normalize("NFKC", whole))
 
 
 @pytest.mark.parametrize(
-    "text", ["\u0301\u0316" * 2**19, "\ufdfa" * 2**20], ids=["a million marks", "18 letters each"]
+    "text",
+    ["\u0301\u0316" * 2**19, "\ufdfa" * 2**20],
+    ids=["a million marks", "long decompositions"],
 )
-def test_characters_that_take_long(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts that Unicode has no bounds for are folded in pieces, which it has bounds for."""
+def test_folds_slow_characters_in_bounded_pieces(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shingles.plain_characters()  # folds each of them once
     pieces: list[int] = []
     fold = shingles._fold
@@ -108,7 +112,7 @@ def test_characters_that_take_long(text: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shingles, "_fold", fold_and_note)
     assert sketch(text, Options()).hashes.size <= 2
     assert max(pieces) <= 1024
-    assert sum(pieces) <= LONGEST
+    assert sum(pieces) <= MAX_TEXT_LENGTH
 
 
 HASHES = st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 40) | st.just(2**32 - 1), max_size=60)
@@ -129,14 +133,15 @@ THRESHOLDS = st.builds(
     Options,
     containment=st.sampled_from([0.0, 0.1, 0.4, 0.5, 1.0]),
     jaccard=st.sampled_from([0.0, 0.08, 0.5]),
-    least_shared=st.integers(1, 4),
+    min_shared=st.integers(1, 4),
     numbers=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
 )
 
 
 @given(st.lists(sketches(), min_size=1, max_size=6), THRESHOLDS, st.integers(0, 2**20))
-def test_comparisons(some: list[Sketch], options: Options, site: int) -> None:
-    """What sketches share, which are near, what is left of one, and their anchors."""
+def test_compiled_comparisons_equal_those_in_python(
+    some: list[Sketch], options: Options, site: int
+) -> None:
     for one in some:
         found = match_all(one, some, options)
         assert compiled.matches(one, some, options) == loops.matches_in_python(one, some, options)
@@ -152,8 +157,7 @@ def test_comparisons(some: list[Sketch], options: Options, site: int) -> None:
             assert left.tolist() == loops.without_in_python(one.hashes, other.hashes).tolist()
 
 
-def test_subclasses_of_str() -> None:
-    """Text that knows that it is safe markup, say, is text."""
+def test_accepts_subclasses_of_str() -> None:
 
     class Markup(str):
         __slots__ = ()
@@ -164,16 +168,15 @@ def test_subclasses_of_str() -> None:
     assert_same_text(Markup("Ports reopened on Tuesday after 3 days"))
 
 
-def test_spots() -> None:
-    """A spot is a stop word with the next two words that are none; the last ones may find none."""
+def test_spot_signatures() -> None:
+    """A stop word and the next two content words."""
     text = "At a rally to kick off the weeklong campaign for the ports he said the end is near"
-    assert list(spots(text.lower().split())) == [
+    assert list(spot_signatures(text.lower().split())) == [
         "a rally kick", "the weeklong campaign", "the ports he", "said end near", "the end near",
     ]  # fmt: skip
 
 
-def test_sketches_of_a_file() -> None:
-    """Hashes that cannot be written to are compared, too."""
+def test_compares_read_only_arrays() -> None:
     made = sketch("Ports reopened on Tuesday after three days of storms", Options())
     stored = np.frombuffer(made.hashes.tobytes(), "<u4")
     numbers = np.frombuffer(made.numbers.tobytes(), "<u2")
@@ -190,13 +193,12 @@ def test_sketches_of_a_file() -> None:
     ],
     ids=["turned off", "not built"],
 )
-def test_python_where_there_is_nothing_compiled(before: str, environment: dict[str, str]) -> None:
-    """Without the compiled loops sketches are made and compared in Python."""
+def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
     code = f"""if True:
         {before}
         from newscrawl.neardup import Options, sketch
         made = sketch.sketch("Ports reopened on Tuesday", Options())
-        print(sketch.COMPILED, sketch.match(made, made, Options(least_shared=2)))
+        print(sketch.COMPILED, sketch.match(made, made, Options(min_shared=2)))
         print(sketch.anchors(made).size, made.without(made.hashes).hashes.size)"""
     assert run_python(code, **environment).splitlines() == [
         "False Similarity(shared=2, containment=1.0, jaccard=1.0)", "2 0",

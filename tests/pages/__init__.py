@@ -1,1 +1,1 @@
-"""Labelled pages of our own making: readers' comments and kinds of page."""
+"""Synthetic labelled pages: readers' comments and page kinds."""

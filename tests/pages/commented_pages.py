@@ -1,8 +1,8 @@
-"""Pages with readers' comments, of our own making: what is comment on them and what is not.
+"""Synthetic pages with readers' comments, with labels.
 
-They follow the markup of comment software in use, in eleven languages, and are for tests and
-``benchmarks/comments.py`` only: no sample site serves them. Rules may be made after the pages of
-the half ``tune``; those of ``report`` only report.
+They follow the markup of real comment software, in eleven languages, for tests and
+``benchmarks/comments.py``. Rules may be tuned on the half ``tune``; the half ``report`` is only for
+evaluation.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ FOLDER = Path(__file__).parent / "comments"
 
 @dataclass(frozen=True, slots=True)
 class CommentedPage:
-    """A page and its texts, as a person reads them."""
+    """A page and its labels."""
 
-    #: name of its file
+    #: file name
     page: str
     #: ``tune`` or ``report``
     half: str
-    #: the software or the manner of its markup
+    #: comment software, or style of markup
     system: str
     language: str
     title: str
     #: paragraphs separated by blank lines
     body: str
-    #: one text node a line, names, dates, headings and house rules included
+    #: one text node per line, including names, dates, headings and house rules
     comments: str
 
     @property
     def html(self) -> bytes:
-        """The page."""
+        """HTML of the page."""
         return (FOLDER / "pages" / self.page).read_bytes()
 
 

@@ -1,7 +1,7 @@
-"""Pages of each kind, of our own making: live blogs, galleries, paywall stubs, and no articles.
+"""Synthetic pages of each kind: live blogs, galleries, truncated articles and other pages.
 
-For tests and ``benchmarks/kinds.py`` only: no sample site serves them. Rules may be made after the
-pages of the half ``tune``; those of ``report`` only report.
+For tests and ``benchmarks/kinds.py``. Rules may be tuned on the half ``tune``; the half ``report``
+is only for evaluation.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ FOLDER = Path(__file__).parent / "kinds"
 
 @dataclass(frozen=True, slots=True)
 class KindPage:
-    """A page and what it is."""
+    """A page and its labels."""
 
-    #: name of its file
+    #: file name
     page: str
     #: ``tune`` or ``report``
     half: str
     language: str
     kind: ArticleKind
-    #: it shows a part of the article, and a box that asks for a subscription
+    #: whether it shows part of the article and a subscription prompt
     paywalled: bool
 
     @property
     def html(self) -> bytes:
-        """The page."""
+        """HTML of the page."""
         return (FOLDER / "pages" / self.page).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Real HTTP servers on loopback for the tests: recorded sites, and sites that misbehave."""
+"""HTTP servers on loopback for the tests: recorded sites and faulty sites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The head of a request: absolute form (to a proxy) and origin form look the same here."""
+    """Head of a request, the same for absolute form (sent to a proxy) and origin form."""
 
     method: str
     #: lower case, without the port
@@ -32,8 +32,8 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """One line of a server's log."""
+class LoggedRequest:
+    """Entry of a server's log."""
 
     host: str
     target: str
@@ -41,11 +41,15 @@ class Served:
 
 
 def response(
-    body: bytes, status: int = 200, headers: Mapping[str, str] | None = None, *, framed: bool = True
+    body: bytes,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    *,
+    content_length: bool = True,
 ) -> bytes:
-    """Return a whole HTTP/1.1 response; ``Content-Length`` is added where it is *framed*."""
+    """Return a complete HTTP/1.1 response, with ``Content-Length`` by default."""
     fields = {"Content-Type": "text/html", **(headers or {})}
-    if framed:
+    if content_length:
         fields["Content-Length"] = str(len(body))
     head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
     head += [f"{name}: {value}" for name, value in fields.items()]
@@ -53,40 +57,39 @@ def response(
 
 
 def chunked(body: bytes, size: int = 16_384) -> bytes:
-    """Return *body* in the chunked transfer coding, without the last, empty chunk."""
-    parts = (body[at : at + size] for at in range(0, len(body), size))
-    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+    """Return *body* in the chunked transfer coding, without the final empty chunk."""
+    chunks = (body[start : start + size] for start in range(0, len(body), size))
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks)
 
 
 class LoopbackServer(ABC):
-    """An origin server and forward proxy in one, on a thread and a port of its own.
+    """Origin server and forward proxy, in a thread, on a free port.
 
-    As a proxy it is the whole web: it answers for every host name by itself and
-    connects to nobody, so that a crawl behind it cannot leave the machine. HTTPS
-    ends here, too: a tunnel's requests are answered as those of plain HTTP.
+    As a proxy it answers for every host name and makes no outgoing connection, so that a crawl
+    behind it cannot leave the machine. Requests in a TLS tunnel get the same answers.
     """
 
     def __init__(self) -> None:
-        self.log: list[Served] = []
+        self.log: list[LoggedRequest] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._connections: set[asyncio.Task[None]] = set()
 
     @abstractmethod
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Record and write the answer; return whether the connection stays open."""
+        """Log and send the answer; return whether the connection stays open."""
 
     def record(self, request: Request, status: int) -> None:
-        """Log an answer: before it is written, so that who has it finds it in the log."""
-        self.log.append(Served(request.host, request.target, status))
+        """Log an answer. Call it before sending, so that the client finds its request in the log."""
+        self.log.append(LoggedRequest(request.host, request.target, status))
 
     @property
     def url(self) -> str:
-        """The server's own address, ``http://127.0.0.1:PORT``."""
+        """URL of the server, ``http://127.0.0.1:PORT``."""
         return f"http://127.0.0.1:{self._port}"
 
     def proxy_environment(self) -> dict[str, str]:
-        """Return this process's environment with the server as the proxy of every request."""
+        """Return the environment of this process with the server as HTTP and HTTPS proxy."""
         clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
         return {**clean, "http_proxy": self.url, "https_proxy": self.url}
 
@@ -122,7 +125,7 @@ class LoopbackServer(ABC):
             while (request := await read_request(reader)) and await self._respond(request, writer):
                 pass
         except (ConnectionError, TimeoutError, SSLError):
-            pass  # the client went away, as clients of a misbehaving server do
+            pass  # clients of a faulty server may disconnect
         finally:
             writer.close()
 
@@ -137,7 +140,7 @@ class LoopbackServer(ABC):
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
-    """Return the next request of a connection; None when it was closed."""
+    """Return the next request of a connection; None if it was closed."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:

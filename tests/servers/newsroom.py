@@ -1,4 +1,4 @@
-"""Sites that publish and update stories as the hours of a simulated day go by."""
+"""Sites that publish and update stories over the hours of a simulated day."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 START = datetime(2026, 3, 14, 6, 0, tzinfo=UTC)
-"""The simulated hour 0."""
+"""Start of the simulated hour 0."""
 
 CLOCK = "clock.example"
-"""A request for /5 here sets the hour to 5."""
+"""Control host: a request for ``/5`` sets the hour to 5."""
 
 Listing = Literal["news", "sitemap", "rss", "section"]
 HTML = "text/html; charset=utf-8"
@@ -26,48 +26,48 @@ XML = "application/xml"
 
 
 def instant(hour: float) -> datetime:
-    """Return when the simulated *hour* begins."""
+    """Return the start of the simulated *hour*."""
     return START + timedelta(hours=hour)
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An article, and what becomes of it."""
+    """An article and its changes over time, in simulated hours."""
 
     number: int
     #: hour of publication
     published: int
-    #: hours in which its text changes
+    #: hours in which the text changes
     updates: tuple[int, ...] = ()
-    #: hours in which the server has trouble with it -> status
-    trouble: dict[int, int] = field(default_factory=dict)
-    #: the hour from which it is gone (410)
+    #: hour -> error status of the server
+    errors: dict[int, int] = field(default_factory=dict)
+    #: hour from which the page is gone (410)
     gone: int = 10_000
 
     @property
     def path(self) -> str:
-        """Path of its page."""
+        """Path of the page."""
         return f"/2026/03/14/story-{self.number}-of-the-town-and-its-bridge.html"
 
     def version(self, hour: int) -> int:
-        """Return how often its text has changed until *hour*."""
+        """Return the number of text changes up to *hour*."""
         return sum(update <= hour for update in self.updates)
 
     def changed(self, hour: int) -> datetime:
-        """Return when its text last changed."""
+        """Return the time of the last text change up to *hour*."""
         past = [update for update in self.updates if update <= hour]
         return instant(max([self.published, *past]))
 
     def text(self, version: int) -> list[str]:
-        """Return its paragraphs."""
-        more = [
+        """Return the paragraphs of the article."""
+        addenda = [
             f"Nachtrag {n} zu Teil {self.number}: Der Stadtrat hat seine Meinung geändert."
             for n in range(1, version + 1)
         ]
-        return [*pages.paragraphs(self.number), *more]
+        return [*pages.paragraphs(self.number), *addenda]
 
     def page(self, hour: int) -> bytes:
-        """Return its page; what is around the text differs each hour."""
+        """Return the page. The footer changes every hour, the text does not."""
         html = pages.dress(
             pages.title(self.number), self.text(self.version(hour)), meta_charset="utf-8"
         )
@@ -76,31 +76,31 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Newsroom:
-    """A site: how it lists its stories, and which validators it sends."""
+    """Site with its stories, the kind of its listing, and the HTTP validators that it sends."""
 
     host: str
     listing: Listing
     stories: tuple[Story, ...]
     etags: bool = False
     dates: bool = False
-    #: the sitemap says of each page that it has just changed
-    lies: bool = False
+    #: the sitemap gives the current hour as lastmod of every page
+    wrong_lastmod: bool = False
 
     @property
     def url(self) -> str:
-        """The front page."""
+        """URL of the front page."""
         return f"http://{self.host}/"
 
     def published(self, hour: int) -> list[Story]:
-        """Return the stories that are out, newest first."""
-        out = [story for story in self.stories if story.published <= hour]
-        return sorted(out, key=lambda story: -story.published)
+        """Return the stories published up to *hour*, newest first."""
+        published = [story for story in self.stories if story.published <= hour]
+        return sorted(published, key=lambda story: -story.published)
 
     def answer(self, target: str, hour: int) -> tuple[int, str, bytes, datetime]:
-        """Return status, content type, body and date of last change for *target*."""
+        """Return status, content type, body and last modification of *target*."""
         story = next((story for story in self.published(hour) if story.path == target), None)
         if story:
-            status = 410 if hour >= story.gone else story.trouble.get(hour, 200)
+            status = 410 if hour >= story.gone else story.errors.get(hour, 200)
             return status, HTML, story.page(hour), story.changed(hour)
         listings = {
             "/robots.txt": ("text/plain", self._robots()),
@@ -115,8 +115,8 @@ class Newsroom:
         return 200, content_type, body.encode(), max(changes, default=START)
 
     def _robots(self) -> str:
-        named = self.listing in ("news", "sitemap")
-        return "User-agent: *\nAllow: /\n" + f"Sitemap: {self.url}news.xml\n" * named
+        has_sitemap = self.listing in ("news", "sitemap")
+        return "User-agent: *\nAllow: /\n" + f"Sitemap: {self.url}news.xml\n" * has_sitemap
 
     def _front(self, hour: int) -> str:
         head = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
@@ -138,7 +138,7 @@ class Newsroom:
 
     def _sitemap_entries(self, hour: int) -> Iterator[str]:
         for story in self.published(hour)[:50]:
-            changed = instant(hour) if self.lies else story.changed(hour)
+            changed = instant(hour) if self.wrong_lastmod else story.changed(hour)
             news = (
                 f"<news:news><news:publication_date>{instant(story.published).isoformat()}"
                 f"</news:publication_date><news:title>{pages.title(story.number)}</news:title>"
@@ -160,8 +160,8 @@ class Newsroom:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the log."""
+class HourlyRequest:
+    """Request and the hour in which it was answered."""
 
     hour: int
     host: str
@@ -170,16 +170,16 @@ class Line:
 
 
 class NewsServer(LoopbackServer):
-    """Serves newsrooms as they are at :attr:`hour`."""
+    """Serves newsrooms in their state at :attr:`hour`."""
 
     def __init__(self, rooms: list[Newsroom]) -> None:
         super().__init__()
         self.rooms = {room.host: room for room in rooms}
         self.hour = 0
-        self.lines: list[Line] = []
+        self.requests: list[HourlyRequest] = []
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Answer as an honest server does: 304 where the client has the same."""
+        """Send the page, or 304 if the validators of the request match."""
         if request.host == CLOCK:
             self.hour = int(request.target.removeprefix("/"))
             writer.write(response(b""))
@@ -188,20 +188,20 @@ class NewsServer(LoopbackServer):
         status, content_type, body, changed = room.answer(request.target, self.hour)
         headers = {"Content-Type": content_type}
         if room.etags and status == 200:
-            # Of the story, not of the bytes: what is around it does not count.
+            # Derived from the story, not from the bytes: the footer changes every hour.
             version = f"{request.target} {changed}".encode()
             headers["ETag"] = f'"{hashlib.sha256(version).hexdigest()[:16]}"'
         if room.dates and status == 200:
             headers["Last-Modified"] = format_datetime(changed, usegmt=True)
-        if status == 200 and _has(request, headers, changed):
+        if status == 200 and _is_current(request, headers, changed):
             status, body = 304, b""
-        self.lines.append(Line(self.hour, request.host, request.target, status))
+        self.requests.append(HourlyRequest(self.hour, request.host, request.target, status))
         self.record(request, status)
-        writer.write(response(body, status, headers, framed=status != 304))
+        writer.write(response(body, status, headers, content_length=status != 304))
         return True
 
 
-def _has(request: Request, headers: dict[str, str], changed: datetime) -> bool:
+def _is_current(request: Request, headers: dict[str, str], changed: datetime) -> bool:
     if "ETag" in headers and (tag := request.headers.get("if-none-match")):
         return tag == headers["ETag"]
     since = request.headers.get("if-modified-since")

@@ -1,17 +1,17 @@
-"""Article pages of our own writing, dressed as a local paper dresses its own."""
+"""Generated article pages in the layout of a local newspaper."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from html import escape
 
-#: when every page of this module says that it was published
+#: publication date on every page of this module
 PUBLISHED = datetime(2026, 3, 14, 8, 30, tzinfo=UTC)
 
 _PLACES = ("Köln-Mülheim", "Görlitz", "Würzburg", "Lüneburg", "Tübingen", "Fürth", "Döbeln")
 _SUBJECTS = ("Brücke", "Mühle", "Straßenbahn", "Bücherei", "Fähre", "Schäferei", "Gärtnerei")
 
-#: one paragraph a line, with umlauts in each, and the quotes and dashes that tell cp1252 from latin-1
+#: one paragraph per line, with umlauts, quotes and dashes that cp1252 has and latin-1 lacks
 _PARAGRAPHS = """\
 Die {subject} in {place} öffnet nach fünf Jahren wieder für alle. \
 Der Stadtrat stimmte am späten Donnerstagabend mit großer Mehrheit für den Plan, \
@@ -63,12 +63,12 @@ def paragraphs(number: int) -> list[str]:
 
 
 def article_page(number: int, *, meta_charset: str | None = "utf-8") -> str:
-    """Return the page of the article with this *number*."""
+    """Return the HTML page of the article with this *number*."""
     return dress(title(number), paragraphs(number), meta_charset=meta_charset)
 
 
 def japanese_page(*, meta_charset: str) -> str:
-    """Return a page in a language without spaces."""
+    """Return an article page in Japanese."""
     return dress(
         "古い橋が五年ぶりに開通へ", japanese_paragraphs(), lang="ja", meta_charset=meta_charset
     )
@@ -80,7 +80,7 @@ def japanese_paragraphs() -> list[str]:
 
 
 def dress(headline: str, body: list[str], *, lang: str = "de", meta_charset: str | None) -> str:
-    """Return a page with *headline* and paragraphs, and all that surrounds them on a site."""
+    """Return a page with *headline*, the paragraphs *body*, and the navigation of a site."""
     charset = f'<meta charset="{meta_charset}">' if meta_charset else ""
     text = "\n".join(f"<p>{escape(paragraph)}</p>" for paragraph in body)
     teasers = "\n".join(

@@ -1,9 +1,9 @@
-"""The labelled corpora as a small web: recorded pages under their own host names.
+"""Replay of the labelled corpora: recorded pages under their original host names.
 
-Each host gets a ``robots.txt``, a front page and, by turns, one way to find its pages: a sitemap
-index, a news sitemap, an RSS or Atom feed, or links on a front and a section page. The turn, the
-charset in the ``Content-Type``, compression and framing all follow from a hash of the host, so that
-a run can be repeated.
+Each host has a ``robots.txt``, a front page and one way of discovery: a sitemap index, a news
+sitemap, an RSS or Atom feed, or links on the front page and a section page. Discovery, charset in
+the ``Content-Type``, compression and transfer coding are derived from a hash of the host name, so
+that runs are reproducible.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ DISCOVERIES: tuple[Discovery, ...] = ("sitemap", "news", "rss", "atom", "section
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _HTML_LANG = re.compile(rb"""<html[^>]{0,500}?\slang\s*=\s*["']?([a-zA-Z]{2,3})""", re.IGNORECASE)
 _NOT_FOUND = b"<html><title>Not found</title><p>Not found.</html>"
-#: links that every front page has and that lead to no page here
+#: navigation links of every front page; the server answers them with 404
 _NAVIGATION = ("about", "contact", "privacy-policy", "subscribe", "video", "tag/weather")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPage:
-    """A labelled page as the server shows it."""
+    """Labelled page as served."""
 
     #: absolute, over plain HTTP, without a fragment
     url: str
-    #: aware
+    #: timezone-aware publication date
     date: datetime
     labels: LabelledPage
 
@@ -73,10 +73,7 @@ class RecordedPage:
 
 
 def load_pages(corpora: Path, *names: str) -> list[RecordedPage]:
-    """Return the dated pages of the named corpora, each URL once.
-
-    The two without a date are left out: nothing could list them as sites do.
-    """
+    """Return the pages of the named corpora that have a date, each URL once."""
     pages: dict[str, RecordedPage] = {}
     for name in names:
         for labels in load_corpus(corpora / name).pages:
@@ -92,44 +89,44 @@ def _instant(day: date | datetime) -> datetime:
 
 
 class Site:
-    """One host of the corpora, with the documents that lead to its pages."""
+    """Host of the corpora, with the documents that list its pages."""
 
     def __init__(self, host: str, pages: Iterable[RecordedPage]) -> None:
         self.host = host
         self.pages = sorted(pages, key=lambda page: page.date, reverse=True)
-        # independent small numbers, the same in each run
-        self._turns = hashlib.sha256(host.encode()).digest()
+        # independent pseudo-random numbers, the same in each run
+        self._digest = hashlib.sha256(host.encode()).digest()
 
     @property
     def url(self) -> str:
-        """The site's front page."""
+        """URL of the front page."""
         return f"http://{self.host}/"
 
     @property
     def discovery(self) -> Discovery:
-        """How this site's pages can be found."""
-        return DISCOVERIES[self._turns[0] % len(DISCOVERIES)]
+        """How the pages of this site can be discovered."""
+        return DISCOVERIES[self._digest[0] % len(DISCOVERIES)]
 
     @property
     def gzips(self) -> bool:
         """Whether pages are sent compressed."""
-        return self._turns[1] % 3 == 0
+        return self._digest[1] % 3 == 0
 
     @property
     def chunks(self) -> bool:
         """Whether pages are sent in chunks."""
-        return self._turns[2] % 3 == 0
+        return self._digest[2] % 3 == 0
 
     def content_type(self, html: bytes) -> str:
-        """Return the page's ``Content-Type``: half the hosts repeat the charset of the meta tag."""
+        """Return the ``Content-Type`` of a page; half of the hosts repeat the charset of the meta tag."""
         declared = _META_CHARSET.search(html, 0, 8192)
-        if declared is None or self._turns[3] % 2:
+        if declared is None or self._digest[3] % 2:
             return "text/html"
         return f"text/html; charset={declared[1].decode()}"
 
     @cached_property
     def documents(self) -> dict[str, tuple[str, bytes]]:
-        """Path -> content type and body of everything that is not a recorded page."""
+        """Path -> content type and body of all generated documents."""
         made: dict[str, tuple[str, str | bytes]] = {
             "/robots.txt": ("text/plain", self._robots()),
             "/": ("text/html; charset=utf-8", self._front_page()),
@@ -175,7 +172,7 @@ class Site:
         )
 
     def _sitemaps(self) -> dict[str, tuple[str, str | bytes]]:
-        """An index of one compressed and several plain sitemaps: one for each year."""
+        """Return an index of sitemaps, one per year; the first is compressed."""
         by_year: dict[int, list[RecordedPage]] = {}
         for page in self.pages:
             by_year.setdefault(page.date.year, []).append(page)
@@ -261,7 +258,7 @@ def _news_entry(page: RecordedPage, publication: str) -> str:
 
 
 def make_sites(pages: Iterable[RecordedPage], count: int | None = None) -> list[Site]:
-    """Return the sites that *pages* belong to: *count* of them, picked evenly, or all."""
+    """Return the sites of *pages*: all, or about *count*, evenly spread."""
     by_host: dict[str, list[RecordedPage]] = {}
     for page in pages:
         by_host.setdefault(page.host, []).append(page)
@@ -272,26 +269,26 @@ def make_sites(pages: Iterable[RecordedPage], count: int | None = None) -> list[
 
 
 class ReplayServer(LoopbackServer):
-    """Answers for the hosts of *sites*, to a client that has it as its ``http_proxy``."""
+    """Proxy that serves *sites*."""
 
     def __init__(self, sites: Iterable[Site]) -> None:
         super().__init__()
         self.sites = {site.host: site for site in sites}
         pages = [page for site in self.sites.values() for page in site.pages]
         self._pages = {page.url.partition("?")[0]: page for page in pages}
-        # With the query last: where pages differ by it alone, it decides.
+        # URLs with a query take precedence, for pages that differ only in the query.
         self._pages |= {page.url: page for page in pages}
 
     def page_of(self, host: str, target: str) -> RecordedPage | None:
-        """Return the page of a logged request; None for anything else.
+        """Return the recorded page for a request, or None.
 
-        As with most servers, parameters that it does not know (``utm_source``) change nothing.
+        Unknown query parameters such as ``utm_source`` are ignored.
         """
         url = canonicalize_url(f"http://{host}{target}")
         return self._pages.get(url) or self._pages.get(url.partition("?")[0])
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send the recorded page, the document made for the host, or 404."""
+        """Send the recorded page, the generated document, or 404."""
         status, headers, body = self._find(request)
         self.record(request, status)
         site = self.sites.get(request.host)
@@ -299,7 +296,9 @@ class ReplayServer(LoopbackServer):
             headers["Content-Encoding"], body = "gzip", gzip.compress(body, 1)
         if site and site.chunks:
             headers["Transfer-Encoding"] = "chunked"
-            writer.write(response(chunked(body) + b"0\r\n\r\n", status, headers, framed=False))
+            writer.write(
+                response(chunked(body) + b"0\r\n\r\n", status, headers, content_length=False)
+            )
         else:
             writer.write(response(body, status, headers))
         return True

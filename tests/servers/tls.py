@@ -1,4 +1,4 @@
-"""A certificate that nobody signed, for clients that do not ask."""
+"""TLS context with a self-signed certificate, for clients that do not verify."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newscrawl import clock
 
 @cache
 def server_context() -> ssl.SSLContext:
-    """Return a server's TLS context with a self-signed certificate, made anew in each process."""
+    """Return a server's TLS context; the certificate is generated once per process."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "replay.example")])
     now = clock.now()

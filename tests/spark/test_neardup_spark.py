@@ -1,4 +1,4 @@
-"""The Spark job: the clusters of one machine, with workers killed too, and what it refuses."""
+"""The Spark job: clusters like the single-machine implementation, robustness, errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-#: Compilers earn their keep on large data only; small data is done in a third of the time without.
+#: Without just-in-time compilation, which only pays off for large data.
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 PROPERTIES = {
     "spark.driver.extraJavaOptions": LEAN,
@@ -52,7 +52,7 @@ CONFIGURED = [word for name, value in PROPERTIES.items() for word in ("--conf", 
 
 @pytest.fixture(scope="module")
 def spark() -> None:
-    """Skip where PySpark or Java is missing."""
+    """Skip if PySpark or Java is missing."""
     missing = [name for name in ("pyspark", "pandas") if find_spec(name) is None]
     missing += [] if shutil.which("java") or "JAVA_HOME" in os.environ else ["Java"]
     if missing:
@@ -61,7 +61,7 @@ def spark() -> None:
 
 
 def start(folder: Path, *args: str, **environment: str) -> subprocess.Popen[str]:
-    """Start the command in *folder*; what it prints goes to its ``stderr``."""
+    """Start the command in *folder*; its output goes to ``stderr``."""
     return subprocess.Popen(
         [sys.executable, "-m", "newscrawl.spark", *args],
         cwd=folder,
@@ -73,14 +73,14 @@ def start(folder: Path, *args: str, **environment: str) -> subprocess.Popen[str]
 
 
 def run(folder: Path, *args: str, **environment: str) -> tuple[int, str]:
-    """Run the command; return its exit status and what it prints."""
+    """Run the command; return its exit status and output."""
     with start(folder, *args, *CONFIGURED, **environment) as job:
         _, printed = job.communicate(timeout=240)
     return job.returncode, printed
 
 
 def rows_of(made: Iterable[Story]) -> Rows:
-    """Return stories as rows of a feed."""
+    """Convert stories to rows of a feed."""
     return [
         {"url": one.url, "title": f"“{one.url[-3:]}”", "body": one.text, "date": one.when}
         for one in made
@@ -88,13 +88,13 @@ def rows_of(made: Iterable[Story]) -> Rows:
 
 
 def lines_of(rows: Rows) -> str:
-    """Return rows as JSON Lines."""
+    """Convert rows to JSON Lines."""
     plain = (row | {"date": row["date"].isoformat()} for row in rows)
     return "".join(json.dumps(row) + "\n" for row in plain)
 
 
 def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
-    """Return the articles and the clusters that one machine finds."""
+    """Return the articles and clusters of the single-machine implementation."""
     reader = ArrivalReader({}, clock.now())
     read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
     found = at_once([one for one in read if one is not None], options, lambda _: None)
@@ -111,7 +111,7 @@ def read(folder: Path) -> Rows:
 
 
 def write_segments(folder: Path, rows: Rows) -> None:
-    """Write rows as a crawl does: every second one as an article, the others with a field more."""
+    """Write rows as a crawl does: every other row as an article, the rest with an extra field."""
     plain = [json.loads(line) for line in lines_of(rows).splitlines()]
     items = [
         Item(number, ARTICLE, json.dumps(row))
@@ -123,8 +123,8 @@ def write_segments(folder: Path, rows: Rows) -> None:
     write_span(folder, SegmentSpan("state", "2026-01-01", 0, 5, "jsonlines"), items[:5])
 
 
-def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
-    """feeds of all formats, updates and rows that are none give the clusters of one machine"""
+def test_clusters_like_a_single_machine(spark: None, tmp_path: Path) -> None:
+    """Reads feeds of all formats, with updates and invalid rows."""
     rows = rows_of(stories(240))
     broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
     (tmp_path / "one.jsonl").write_text(lines_of(rows[:60]) + broken, encoding="utf-8")
@@ -141,7 +141,7 @@ def test_as_on_one_machine(spark: None, tmp_path: Path) -> None:
     assert len(articles) == len({row["url"] for row in rows})
     assert read(tmp_path / "out.parquet") == articles
     assert read(tmp_path / "clusters") == several
-    assert "one.jsonl: 3 rows without text or URL" in printed
+    assert "one.jsonl: skipped 3 rows without text or URL" in printed
     assert f"{len(articles)} articles, {len(several)} clusters" in printed
     assert not (tmp_path / "out.parquet.work").exists()
 
@@ -158,8 +158,9 @@ def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
 
 
 @pytest.mark.corpus
-def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
-    """the corpus is clustered as on one machine, though workers are killed at their work"""
+def test_clusters_a_corpus_despite_killed_workers(
+    spark: None, corpus_dir: Path, tmp_path: Path
+) -> None:
     members = load_members(corpus_dir / "near-duplicates")
     outcomes = [PageOutcome(member.page, Texts("", "")) for member in members]
     feed = tmp_path / "feed.jsonl"
@@ -170,7 +171,7 @@ def test_killed_workers(spark: None, corpus_dir: Path, tmp_path: Path) -> None:
     with start(tmp_path, *args) as job:
         while job.poll() is None and len(killed) < 2:
             for worker in workers_of(job):
-                # Python has started and is loading or running what a task needs.
+                # A worker that has used so much time is busy with a task.
                 if worker.pid not in killed and worker.cpu_times().user > 0.4:
                     worker.kill()
                     killed.add(worker.pid)
@@ -192,20 +193,20 @@ from newscrawl.spark.components import components
 lean = {"spark.sql.codegen.wholeStage": "false", "spark.sql.shuffle.partitions": "2"}
 spark = SparkSession.builder.master("local[1]").config(map=lean).getOrCreate()
 spark.sparkContext.setCheckpointDir("checkpoints")
-pairs = spark.createDataFrame(json.loads(sys.argv[1]), "one bigint, other bigint")
+pairs = spark.createDataFrame(json.loads(sys.argv[1]), "first bigint, second bigint")
 print(json.dumps(components(pairs).collect()))
 """
 
 
-def test_components(spark: None, tmp_path: Path) -> None:
-    """chains, rings, stars and tangles are each one component, named by their least place"""
+def test_finds_connected_components(spark: None, tmp_path: Path) -> None:
+    """Finds chains, rings, stars and random graphs, named by their lowest position."""
     draw = random.Random(5)
     names = draw.sample(range(200), 200)
     chain = [(n, n + 1) for n in range(20)]
     ring = [(n, n + 1) for n in range(50, 58)] + [(50, 58)]
     star = [(79, n) for n in range(70, 90) if n != 79]
-    tangle = [draw.sample(range(100, 160), 2) for _ in range(70)]
-    pairs = [sorted((names[one], names[other])) for one, other in chain + ring + star + tangle]
+    random_graph = [draw.sample(range(100, 160), 2) for _ in range(70)]
+    pairs = [sorted((names[a], names[b])) for a, b in chain + ring + star + random_graph]
     done = subprocess.run(
         [sys.executable, "-c", COMPONENTS, json.dumps(pairs)],
         cwd=tmp_path,
@@ -216,20 +217,22 @@ def test_components(spark: None, tmp_path: Path) -> None:
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    connected = {place for pair in pairs for place in pair}
+    connected = {n for pair in pairs for n in pair}
     first = lineages(200, pairs)
-    assert sorted(json.loads(done.stdout)) == [[place, first[place]] for place in sorted(connected)]
+    assert sorted(json.loads(done.stdout)) == [[n, first[n]] for n in sorted(connected)]
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["missing.jsonl", "out"], "missing.jsonl"),
-        (["feed.jsonl", "here"], "here: is there already"),
+        (["feed.jsonl", "here"], "here: already exists"),
     ],
 )
-def test_refused(spark: None, tmp_path: Path, args: list[str], message: str) -> None:
-    """what cannot be read or written is said in a line, and nothing is left behind"""
+def test_rejects_missing_feeds_and_existing_outputs(
+    spark: None, tmp_path: Path, args: list[str], message: str
+) -> None:
+    """Prints a one-line error and removes the checkpoints."""
     (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(stories(3))), encoding="utf-8")
     (tmp_path / "here").mkdir()
     status, printed = run(tmp_path, *args, "--master", "local[1]")
@@ -247,8 +250,10 @@ def test_refused(spark: None, tmp_path: Path, args: list[str], message: str) -> 
         ([], "Java 17"),
     ],
 )
-def test_refused_before_the_start(tmp_path: Path, args: list[str], message: str) -> None:
-    """wrong settings and a missing Java, or a missing PySpark before that, are said in a line"""
+def test_rejects_wrong_settings_and_missing_java(
+    tmp_path: Path, args: list[str], message: str
+) -> None:
+    """Prints a one-line error before Spark starts."""
     status, printed = run(tmp_path, "feed.jsonl", "out", *args, JAVA_HOME=str(tmp_path))
     assert status == 2
     (line,) = printed.splitlines()

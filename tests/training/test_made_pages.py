@@ -10,7 +10,7 @@ import pytest
 
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.document.document import parse_document
-from newscrawl.fields.kind.kind_features import FEATURES, PAGE_FEATURES
+from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
 from newscrawl.training.kind_training import (
     KindExample,
     KindPage,
@@ -83,7 +83,7 @@ def test_examples_of_a_page(tmp_path: Path):
     groups = [one["group"] for one in examples]
     assert groups[0] == "article"
     assert {"made article", "old style", "made index"} <= set(groups)
-    assert {len(one["features"]) for one in examples} == {len(FEATURES)}
+    assert {len(one["features"]) for one in examples} == {len(KIND_FEATURES)}
     typed = replace(page, page_type="listing")
     (one,) = read_kind_page(HTML, page=typed.to_plain(), models=None)["examples"]
     assert one["group"] == "list"
@@ -96,14 +96,14 @@ def test_fitted_models():
         KindPage(
             labelled(number),
             [
-                KindExample("article", [float(number % 7)] * len(FEATURES)),
-                KindExample("list", [20.0 + number % 5] * len(FEATURES)),
+                KindExample("article", [float(number % 7)] * len(KIND_FEATURES)),
+                KindExample("list", [20.0 + number % 5] * len(KIND_FEATURES)),
             ],
         )
         for number in range(40)
     ]
     models = fit_kind_models(pages)
-    for model, features in ((models.whole, FEATURES), (models.page, PAGE_FEATURES)):
+    for model, features in ((models.whole, KIND_FEATURES), (models.page, PAGE_FEATURES)):
         article, index = model.ensemble.predict([[3.0] * len(features), [22.0] * len(features)])
         assert article > 0.9 > 0.1 > index
         assert model.ensemble.calibrated(article) > model.ensemble.calibrated(index)

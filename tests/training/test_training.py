@@ -25,7 +25,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.cardoso import LARGE, Models, classify, load_models
+from newscrawl.fields.cardoso import MAX_DATE_LENGTH, Models, classify, load_models
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.training.example_types import Example
 from newscrawl.training.examples import example, read_examples
@@ -258,7 +258,7 @@ def test_all_dates_without_a_title():
 
 def test_large_dates():
     """A node with much text is no date."""
-    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * LARGE}</p>") == ("T", ["2001"])
+    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * MAX_DATE_LENGTH}</p>") == ("T", ["2001"])
 
 
 def test_no_dates():
@@ -441,7 +441,7 @@ def test_wrong_arguments(corpus: Path, arguments: list[str], message: str):
 def test_shipped_models():
     """They load, are small, and know what they are."""
     models = load_models()
-    assert models.free_date is None
+    assert models.independent_date is None
     assert "bbc.co.uk" in models.sites or len(models.sites) > 300
     assert models is load_models()
 

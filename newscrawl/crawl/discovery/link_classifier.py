@@ -2,7 +2,7 @@
 
 Only the shape of the URL and the length of the link's text count, so that it holds in any
 language. The weights are points, fitted on half the sites of two labelled corpora; figures in
-``docs/sitelist.rst``, command ``benchmarks/gate.py``.
+``docs/results/kinds.md``, command ``benchmarks/gate.py``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind.kind_features import kind_features
-from newscrawl.fields.kind.page_kind import PAGE_THRESHOLD, has_article_data, page_kind
+from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
 from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
 
@@ -44,7 +44,7 @@ def read_page(
     """
     document = parse_document(data, encoding)
     base = _base(document, url)
-    kind, confidence = page_kind(document, kind_features(document), threshold=PAGE_THRESHOLD)
+    kind, confidence = page_kind(document, kind_features(document), threshold=PAGE_KIND_THRESHOLD)
     return {
         "kind": kind,
         "confidence": confidence,

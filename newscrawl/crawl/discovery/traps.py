@@ -2,7 +2,7 @@
 
 A trap is bounded by its site's budgets anyway; here it is kept from eating them. Refusing an
 article costs more than following a trap for a while, so each rule is a narrow one: figures in
-``docs/safety.md``.
+``docs/guide/safety.md``.
 """
 
 from __future__ import annotations

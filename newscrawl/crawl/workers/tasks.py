@@ -12,7 +12,7 @@ from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
-from newscrawl.fields.kind.page_kind import THRESHOLD
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.fields.metadata.metadata import language_tag, plain_text
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
@@ -40,7 +40,7 @@ def extract_page(
     method: str = DEFAULT_METHOD,
     parts: Iterable[str] = DEFAULT_PARTS,
     hints: Mapping[str, str] | None = None,
-    article_threshold: float = THRESHOLD,
+    article_threshold: float = KIND_THRESHOLD,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
     store_size: int = 0,

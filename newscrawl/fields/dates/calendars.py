@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 _GREGORIAN = range(1900, 2100)
 _PERSIAN = range(1300, 1479)
 _BUDDHIST_OFFSET = 543
-# Day 0 of the formula below, as a proleptic Gregorian ordinal.
+# Day 0 of the formula in _from_persian, as a proleptic Gregorian ordinal.
 _PERSIAN_EPOCH = -356_033
-# Years to add so that a cycle of 33 begins with year 0.
+# Years to add so that a 33-year cycle begins with year 0.
 _CYCLE_SHIFT = 1595
 
 
 def make_day(year: int, month: int, day: int, *, persian: bool = False) -> Day | None:
-    """Return the day, or None where there is none in these numbers.
+    """Return the Gregorian day, or None for an impossible date.
 
-    The year tells the calendar: 1300 to 1478 is Persian, 2443 to 2642 Buddhist. With *persian*
-    the month is one of the Persian calendar.
+    The year determines the calendar: 1300 to 1478 is Persian, 2443 to 2642 Buddhist. With
+    *persian*, only Persian years are accepted.
     """
     try:
         if persian or year in _PERSIAN:
@@ -34,7 +34,7 @@ def make_day(year: int, month: int, day: int, *, persian: bool = False) -> Day |
 
 
 def full_year(year: int, now: Day, *, buddhist: bool = False) -> int | None:
-    """Return the year that two digits stand for, at *now* or since 1990; None for others."""
+    """Expand a two-digit year to one between 1990 and next year, else return None."""
     if buddhist:
         year = (year - _BUDDHIST_OFFSET) % 100
     if year <= now.year % 100 + 1:
@@ -43,13 +43,16 @@ def full_year(year: int, now: Day, *, buddhist: bool = False) -> int | None:
 
 
 def persian_year(day: Day) -> int:
-    """Return the Persian year in which the Gregorian *day* lies."""
+    """Return the Persian year of the Gregorian *day*."""
     year = day.year - 621
     return year if day >= _from_persian(year, 1, 1) else year - 1
 
 
 def _from_persian(year: int, month: int, day: int) -> Day:
-    """Return the Gregorian day; leap years by the cycle of 33 years, exact from 1178 to 1633."""
+    """Convert to a Gregorian day by the 33-year leap cycle, exact from 1178 to 1633.
+
+    Raises ``ValueError`` for an impossible date.
+    """
     if not (1 <= month <= 12 and 1 <= day <= (31 if month <= 6 else 30)):
         raise ValueError("no such day")
     year += _CYCLE_SHIFT

@@ -1,4 +1,4 @@
-"""The publication date, decided once among all that a page states and shows."""
+"""Decision on the publication date from all evidence of a page."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "disputed", "refuted"]
-"""What speaks for a date, and against it.
+"""Evidence for and against a date.
+
+The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL and visible text.
 
 ``shown``
-    Several kinds of source give the day, text among them. The kinds are JSON-LD, meta elements,
-    microdata, ``<time>``, the URL and text.
+    Several kinds give the day, visible text among them.
 ``agreed``
-    Several do, and the text is silent.
+    Several kinds give the day, visible text shows none.
 ``single``
-    One kind of structured data gives it.
+    One kind of structured data gives the day.
 ``text``, ``faint``
-    Text alone does: clearly (:data:`CLEAR`), or as a guess or far from where dates stand.
+    Only visible text gives the day: near the title (:data:`CLEAR_WEIGHT`), or uncertain or far
+    from it.
 ``contested``
-    Text clearly shows another day that is no date of modification.
+    Visible text near the title shows another day, which is not that of the modification.
 ``disputed``
-    Two kinds agree on another day (the story may have been published again); or text alone gives
-    the day, and it is that of the modification.
+    Two kinds agree on another day (possibly republished), or only visible text gives the day and
+    it is that of the modification.
 ``refuted``
-    Two kinds agree on another day, and text shows it.
+    Two kinds agree on another day, and visible text shows it.
 """
 
 CONFIDENCE: dict[Support, float] = {
@@ -46,31 +48,26 @@ CONFIDENCE: dict[Support, float] = {
     "disputed": 0.85,
     "refuted": 0.4,
 }
-"""How often the day is right.
+"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/dates.py``.
 
-Of right days among all, (right + 1) / (all + 2), on 676 pages of news212 and fundus, doubtful labels
-taken as they are; a label that is the page's date of modification counts as right. In the order
-above 505 of 513, 87 of 92, 16 of 16, 13 of 13, 23 of 25, 2 of 3, 11 of 11, 1 of 3. For ``faint`` pages
-without their structured data were counted (52 of 60); there ``text`` is right on 547 of 562.
-``disputed`` is set lower than its few pages say. ``benchmarks/dates.py`` fits these to the pages of
-other sites and prints what comes of it.
+``disputed`` is set by hand, as too few pages have it.
 """
 
-CLEAR = 0.3
-"""Least weight of a date in text that is sure to be the story's, as that of a byline is."""
+CLEAR_WEIGHT = 0.3
+"""Minimum weight of a visible date that belongs to this article, as in a byline."""
 
-# They may be about another story, or about no day at all.
-_WEAK = frozenset({"time", "url"})
+# <time> and the URL may refer to another article.
+_WEAK_SOURCES = frozenset({"time", "url"})
 # Zones differ by quarters of an hour, up to 14 hours from UTC.
 _ZONE_STEP = timedelta(minutes=15)
-_WIDEST_OFFSET = timedelta(hours=14)
-_MOST_UPDATES = 10
-# A date of publication and one of an update stand side by side.
-_BESIDE = 2
+_MAX_OFFSET = timedelta(hours=14)
+_MAX_UPDATES = 10
+# Maximum text nodes between the date of publication and that of an update in a byline.
+_MAX_BYLINE_GAP = 2
 
 
-class Dating(NamedTuple):
-    """A day or instant, the text it was read from, and where that stood."""
+class PublicationDate(NamedTuple):
+    """A day or instant, the text it was read from, and its source."""
 
     value: Day | datetime
     raw: str
@@ -79,62 +76,63 @@ class Dating(NamedTuple):
 
 def decide(
     evidence: Sequence[DateEvidence], modified: Sequence[DateEvidence] = ()
-) -> Dating | None:
+) -> PublicationDate | None:
     """Return the publication date, or None without evidence.
 
-    The first structured statement in order of trust; else the best text node, the earlier of two
-    side by side; else what ``<time>`` or the URL says. A day becomes the instant that other
-    evidence gives for it, and a time gets its zone; an instant in UTC is told in the zone of the newsroom where other
-    evidence, but for that of *modified*, tells the same instant so: its day there is the day that
-    readers see. The confidence is that of what speaks for the day (:data:`CONFIDENCE`).
+    The first structured date in order of trust wins, then the best visible date (the earlier of
+    two next to each other), then ``<time>`` and the URL. A day is completed to the instant, and a
+    naive time to the zone, that other evidence gives. An instant in UTC is converted to the local
+    zone in which other evidence gives the same instant. *modified* is the evidence of the
+    modification date. The confidence follows the support for the day (:data:`CONFIDENCE`).
     """
     chosen = _choose(evidence)
     if chosen is None:
         return None
     if not _is_aware(chosen.value):
-        chosen = _fuller(chosen, evidence)
+        chosen = _complete(chosen, evidence)
     value = chosen.value
     if isinstance(value, datetime):
-        value = _in_local_zone(value, evidence, modified)
+        value = _to_local_zone(value, evidence, modified)
     support = _support(day_of(value), chosen, evidence, modified)
-    return Dating(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
+    return PublicationDate(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
 
 
 def _choose(evidence: Sequence[DateEvidence]) -> DateEvidence | None:
-    shown, weak = [], []
-    for one in evidence:
-        if one.source == TEXT_SOURCE:
-            shown.append(one)
-        elif one.source in _WEAK:
-            weak.append(one)
+    visible, weak = [], []
+    for item in evidence:
+        if item.source == TEXT_SOURCE:
+            visible.append(item)
+        elif item.source in _WEAK_SOURCES:
+            weak.append(item)
         else:
-            return one
-    return _best_shown(shown) or next(iter(weak), None)
+            return item
+    return _best_visible(visible) or next(iter(weak), None)
 
 
-def _best_shown(shown: Sequence[DateEvidence]) -> DateEvidence | None:
-    best = max(shown, key=lambda one: (one.certain, one.weight), default=None)
+def _best_visible(visible: Sequence[DateEvidence]) -> DateEvidence | None:
+    """Return the evidence with the highest weight, or an earlier day of similar weight next to it."""
+    best = max(visible, key=lambda item: (item.certain, item.weight), default=None)
     if best is None:
         return None
-    beside = (
-        one
-        for one in shown
-        if abs(one.place - best.place) <= _BESIDE
-        and one.certain == best.certain
-        and one.weight > best.weight / 2
+    neighbors = (
+        item
+        for item in visible
+        if abs(item.position - best.position) <= _MAX_BYLINE_GAP
+        and item.certain == best.certain
+        and item.weight > best.weight / 2
     )
-    return min(beside, key=lambda one: one.day)
+    return min(neighbors, key=lambda item: item.day)
 
 
-def _fuller(chosen: DateEvidence, evidence: Iterable[DateEvidence]) -> DateEvidence:
-    """Return the first evidence that adds a clock or a zone to *chosen*, one with both before others."""
-    same = [one for one in evidence if _is_told_by(chosen.value, one.value)]
-    aware = (one for one in same if _is_aware(one.value))
+def _complete(chosen: DateEvidence, evidence: Iterable[DateEvidence]) -> DateEvidence:
+    """Return the first evidence that adds a time or zone to *chosen*, preferably both."""
+    same = [item for item in evidence if _refines(item.value, chosen.value)]
+    aware = (item for item in same if _is_aware(item.value))
     return next(aware, same[0] if same and not isinstance(chosen.value, datetime) else chosen)
 
 
-def _is_told_by(value: Day | datetime, other: Day | datetime) -> bool:
-    """Return True if *other* is an instant of the day *value*, or of the same time to the minute."""
+def _refines(other: Day | datetime, value: Day | datetime) -> bool:
+    """Return whether *other* is an instant on the day *value*, or at the same hour and minute."""
     if not isinstance(other, datetime) or day_of(value) != other.date():
         return False
     if not isinstance(value, datetime):
@@ -142,43 +140,43 @@ def _is_told_by(value: Day | datetime, other: Day | datetime) -> bool:
     return (value.hour, value.minute) == (other.hour, other.minute)
 
 
-def _in_local_zone(
+def _to_local_zone(
     instant: datetime, evidence: Sequence[DateEvidence], modified: Sequence[DateEvidence]
 ) -> datetime:
-    """Return *instant*, if it is in UTC, in the zone in which other evidence tells it."""
+    """Convert a UTC *instant* to the zone in which other evidence gives the same instant."""
     if instant.utcoffset() != timedelta(0):
         return instant
-    # Of the time elements the first alone is sure to be this story's.
-    times = [one for one in evidence if one.source == "time"]
-    for one in (*(one for one in evidence if one.source != "time"), *times[:1]):
-        zone = _zone_of(instant, one)
-        if zone and not _is_clock_of_update(one, instant, modified):
+    # Only the first <time> is sure to belong to this article.
+    times = [item for item in evidence if item.source == "time"]
+    for item in (*(item for item in evidence if item.source != "time"), *times[:1]):
+        zone = _zone_of(instant, item)
+        if zone and not _may_be_update_time(item, instant, modified):
             return instant.astimezone(zone)
     return instant
 
 
-def _is_clock_of_update(
-    one: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
+def _may_be_update_time(
+    item: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
 ) -> bool:
-    """Return True if the clock shown may be the update's, a whole number of hours away."""
-    updates = [update.value for update in modified[:_MOST_UPDATES]]
-    return any(_is_later(update, instant) and _zone_of(update, one) for update in updates)
+    """Return whether *item* may give the time of an update rather than of *instant*."""
+    updates = [update.value for update in modified[:_MAX_UPDATES]]
+    return any(_is_other_minute(update, instant) and _zone_of(update, item) for update in updates)
 
 
-def _zone_of(instant: Day | datetime, one: DateEvidence) -> timezone | None:
-    """Return the zone, other than UTC, in which the evidence tells *instant*."""
-    if not (isinstance(instant, datetime) and isinstance(one.value, datetime)):
+def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
+    """Return the zone, other than UTC, in which *item* gives *instant*."""
+    if not (isinstance(instant, datetime) and isinstance(item.value, datetime)):
         return None
-    if one.source == TEXT_SOURCE and one.value.second == 0:
+    if item.source == TEXT_SOURCE and item.value.second == 0:
         instant = instant.replace(second=0, microsecond=0)
-    offset = one.value.replace(tzinfo=UTC) - instant
-    if not offset or offset % _ZONE_STEP or abs(offset) > _WIDEST_OFFSET:
+    offset = item.value.replace(tzinfo=UTC) - instant
+    if not offset or offset % _ZONE_STEP or abs(offset) > _MAX_OFFSET:
         return None
-    return timezone(offset) if not _is_aware(one.value) or one.value == instant else None
+    return timezone(offset) if not _is_aware(item.value) or item.value == instant else None
 
 
-def _is_later(update: Day | datetime, instant: datetime) -> bool:
-    """Return True if *update* is another minute than *instant*: clocks on pages show no seconds."""
+def _is_other_minute(update: Day | datetime, instant: datetime) -> bool:
+    """Return whether *update* is a minute or more away; visible times have no seconds."""
     return (
         isinstance(update, datetime)
         and update.tzinfo is not None
@@ -193,18 +191,18 @@ def _support(
     modified: Iterable[DateEvidence],
 ) -> Support:
     kinds: dict[Day, set[str]] = {day: {chosen.kind}}
-    shown = set()
-    for one in evidence:
-        if one.certain:
-            kinds.setdefault(one.day, set()).add(one.kind)
-            if one.source == TEXT_SOURCE and one.weight >= CLEAR:
-                shown.add(one.day)
+    visible = set()
+    for item in evidence:
+        if item.certain:
+            kinds.setdefault(item.day, set()).add(item.kind)
+            if item.source == TEXT_SOURCE and item.weight >= CLEAR_WEIGHT:
+                visible.add(item.day)
     own = kinds[day]
     disputed = len(own) == 1 and any(len(others) > 1 for others in kinds.values())
-    updates = {one.day for one in modified}
+    updates = {item.day for item in modified}
     if own == {TEXT_SOURCE}:
-        return "disputed" if disputed or day in updates else "text" if day in shown else "faint"
-    if shown - updates - {day}:
+        return "disputed" if disputed or day in updates else "text" if day in visible else "faint"
+    if visible - updates - {day}:
         return "refuted" if disputed else "contested"
     if len(own) > 1:
         return "shown" if TEXT_SOURCE in own else "agreed"

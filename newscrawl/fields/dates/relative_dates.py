@@ -1,4 +1,4 @@
-"""Dates told by their distance from now: "3 hours ago", "gestern, 12:19", "il y a 2 jours", "昨日"."""
+"""Relative dates: "3 hours ago", "gestern, 12:19", "il y a 2 jours", "昨日"."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _ANY_NUMBER = re.compile(_NUMBER)
 _NUMBER_BEFORE_WORD = re.compile(rf"{_NUMBER}(?= ?[^\s{PUNCTUATION}])")
 _WORD = re.compile(rf"[^\s\d{PUNCTUATION}]+")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
-# Longer phrases than this stand on neither side of the number.
-_SIDE = 32
-# "Today" stands in names and sentences; without a clock beside it, it must be nearly all there is.
-_MOST_OTHER_WORDS = 1
-_LONGEST_NAME = 3
-_EXACT = frozenset({"second", "minute", "hour"})
+# Maximum characters of a phrase before or after the number.
+_MAX_PHRASE = 32
+# "Today" also occurs in names and sentences: without a time next to it, few other words may follow.
+_MAX_OTHER_WORDS = 1
+_MAX_NAME_WORDS = 3
+_EXACT_UNITS = frozenset({"second", "minute", "hour"})
 
 
-class Relative(NamedTuple):
-    """A day, the time and zone where they are known to the unit, and where the words stand."""
+class RelativeDate(NamedTuple):
+    """A day, the time and zone if known, and the span of its words in the text."""
 
     day: Day
     time: time | None
@@ -42,110 +42,107 @@ class Relative(NamedTuple):
 
 def relative_dates(
     text: str, folded: str, spoken: Collection[str], words: Vocabulary, now: datetime
-) -> list[Relative]:
+) -> list[RelativeDate]:
     """Return the relative dates of *text*, resolved against *now*.
 
-    *folded* is the text folded, *spoken* its :func:`spoken_words`.
+    *folded* is the folded text, *spoken* its :func:`spoken_words`.
     """
     any_number = not words.ago_before.keys().isdisjoint(spoken)
     numbers = list((_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded))
-    days: list[Relative] = []
+    days: list[RelativeDate] = []
     if has_relative_words(spoken, words):
-        found = list(_WORD.finditer(folded))
-        numbers += [word for word in found if word[0] in words.ones]
-        days += _days(found, text, words, now)
-    told = [_ago(number, words, now, any_number=any_number) for number in numbers]
-    return [*filter(None, told), *days]
+        matches = list(_WORD.finditer(folded))
+        numbers += [word for word in matches if word[0] in words.ones]
+        days += _named_days(matches, text, words, now)
+    ago = [_ago(number, words, now, any_number=any_number) for number in numbers]
+    return [*filter(None, ago), *days]
 
 
 def spoken_words(folded: str) -> list[str]:
-    """Return what stands in a folded text between white space, punctuation and digits."""
+    """Return the words of a folded text, without punctuation and digits."""
     return _WORD.findall(folded)
 
 
 def has_relative_words(spoken: Collection[str], words: Vocabulary) -> bool:
-    """Return True if there is a word such as "yesterday", or "an" for the number of "an hour ago"."""
+    """Return whether there is a word such as "yesterday", or "an" as in "an hour ago"."""
     return not words.relative_words.isdisjoint(spoken)
 
 
 def _ago(
     number: re.Match[str], words: Vocabulary, now: datetime, *, any_number: bool
-) -> Relative | None:
-    """Return the date of a *number* and what stands around it, nothing behind it with *any_number*."""
+) -> RelativeDate | None:
+    """Return the date of a *number* and the phrases around it, if any.
+
+    With *any_number*, a phrase may precede the number and nothing follow it.
+    """
     folded = number.string
     start, end = number.span()
-    place = end + (folded[end : end + 1] == " ")
-    after = phrase(folded[place : place + _SIDE])
-    entries = _entries(after, words) if after[:1] == folded[place : place + 1] else []
-    if not (entries or any_number):
+    after_start = end + (folded[end : end + 1] == " ")
+    after = phrase(folded[after_start : after_start + _MAX_PHRASE])
+    phrases = _phrases(after, words) if after[:1] == folded[after_start : after_start + 1] else []
+    if not (phrases or any_number):
         return None
-    before = phrase(folded[max(0, start - _SIDE) : start])
-    for entry in (*entries, *words.ago_before.get(before.rpartition(" ")[2], ())):
-        if _ends(before, entry.before):
+    before = phrase(folded[max(0, start - _MAX_PHRASE) : start])
+    for ago in (*phrases, *words.ago_before.get(before.rpartition(" ")[2], ())):
+        if not ago.before or before == ago.before or before.endswith(" " + ago.before):
             count = int(number[0]) if number[0].isdecimal() else 1
-            moment = now - relativedelta(**{f"{entry.unit}s": count})  # type: ignore[arg-type]
-            exact = entry.unit in _EXACT
-            clock = moment.timetz().replace(microsecond=0) if exact else None
-            return Relative(
+            moment = now - relativedelta(**{f"{ago.unit}s": count})  # type: ignore[arg-type]
+            exact = ago.unit in _EXACT_UNITS
+            return RelativeDate(
                 moment.date(),
-                clock.replace(tzinfo=None) if clock else None,
+                moment.time().replace(microsecond=0) if exact else None,
                 now.tzinfo if exact else None,
-                start - len(entry.before) - bool(entry.before),
-                place + len(entry.after),
+                start - len(ago.before) - bool(ago.before),
+                after_start + len(ago.after),
             )
     return None
 
 
-def _entries(after: str, words: Vocabulary) -> list[Ago]:
-    """Return the phrases around a number that *after* follows, longest first."""
-    entries = [
-        entry
+def _phrases(after: str, words: Vocabulary) -> list[Ago]:
+    """Return the phrases whose part after the number begins *after*, longest first."""
+    phrases = [
+        ago
         for text, entries in words.ago_with(after).items()
-        if after.startswith(text) and _is_whole(after, len(text))
-        for entry in entries
+        if after.startswith(text) and _is_word_end(after, len(text))
+        for ago in entries
     ]
-    return sorted(entries, key=lambda entry: entry.rank) if len(entries) > 1 else entries
+    return sorted(phrases, key=lambda ago: ago.rank) if len(phrases) > 1 else phrases
 
 
-def _is_whole(text: str, end: int) -> bool:
-    """Return True if no word goes on at *end*."""
+def _is_word_end(text: str, end: int) -> bool:
     rest = text[end : end + 1]
     return not rest.isalpha() or _SPACELESS.match(rest) is not None
 
 
-def _ends(text: str, part: str) -> bool:
-    return not part or text == part or text.endswith(" " + part)
-
-
-def _days(
-    found: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
-) -> Iterator[Relative]:
-    for place, match in enumerate(found):
+def _named_days(
+    matches: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
+) -> Iterator[RelativeDate]:
+    """Yield the dates of "yesterday" and the like; *matches* are the words of the text."""
+    for index, match in enumerate(matches):
         if match[0] not in words.relative_words:
             continue
-        for count in range(min(_LONGEST_NAME, len(found) - place), 0, -1):
-            name = " ".join(word[0] for word in found[place : place + count])
+        for count in range(min(_MAX_NAME_WORDS, len(matches) - index), 0, -1):
+            name = " ".join(word[0] for word in matches[index : index + count])
             if name in words.days:
-                end = found[place + count - 1].end()
-                alone = len(found) - count <= _MOST_OTHER_WORDS
                 day = (now + timedelta(days=words.days[name])).date()
-                if relative := _day(
-                    day, (match.start(), end), text, words, folded=match.string, alone=alone
-                ):
-                    yield relative
+                span = (match.start(), matches[index + count - 1].end())
+                alone = len(matches) - count <= _MAX_OTHER_WORDS
+                if date := _named_day(day, span, text, words, folded=match.string, alone=alone):
+                    yield date
                 break
 
 
-def _day(
-    day: Day, place: tuple[int, int], text: str, words: Vocabulary, *, folded: str, alone: bool
-) -> Relative | None:
-    """Return the date that a word gives with a clock beside it, or where it stands *alone*."""
-    start, end = place
+def _named_day(
+    day: Day, span: tuple[int, int], text: str, words: Vocabulary, *, folded: str, alone: bool
+) -> RelativeDate | None:
+    """Return *day* with the time next to its name; without a time, only if the name is *alone*."""
+    start, end = span
     clock = clock_after(text, folded, end, words, day) or clock_before(
         text, folded, start, words, day
     )
     if clock:
-        return Relative(day, clock.time, clock.zone, min(clock.start, start), max(clock.end, end))
+        start, end = min(clock.start, start), max(clock.end, end)
+        return RelativeDate(day, clock.time, clock.zone, start, end)
     if not alone or any(map(str.isdigit, folded)):
         return None
-    return Relative(day, None, None, start, end)
+    return RelativeDate(day, None, None, start, end)

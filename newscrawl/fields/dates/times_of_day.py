@@ -1,4 +1,4 @@
-"""Times of day beside a date in visible text: "at 10:30 p.m. ET", "17h40", "午後5時40分", "kl. 17.40"."""
+"""Times of day next to a date in visible text: "at 10:30 p.m. ET", "17h40", "午後5時40分"."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
 
-# What North Americans write without saying whether it is summer.
-_REGIONS = {
+# North American zone names that do not say whether daylight saving time applies.
+_ZONE_REGIONS = {
     "ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver",
     "PT": "America/Los_Angeles",
 }  # fmt: skip
-# Bounds keep hostile text linear: no run is read twice (possessive), none is long.
+# Possessive, bounded repetitions keep hostile text linear.
 _GAP = r"([\s,|(@·•/-]{0,4}+(?:[^\s\d,|]{1,12}+[\s,.:(|·•-]{0,3}+){0,3}+)"
 _CLOCK = (
     r"(?P<h>\d(?<![\d.,/]\d)\d?)"
@@ -35,11 +35,11 @@ _ZONE = re.compile(
     r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
 )
 _ZONE_NAME = re.compile(r"[\s(]{0,2}([A-Z]{1,5})\b")
-_LONGEST_BEFORE = 48
+_MAX_BEFORE = 48
 
 
 class ClockTime(NamedTuple):
-    """A time of day and where it stands."""
+    """A time of day and its span in the text."""
 
     time: time
     zone: tzinfo | None
@@ -48,21 +48,19 @@ class ClockTime(NamedTuple):
 
 
 def clock_after(
-    text: str, folded: str, place: int, words: Vocabulary, day: Day
+    text: str, folded: str, start: int, words: Vocabulary, day: Day
 ) -> ClockTime | None:
-    """Return the time that follows *place* in *text*, with three words between them at most."""
-    match = _AFTER.match(folded, place)
+    """Return the time that follows *start* in *text* after at most three words."""
+    match = _AFTER.match(folded, start)
     return _read(match, text, words, day, before=match[1]) if match else None
 
 
-def clock_before(
-    text: str, folded: str, place: int, words: Vocabulary, day: Day
-) -> ClockTime | None:
-    """Return the time that ends before *place* in *text*, with three words between them at most."""
-    for match in _BEFORE.finditer(folded, max(0, place - _LONGEST_BEFORE), place):
+def clock_before(text: str, folded: str, end: int, words: Vocabulary, day: Day) -> ClockTime | None:
+    """Return the time that precedes *end* in *text* with at most three words between."""
+    for match in _BEFORE.finditer(folded, max(0, end - _MAX_BEFORE), end):
         before = folded[max(0, match.start() - 6) : match.start()]
         found = _read(match, text, words, day, before=before)
-        if found and found.end <= place and _GAP_BEFORE.fullmatch(folded, found.end, place):
+        if found and found.end <= end and _GAP_BEFORE.fullmatch(folded, found.end, end):
             return found
     return None
 
@@ -72,11 +70,11 @@ def _read(
 ) -> ClockTime | None:
     folded = match.string
     hour, minute, second = (int(match[part] or 0) for part in "hms")
-    after_noon, end = _day_period(folded, match.end(), words, before)
-    if match["m"] is None and match["full"] is None and after_noon is None:
+    is_pm, end = _day_period(folded, match.end(), words, before)
+    if match["m"] is None and match["full"] is None and is_pm is None:
         return None
-    if after_noon is not None and 1 <= hour <= 12:
-        hour = hour % 12 + 12 * after_noon
+    if is_pm is not None and 1 <= hour <= 12:
+        hour = hour % 12 + 12 * is_pm
     if hour > 23:
         return None
     moment = time(hour, minute, second)
@@ -84,33 +82,37 @@ def _read(
     return ClockTime(moment, zone, match.start("h"), end)
 
 
-def _day_period(folded: str, place: int, words: Vocabulary, before: str) -> tuple[bool | None, int]:
-    """Return whether the hour is one after noon, and where the words that say so end."""
-    if match := _WORDS.match(folded, place):
+def _day_period(folded: str, end: int, words: Vocabulary, before: str) -> tuple[bool | None, int]:
+    """Return whether the hour is p.m. (None: unknown), and the end of the time in the text.
+
+    The day period follows *end*, the end of the numbers, or is at the end of *before*.
+    """
+    if match := _WORDS.match(folded, end):
         both = phrase(match[1])
         for text in (both, both.partition(" ")[0]):
             if text in words.day_periods:
-                end = match.end() if text == both else folded.index(text, place) + len(text)
-                return words.day_periods[text], len(folded[:end].rstrip())
+                last = match.end() if text == both else folded.index(text, end) + len(text)
+                return words.day_periods[text], len(folded[:last].rstrip())
     parts = phrase(before).split()
     for text in (*parts[-1:], " ".join(parts[-2:])):
         if text in words.day_periods:
-            return words.day_periods[text], place
-    return None, place
+            return words.day_periods[text], end
+    return None, end
 
 
-def _zone(text: str, folded: str, place: int, moment: datetime) -> tuple[tzinfo | None, int]:
-    if match := _ZONE.match(folded, place):
+def _zone(text: str, folded: str, start: int, moment: datetime) -> tuple[tzinfo | None, int]:
+    """Return the zone that follows *start*, if any, and the end of its name."""
+    if match := _ZONE.match(folded, start):
         offset = timedelta(hours=int(match["h"]), minutes=int(match["m"] or 0))
         if offset <= timedelta(hours=14):
             return timezone(-offset if match["sign"] == "-" else offset), match.end()
     # Capitals only: "est" is a French word.
-    if match := _ZONE_NAME.match(text, place):
+    if match := _ZONE_NAME.match(text, start):
         name = match[1]
         if name in ZONE_HOURS:
             return timezone(timedelta(hours=ZONE_HOURS[name])), match.end()
-        region = tz.gettz(_REGIONS[name]) if name in _REGIONS else None
-        offset_then = region.utcoffset(moment) if region else None
-        if offset_then is not None:
-            return timezone(offset_then), match.end()
-    return None, place
+        region = tz.gettz(_ZONE_REGIONS[name]) if name in _ZONE_REGIONS else None
+        region_offset = region.utcoffset(moment) if region else None
+        if region_offset is not None:
+            return timezone(region_offset), match.end()
+    return None, start

@@ -1,10 +1,8 @@
 """Names of months and days, and phrases such as "2 hours ago", by language.
 
-The table ``datenames.json`` is made of CLDR by ``python tools/datenames.py`` (babel for names,
-patterns and the order of numbers; dateparser for what it adds to them). The table takes 3 ms to
-read, once, and 2 ms more for each language met. From babel at run time, a language without its
-regional forms and relative expressions takes 4 ms, all of one 29 ms (medians of ten), and what is
-shared by all languages would need all of them.
+``tools/datenames.py`` generates the table ``datenames.json`` from CLDR, by way of babel and
+dateparser. A generated table loads faster than babel at run time, and words that are shared by all
+languages would need all of babel's.
 """
 
 from __future__ import annotations
@@ -18,24 +16,24 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 SHARED = "und"
-"""Language tag of the names that mean one thing in all languages that have them."""
+"""Language tag of names with the same meaning in all languages that have them."""
 
 _DEFAULT_LANGUAGE = "en"
 PUNCTUATION = (
     r"!-\"$-/:-@\[-`{-~\u00a1-\u00bf\u055a-\u055f\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b"
     r"\u0964\u0965\u0970\u2000-\u206f\u3000-\u303f\uff00-\uff0f"
 )
-"""Characters between words, for a class of a regular expression; ``#`` stands for a number."""
+"""Characters between words, for a regular expression class; without ``#``, the number placeholder."""
 
-_KEY = 3
+_KEY_LENGTH = 3
 _PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")
-# Letters that are typed for one another: Arabic and Persian keyboards, Turkish capitals, sigma.
-_ALIKE = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
-_ALIKE |= dict.fromkeys("‐‒–—―−", "-") | dict.fromkeys("‘’ʼ", "'")
+# Interchangeable letters: Arabic and Persian keyboards, Turkish capitals, final sigma.
+_EQUIVALENT = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
+_EQUIVALENT |= dict.fromkeys("‐‒–—―−", "-") | dict.fromkeys("‘’ʼ", "'")
 
 
-class _Fold(dict[int, str]):
-    """Map of one character to one, filled as texts need it."""
+class _FoldTable(dict[int, str]):
+    """Translation table of folded characters, filled on demand."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _fold_character(chr(code))
@@ -53,35 +51,35 @@ def _fold_character(character: str) -> str:
     if base.isdecimal():
         return str(unicodedata.decimal(base))
     lower = base.lower()[0]
-    return _ALIKE.get(lower, lower)
+    return _EQUIVALENT.get(lower, lower)
 
 
-_FOLD = _Fold()
+_FOLD_TABLE = _FoldTable()
 
 
 def fold(text: str) -> str:
-    """Return *text* in lower case without accents and with ASCII digits, of the same length."""
-    return text.lower() if text.isascii() else text.translate(_FOLD)
+    """Return *text* in lower case, without accents, with ASCII digits, and of the same length."""
+    return text.lower() if text.isascii() else text.translate(_FOLD_TABLE)
 
 
 def phrase(text: str) -> str:
-    """Return the folded words of *text* with one space between them; ``#`` stands for a number."""
+    """Return the folded words of *text* separated by single spaces."""
     return " ".join(_PUNCTUATION.sub(" ", fold(text)).split())
 
 
 class Ago(NamedTuple):
-    """What stands before and after the number of "2 hours ago", and the unit."""
+    """Phrases before and after the number of "2 hours ago", and the unit."""
 
     before: str
     after: str
     unit: str
-    #: place among all, the longest first
+    #: rank by length among all, the longest first
     rank: int
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of one language's dates, folded; phrases have one space between words."""
+    """Date words of one language, folded; words of a phrase are separated by single spaces."""
 
     #: phrase -> month, 1 to 12
     months: dict[str, int]
@@ -89,17 +87,17 @@ class Vocabulary:
     jalali: dict[str, int]
     #: words before the number of a month (Vietnamese "tháng 12")
     month_words: frozenset[str]
-    #: first words of the months' names that have several
+    #: first words of multi-word month names
     starts: frozenset[str]
-    #: first words of all of the above
+    #: ``month_words`` and the first words of all month names
     month_starts: frozenset[str]
-    #: words that stand between day, month and year
+    #: words between day, month and year
     fillers: frozenset[str]
-    #: phrase -> whether it makes the hour one after noon
+    #: phrase -> True for p.m., False for a.m.
     day_periods: dict[str, bool]
-    #: up to three first characters of what follows the number -> all that follows it
+    #: first one to three characters after the number -> phrase after it -> entries
     ago: dict[str, dict[str, list[Ago]]]
-    #: where nothing does, the last word of what precedes it -> longest first
+    #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase -> days from today, -3 to 0
     days: dict[str, int]
@@ -109,8 +107,8 @@ class Vocabulary:
     relative_words: frozenset[str]
 
     def ago_with(self, after: str) -> dict[str, list[Ago]]:
-        """Return the phrases that *after*, which follows a number, may begin with."""
-        for length in range(_KEY, 0, -1):
+        """Return the entries that may match *after*, the text that follows a number."""
+        for length in range(_KEY_LENGTH, 0, -1):
             if found := self.ago.get(after[:length]):
                 return found
         return {}
@@ -125,13 +123,13 @@ def _table() -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def vocabulary(language: str | None) -> Vocabulary:
-    """Return the words of *language* (a BCP 47 tag) over those of English and of all languages."""
+    """Return the words of *language* (a BCP 47 tag), of English and of all languages."""
     languages = _table()["languages"]
     own = languages.get(base_language(language) or "", {})
     layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], own]
 
     def merged(name: str) -> dict[str, str]:
-        """Return phrase -> value; a language's own words come last and win."""
+        """Return phrase -> value; the language's own words override the others."""
         return {
             key: value
             for layer in layers
@@ -141,7 +139,7 @@ def vocabulary(language: str | None) -> Vocabulary:
 
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
     days = _numbers(merged("days"))
-    ago, ago_before = _by_neighbour(merged("ago"))
+    ago, ago_before = _index_ago_phrases(merged("ago"))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
@@ -164,29 +162,30 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
-def _by_neighbour(
+def _index_ago_phrases(
     units: dict[str, str],
 ) -> tuple[dict[str, dict[str, list[Ago]]], dict[str, list[Ago]]]:
-    """Return the phrases by what begins behind the number, and the others by what ends before it."""
-    behind: dict[str, dict[str, list[Ago]]] = {}
+    """Return the fields ``ago`` and ``ago_before`` of :class:`Vocabulary`, of phrase -> unit."""
+    by_start: dict[str, dict[str, list[Ago]]] = {}
     before: dict[str, list[Ago]] = {}
     longest_first = sorted(units.items(), key=lambda item: -len(item[0]))
     for rank, (text, unit) in enumerate(longest_first):
         left, _, right = text.partition("#")
-        one = Ago(left.strip(), right.strip(), unit, rank)
-        if one.after:
-            behind.setdefault(one.after[:_KEY], {}).setdefault(one.after, []).append(one)
+        ago = Ago(left.strip(), right.strip(), unit, rank)
+        if ago.after:
+            by_start.setdefault(ago.after[:_KEY_LENGTH], {}).setdefault(ago.after, []).append(ago)
         else:
-            before.setdefault(one.before.rpartition(" ")[2], []).append(one)
-    whole: dict[str, dict[str, list[Ago]]] = {key: {} for key in behind}
-    for key, phrases in whole.items():
+            before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
+    # Shorter keys are prefixes of longer ones: merge them, so that one look-up suffices.
+    merged: dict[str, dict[str, list[Ago]]] = {key: {} for key in by_start}
+    for key, phrases in merged.items():
         for length in range(1, len(key) + 1):
-            phrases.update(behind.get(key[:length], {}))
-    return whole, before
+            phrases.update(by_start.get(key[:length], {}))
+    return merged, before
 
 
 def base_language(language: str | None) -> str | None:
-    """Return the language of a BCP 47 tag in CLDR's spelling ("nb" of "no-NO")."""
+    """Return the language of a BCP 47 tag in CLDR's spelling ("nb" for "no-NO")."""
     if not language:
         return None
     base = language.replace("_", "-").partition("-")[0].lower()
@@ -196,10 +195,10 @@ def base_language(language: str | None) -> str | None:
 
 @lru_cache(maxsize=256)
 def number_order(language: str | None, region: str | None) -> tuple[str, bool]:
-    """Return the order of a numeric date ("DMY", "MDY", "YMD") and whether that is certain.
+    """Return the order of numeric dates ("DMY", "MDY" or "YMD") and whether it is certain.
 
-    It is not where neither the tag nor *region* (ISO 3166) says which of a language's countries
-    writes, and they differ; without a language, the order of most: "DMY".
+    It is uncertain if the countries of the language differ and neither the tag nor *region* (ISO
+    3166) names one. Without language and region the order is "DMY", the most frequent.
     """
     orders = _table()["orders"]
     base = base_language(language)
@@ -207,8 +206,8 @@ def number_order(language: str | None, region: str | None) -> tuple[str, bool]:
         by_region = _table()["regions"].get(region or "")
         return (by_region or "DMY", by_region is not None)
     subtag = next((part for part in (language or "").split("-")[1:] if len(part) == 2), None)
-    places: dict[str, str] = orders[base]
-    for place in (region, subtag and subtag.upper()):
-        if place and place in places:
-            return places[place], True
-    return places[""], len(places) == 1 or bool(region or subtag)
+    by_country: dict[str, str] = orders[base]
+    for country in (region, subtag and subtag.upper()):
+        if country and country in by_country:
+            return by_country[country], True
+    return by_country[""], len(by_country) == 1 or bool(region or subtag)

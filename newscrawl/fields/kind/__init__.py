@@ -1,1 +1,1 @@
-"""Kind of page: article, live, gallery, index or other."""
+"""Page kind: article, live, gallery, index or other."""

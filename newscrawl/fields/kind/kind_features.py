@@ -1,7 +1,7 @@
-"""Features of a page for the classifier of kinds: no words of any language, nothing of the URL.
+"""Features of a page for the page kind classifier, independent of language and URL.
 
-Those of the page are read from the document alone, so that it can be classified before extraction;
-the others are those of the body, the title and the date that were found.
+Page features need only the document, so that a page can be classified before extraction; the others
+describe the extracted body, title and date.
 """
 
 from __future__ import annotations
@@ -24,57 +24,53 @@ if TYPE_CHECKING:
     from newscrawl.items import Evidence
 
 UNKNOWN = -1.0
-"""Value of features that a page does not have."""
+"""Value of unknown features."""
 
-_COUNTED = (
+_COUNTED_TAGS = (
     "p", "li", "img", "figure", "time", "article", "section", "form", "input", "button", "option",
     "table", "td", "br",
 )  # fmt: skip
-"""Tags whose elements are counted."""
 
 PAGE_FEATURES = (
-    # its text
+    # text
     "chars", "prose", "link_density", "texts", "longest_run", "run_share", "next_run",
     "long_texts", "long_share", "sentences", "headline_links", "headline_link_share", "teasers", "numbered",
     "prices", "dates",
-    # its elements
-    "links", "links_of_texts", "h1", "headings", "linked_headings", *_COUNTED,
-    # what it states
+    # elements
+    "links", "links_of_texts", "h1", "headings", "linked_headings", *_COUNTED_TAGS,
+    # structured data
     "declared", "article_data", "list_data", "product_data", "page_data",
 )  # fmt: skip
 
-FOUND_FEATURES = (
-    # the body
+EXTRACTION_FEATURES = (
+    # body
     "body_chars", "body_share", "body_texts", "body_mean", "body_longest", "body_link_density",
     "body_confidence", "body_run", "body_start", "body_density", "body_trees", "body_together",
     "body_in_items", "span_headings", "span_linked_headings", "span_headline_links", "span_images",
     "span_dates", "body_of_page", "links_before", "images_before",
-    # the title
+    # title
     "title_length", "title_confidence", "title_level", "title_shown", "title_linked",
     "title_likeness", "title_distance", "title_texts",
-    # the rest
+    # date and authors
     "date_confidence", "date_kind", "authors",
 )  # fmt: skip
 
-FEATURES = PAGE_FEATURES + FOUND_FEATURES
+KIND_FEATURES = PAGE_FEATURES + EXTRACTION_FEATURES
 """Names of the features, in order."""
 
-_LONG = 80
-"""Weighted characters of a text that is a paragraph."""
-_HEADLINE = 25
-"""Weighted characters of the text of a link that may be a headline."""
-_ALONE = 0.6
-"""Link density of a block that is a link and, for example, a date."""
+# Weighted characters.
+_MIN_PARAGRAPH = 80
+_MIN_HEADLINE = 25
+# Link density of a block with little text apart from a link, for example a date.
+_MIN_LINK_DENSITY = 0.6
 _HEADINGS = ("h2", "h3", "h4", "h5")
-_STOPS = frozenset(
+_SENTENCE_ENDS = frozenset(
     ".!?\u2026\u3002\uff01\uff1f\u0964\u061f\u06d4\"'\u201d\u201c\u2019\u00bb\u300d)"
 )
-"""Characters that sentences end in."""
 _LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
-_MAX_ROWS = 60
-"""Rows of the subtree of a heading: larger ones are no headings."""
-_MAX_DATES = 400
-"""Short texts with a digit that are searched for dates and prices."""
+_MAX_HEADING_ROWS = 60
+# Short texts with a digit that are searched for dates and prices.
+_MAX_NUMBERED = 400
 _TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
 _ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report"})
 _LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
@@ -87,24 +83,24 @@ _DATE = re.compile(
 _COPYRIGHT = re.compile(r"©|copyright|\(c\)", re.IGNORECASE)
 _PRICE = re.compile(r"[$\u00a3\u00a5\u20a0-\u20cf]\s?\d|\d\s?[$\u00a3\u00a5\u20a0-\u20cf]")
 _DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0}
-_STATED = 3.0
+_STRUCTURED_DATE_KIND = 3.0
 
 
-class Findings(NamedTuple):
-    """Results of extraction that the kind of the page depends on."""
+class ExtractedFields(NamedTuple):
+    """Results of extraction that the features describe."""
 
-    #: roots of the subtrees that hold the body
+    #: roots of the body's subtrees
     forest: Sequence[int]
     body: Evidence | None
     title: Headline | None
     date: Evidence | None
     authors: int
-    #: the body's text, where it is not in the page's nodes
+    #: text of a body that is not in the page's nodes
     text: str | None = None
 
 
-def kind_features(document: Document, found: Findings | None = None) -> list[float]:
-    """Return the :data:`FEATURES` of *document*; without *found*, the :data:`PAGE_FEATURES`."""
+def kind_features(document: Document, found: ExtractedFields | None = None) -> list[float]:
+    """Return the :data:`KIND_FEATURES`, or without *found* the :data:`PAGE_FEATURES`."""
     measures = _Measures.of(document)
     page = _page_features(document, measures)
     if found is None:
@@ -120,107 +116,110 @@ def kind_features(document: Document, found: Findings | None = None) -> list[flo
 
 
 class _Measures(NamedTuple):
-    """Measures of a page that several features are made of."""
+    """Measures of a page that are shared by several features."""
 
-    links: _HeadlineLinks
-    #: rows of the shown headings, and of those that are links
+    texts: _TextMeasures
+    #: rows of the visible headings
     headings: list[int]
+    #: rows of the headings inside or around a link
     linked: list[int]
     #: rows of short texts with a date
     dates: list[int]
     #: number of short texts with a price
     prices: int
-    #: weighted characters of the longest run of text, and of the second
+    #: weighted characters of the two longest runs of text
     runs: tuple[float, float]
 
     @classmethod
     def of(cls, document: Document) -> _Measures:
         return cls(
-            _HeadlineLinks.of(document),
+            _TextMeasures.of(document),
             *_headings(document),
             *_dates_and_prices(document),
             longest_runs(document),
         )
 
 
-class _HeadlineLinks(NamedTuple):
-    """Shown text nodes by length, in and outside of links."""
+class _TextMeasures(NamedTuple):
+    """Visible text nodes by length, inside and outside of links."""
 
-    #: rows of the long texts of links with no other text beside them
-    rows: list[int]
-    #: weighted characters of those
-    chars: float
-    #: those that a plain text follows before the next
+    #: rows of headline links: long link texts with little other text in their block
+    headlines: list[int]
+    #: weighted characters of the headline links
+    headline_chars: float
+    #: number of headline links followed by a plain text
     teasers: int
     #: number and weighted characters of the paragraphs
-    long_texts: int
-    long_chars: float
-    #: number of plain texts that end as sentences do
+    paragraphs: int
+    paragraph_chars: float
+    #: number of plain texts that end like a sentence
     sentences: int
 
     @classmethod
-    def of(cls, document: Document) -> _HeadlineLinks:
+    def of(cls, document: Document) -> _TextMeasures:
         before, linked = document.chars_before, document.link_chars_before
-        rows: list[int] = []
-        chars, teasers, long_texts, long_chars, open_link = 0.0, 0, 0, 0.0, False
+        headlines: list[int] = []
+        headline_chars, teasers, paragraphs, paragraph_chars = 0.0, 0, 0, 0.0
+        after_headline = False
         sentences, text = 0, document.text
         for row in document.shown_rows:
             size = before[row + 1] - before[row]
-            if size < _HEADLINE:
+            if size < _MIN_HEADLINE:
                 continue
             if linked[row + 1] > linked[row]:
-                if _is_alone(document, row):
-                    rows.append(row)
-                    chars += size
-                    open_link = True
+                if _is_mostly_link(document, row):
+                    headlines.append(row)
+                    headline_chars += size
+                    after_headline = True
                 continue
-            teasers += open_link
-            open_link = False
-            sentences += text[row][-1] in _STOPS
-            if size >= _LONG:
-                long_texts += 1
-                long_chars += size
-        return cls(rows, chars, teasers, long_texts, long_chars, sentences)
+            teasers += after_headline
+            after_headline = False
+            sentences += text[row][-1] in _SENTENCE_ENDS
+            if size >= _MIN_PARAGRAPH:
+                paragraphs += 1
+                paragraph_chars += size
+        return cls(headlines, headline_chars, teasers, paragraphs, paragraph_chars, sentences)
 
 
-def _is_alone(document: Document, row: int) -> bool:
-    """Return whether the block of the text node *row*, in a link, holds little text outside of links."""
+def _is_mostly_link(document: Document, row: int) -> bool:
+    """Return whether the block of the text node *row* has little text outside of links."""
     tag, parent = document.tag, document.parent
     block = parent[row]
     while tag[block] in INLINE and parent[block] >= 0:
         block = parent[block]
-    return document.link_density(block) >= _ALONE
+    return document.link_density(block) >= _MIN_LINK_DENSITY
 
 
 def _page_features(document: Document, measures: _Measures) -> list[float]:
-    links, headings, linked, dates, prices, (run, second) = measures
+    texts, headings, linked, dates, prices, (run, second) = measures
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
-    texts = len(document.shown_rows)
+    count = len(document.shown_rows)
+    links = len(document.rows_of("a"))
     types = data_types(document)
     return [
         log1p(chars),
         log1p(plain),
         document.link_density(0),
-        log1p(texts),
+        log1p(count),
         log1p(run),
         run / (plain or 1),
         second / (run or 1),
-        log1p(links.long_texts),
-        links.long_chars / (chars or 1),
-        log1p(links.sentences),
-        log1p(len(links.rows)),
-        links.chars / (chars or 1),
-        log1p(links.teasers),
-        len(document.number_rows) / (texts or 1),
+        log1p(texts.paragraphs),
+        texts.paragraph_chars / (chars or 1),
+        log1p(texts.sentences),
+        log1p(len(texts.headlines)),
+        texts.headline_chars / (chars or 1),
+        log1p(texts.teasers),
+        len(document.number_rows) / (count or 1),
         log1p(prices),
         log1p(len(dates)),
-        log1p(count := len(document.rows_of("a"))),
-        count / (texts or 1),
+        log1p(links),
+        links / (count or 1),
         log1p(len(document.rows_of("h1"))),
         log1p(len(headings)),
         len(linked) / (len(headings) or 1),
-        *(log1p(len(document.rows_of(tag))) for tag in _COUNTED),
+        *(log1p(len(document.rows_of(tag))) for tag in _COUNTED_TAGS),
         float(declared_type(document)),
         float(names_article(types)),
         float(not types.isdisjoint(_LIST_TYPES)),
@@ -230,26 +229,28 @@ def _page_features(document: Document, measures: _Measures) -> list[float]:
 
 
 def _headings(document: Document) -> tuple[list[int], list[int]]:
-    """Return the rows of the shown headings, and of those in a link or around one."""
+    """Return the rows of the visible headings, and of those inside or around a link."""
     before, links, end = document.chars_before, document.link_chars_before, document.end
     rows: list[int] = []
     for tag in _HEADINGS:
         rows += document.rows_of(tag)
     rows = sorted(
-        row for row in rows if end[row] - row <= _MAX_ROWS and before[end[row]] > before[row]
+        row
+        for row in rows
+        if end[row] - row <= _MAX_HEADING_ROWS and before[end[row]] > before[row]
     )
     return rows, [row for row in rows if links[end[row]] > links[row]]
 
 
 def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     """Return the rows of short texts with a date, and the number of those with a price."""
-    rows, text = document.number_rows[:_MAX_DATES], document.text
+    rows, text = document.number_rows[:_MAX_NUMBERED], document.text
     prices = sum(_PRICE.search(text[row]) is not None for row in rows)
     dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
     return dates, prices
 
 
-def _body_features(document: Document, found: Findings, measures: _Measures) -> list[float]:
+def _body_features(document: Document, found: ExtractedFields, measures: _Measures) -> list[float]:
     confidence = 0.0 if found.body is None else found.body.confidence
     forest, end = found.forest, document.end
     if not forest:
@@ -257,10 +258,10 @@ def _body_features(document: Document, found: Findings, measures: _Measures) -> 
         return [log1p(chars), float(chars > 0), *[0.0] * 4, confidence, *[0.0] * 14]
     first, last = forest[0], max(end[root] for root in forest)
     anchors, images = document.rows_of("a"), document.rows_of("img")
-    inside = (
+    counted = (
         measures.headings,
         measures.linked,
-        measures.links.rows,
+        measures.texts.headlines,
         images,
         measures.dates,
     )
@@ -284,8 +285,8 @@ def _body_features(document: Document, found: Findings, measures: _Measures) -> 
         own / (prose(document, first, last) or 1),
         log1p(len(forest)),
         _largest_group(document, forest) / (chars or 1),
-        _share_in_items(document, forest) / (chars or 1),
-        *(log1p(_between(counted, first, last)) for counted in inside),
+        _chars_in_items(document, forest) / (chars or 1),
+        *(log1p(_count_between(rows, first, last)) for rows in counted),
         chars / (document.chars(0) or 1),
         bisect_left(anchors, first) / (len(anchors) or 1),
         bisect_left(images, first) / (len(images) or 1),
@@ -293,7 +294,7 @@ def _body_features(document: Document, found: Findings, measures: _Measures) -> 
 
 
 def _largest_group(document: Document, forest: Iterable[int]) -> float:
-    """Return the weighted characters of the trees of one parent that have most."""
+    """Return the weighted characters of the largest group of trees with the same parent."""
     groups: dict[int, float] = {}
     for root in forest:
         parent = document.parent[root]
@@ -301,8 +302,8 @@ def _largest_group(document: Document, forest: Iterable[int]) -> float:
     return max(groups.values())
 
 
-def _share_in_items(document: Document, forest: Iterable[int]) -> float:
-    """Return the weighted characters of the trees that are in items of lists."""
+def _chars_in_items(document: Document, forest: Iterable[int]) -> float:
+    """Return the weighted characters of the trees in list items."""
     tag, parent = document.tag, document.parent
     known = {-1: False}
 
@@ -320,11 +321,11 @@ def _share_in_items(document: Document, forest: Iterable[int]) -> float:
     return sum(document.chars(root) for root in forest if is_in_item(root))
 
 
-def _between(rows: Sequence[int], first: int, last: int) -> int:
+def _count_between(rows: Sequence[int], first: int, last: int) -> int:
     return bisect_left(rows, last) - bisect_left(rows, first)
 
 
-def _title_features(document: Document, found: Findings) -> list[float]:
+def _title_features(document: Document, found: ExtractedFields) -> list[float]:
     title = found.title
     if title is None:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, UNKNOWN]
@@ -340,31 +341,31 @@ def _title_features(document: Document, found: Findings) -> list[float]:
         if found.forest:
             first, last = sorted((row, found.forest[0]))
             distance = log1p(prose(document, first, last))
-            texts = log1p(_between(document.shown_rows, first, last))
+            texts = log1p(_count_between(document.shown_rows, first, last))
     return [
         log1p(weighted_length(title.text)),
         title.evidence.confidence,
         level,
         shown,
         linked,
-        _covered(document.title, title.text),
+        _word_recall(document.title, title.text),
         distance,
         texts,
     ]
 
 
-def _covered(whole: str, part: str) -> float:
+def _word_recall(whole: str, part: str) -> float:
     """Return the share of the words of *whole* that are in *part*."""
     bag, own = words(whole), frozenset(words(part))
     return sum(word in own for word in bag) / (len(bag) or 1)
 
 
 def _date_kind(source: str) -> float:
-    return _DATE_KINDS.get(source.partition(":")[0], _STATED)
+    return _DATE_KINDS.get(source.partition(":")[0], _STRUCTURED_DATE_KIND)
 
 
 def data_types(document: Document) -> set[str]:
-    """Return the types that JSON-LD names; of several of one thing, the first."""
+    """Return the ``@type`` of all JSON-LD objects; the first of several types of one object."""
     return {
         name
         for script in document.statements
@@ -374,12 +375,12 @@ def data_types(document: Document) -> set[str]:
 
 
 def names_article(types: AbstractSet[str]) -> bool:
-    """Return whether one of the JSON-LD *types* is an article's."""
+    """Return whether one of the JSON-LD *types* is an article type."""
     return any(name in _ARTICLE_TYPES or name.endswith("NewsArticle") for name in types)
 
 
 def declared_type(document: Document) -> int:
-    """Return 1 where Open Graph's ``og:type`` is an article's, -1 for any other, 0 without one."""
+    """Return 1 if ``og:type`` is an article, -1 for any other value, 0 without the element."""
     for meta in document.statements:
         if meta.tag == "meta" and meta.get("property") == "og:type":
             return 1 if "article" in meta.get("content").lower() else -1

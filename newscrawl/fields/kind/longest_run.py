@@ -1,4 +1,4 @@
-"""The longest run of prose of a page: blocks side by side, outside of links."""
+"""Longest runs of prose of a page: sibling blocks, text in links excluded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
-# Weighted characters: a shorter block is a caption or a teaser, a longer one counts alone.
+# Weighted characters: a shorter block is a caption or a teaser, a longer one is a run of its own.
 _BLOCK = 80
 _LONG_BLOCK = 400
 INLINE = frozenset(
@@ -22,14 +22,14 @@ def longest_runs(document: Document) -> tuple[float, float]:
     runs: dict[int, float] = defaultdict(float)
     for block, chars in _blocks(document).items():
         if chars >= _BLOCK:
-            alone = chars >= _LONG_BLOCK and document.tag[block] != "p"
-            runs[block if alone else document.parent[block]] += chars
+            separate = chars >= _LONG_BLOCK and document.tag[block] != "p"
+            runs[block if separate else document.parent[block]] += chars
     longest, second = sorted([0.0, 0.0, *runs.values()])[:-3:-1]
     return longest, second
 
 
 def _blocks(document: Document) -> dict[int, float]:
-    """Return row -> weighted characters of the elements that hold text outside of links."""
+    """Return block row -> weighted characters outside of links."""
     tag, parent = document.tag, document.parent
     chars, link_chars = document.chars_before, document.link_chars_before
     blocks: dict[int, float] = defaultdict(float)

@@ -1,8 +1,8 @@
-"""The kind of a page: an article, a live blog, a gallery, an index of others, or something else.
+"""Page kind: article, live blog, gallery, index or other.
 
-Boosted trees give the probability that a page is an article, from the features in
-:mod:`~newscrawl.fields.kind.kind_features`. An article that is dropped is lost, while an index that is
-kept has a low confidence, so the threshold lies below one half.
+A tree ensemble gives the probability of an article from the features in
+:mod:`~newscrawl.fields.kind.kind_features`. The threshold lies below one half in favour of recall: a
+dropped article is lost, while an index page that is kept has a low confidence.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.kind.kind_features import (
-    FEATURES,
+    KIND_FEATURES,
     PAGE_FEATURES,
     data_types,
     names_article,
@@ -27,85 +27,84 @@ if TYPE_CHECKING:
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.items import ArticleKind
 
-FILE = "kind.npz"
-PAGE_FILE = "kind-page.npz"
+KIND_MODEL_FILE = "kind.npz"
+PAGE_KIND_MODEL_FILE = "kind-page.npz"
 
-THRESHOLD = 0.2
-"""Probability from which a page is an article."""
+KIND_THRESHOLD = 0.2
+"""Minimum probability of an article."""
 
-PAGE_THRESHOLD = 0.1
-"""The same, of a page before extraction."""
+PAGE_KIND_THRESHOLD = 0.1
+"""Minimum probability of an article before extraction."""
 
 SERIES_CONFIDENCE = 0.9
-"""Confidence in a live blog or a gallery that the page's structure shows."""
+"""Confidence in a live blog or gallery recognized by the structure of the page."""
 
 UNDATED_CONFIDENCE = 0.8
-"""Confidence that a short undated text without pictures is no article. Set by hand: no article of
-the corpora that are learned from is one, and a sixth of the made imprints."""
+"""Confidence that a short undated text without images is not an article; set by hand."""
 
 _MAX_UNDATED = log1p(2500.0)
-_LINK_DENSITY = FEATURES.index("link_density")
+_LINK_DENSITY = KIND_FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
+# Of kind "other"; pages with a higher link density are an "index".
 _MAX_LINK_DENSITY = 0.4
-"""Link density up to which a page that is no article is prose, and no index."""
 
 
 def load_kind_model(folder: Path | None = None) -> Model:
-    """Return the ensemble that classifies extracted pages, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
-    return load_model(FILE, FEATURES, folder)
+    """Return the ensemble for extracted pages, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
+    return load_model(KIND_MODEL_FILE, KIND_FEATURES, folder)
 
 
 def load_page_model(folder: Path | None = None) -> Model:
-    """Return the ensemble that classifies pages before extraction."""
-    return load_model(PAGE_FILE, PAGE_FEATURES, folder)
+    """Return the ensemble for pages before extraction."""
+    return load_model(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, folder)
 
 
 def article_probability(features: Sequence[float]) -> float:
-    """Return the calibrated probability that a page of these *features* is an article.
+    """Return the calibrated probability of an article.
 
-    They are all :data:`~newscrawl.fields.kind.kind_features.FEATURES`, or those of the page alone.
+    *features* are all :data:`~newscrawl.fields.kind.kind_features.KIND_FEATURES` or only the
+    :data:`~newscrawl.fields.kind.kind_features.PAGE_FEATURES`.
     """
-    is_whole = len(features) == len(FEATURES)
-    forest = (load_kind_model() if is_whole else load_page_model()).ensemble
-    return forest.calibrated(float(forest.predict([features])[0]))
+    is_extracted = len(features) == len(KIND_FEATURES)
+    ensemble = (load_kind_model() if is_extracted else load_page_model()).ensemble
+    return ensemble.calibrated(float(ensemble.predict([features])[0]))
 
 
 def page_kind(
-    document: Document, features: Sequence[float], *, threshold: float = THRESHOLD
+    document: Document, features: Sequence[float], *, threshold: float = KIND_THRESHOLD
 ) -> tuple[ArticleKind, float]:
-    """Return the kind of *document*, which has these *features*, and the confidence in it, 0..1.
+    """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
 
-    A page whose probability is *threshold* or more is an ``article``, or ``live`` or ``gallery``
-    where JSON-LD says so; it is one of these two in any case where its structure shows it
-    (:mod:`~newscrawl.fields.kind.series`). All others are ``index``, or ``other`` where most of their
-    text is outside of links. ``other`` is also a short text that is not dated, shows no picture and
-    does not call itself an article: an imprint, a cookie wall.
+    A page with a probability of at least *threshold* is an ``article``, unless JSON-LD declares it
+    ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
+    of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
+    Short undated texts without images, such as imprints and cookie walls, are ``other``.
     """
     probability = article_probability(features)
-    special = stated_series(document)
+    declared = declared_series(document)
     is_article = probability >= threshold
-    if not (is_article and special) and (series := series_kind(document)):
+    if not (is_article and declared) and (series := series_kind(document)):
         return series, max(probability, SERIES_CONFIDENCE)
-    if is_article and not special and is_undated(features):
+    if is_article and not declared and is_undated(features):
         return "other", UNDATED_CONFIDENCE
     if is_article:
-        return special or "article", probability
+        return declared or "article", probability
     is_index = features[_LINK_DENSITY] > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
 
 
 def is_undated(features: Sequence[float]) -> bool:
-    """Return whether *features* are those of a short undated text that nothing calls an article."""
-    named = dict(zip(FEATURES, features, strict=False))
-    stated = named["declared"] > 0 or named["article_data"] or named["page_data"]
-    if stated or named["dates"] or "body_chars" not in named:
+    """Return whether *features* describe a short undated text that is not declared an article."""
+    named = dict(zip(KIND_FEATURES, features, strict=False))
+    declared = named["declared"] > 0 or named["article_data"] or named["page_data"]
+    if declared or named["dates"] or "body_chars" not in named:
         return False
     dated = named["date_confidence"] > 0 or named["authors"]
     return not dated and not named["span_images"] and 0 < named["body_chars"] <= _MAX_UNDATED
 
 
-def stated_series(document: Document) -> Literal["live", "gallery"] | None:
-    """Return the series that JSON-LD calls the page; None for any other page."""
+def declared_series(document: Document) -> Literal["live", "gallery"] | None:
+    """Return the kind of series that JSON-LD declares, if any."""
     types = data_types(document)
     if "LiveBlogPosting" in types:
         return "live"
@@ -114,5 +113,5 @@ def stated_series(document: Document) -> Literal["live", "gallery"] | None:
 
 
 def has_article_data(document: Document) -> bool:
-    """Return True where JSON-LD holds an article."""
+    """Return whether JSON-LD contains an article."""
     return names_article(data_types(document))

@@ -1,1 +1,1 @@
-"""Metadata stated by a page: JSON-LD, microdata, meta elements."""
+"""Structured data of a page: JSON-LD, microdata, meta elements."""

@@ -1,4 +1,4 @@
-"""Names of authors."""
+"""Author names in bylines and structured data."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _BYLINE = re.compile(
     r"|(?:authors?|auteurs?|autor(?:e|en|es)?|reporters?)\s*:\s*",
     re.IGNORECASE,
 )
-# In these languages the word before a name is common inside names, but not in front of one.
+# These words also occur inside names, but not at their start.
 _FOREIGN_BYLINE = re.compile(r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i)\s+(?=[A-ZÀ-Þ])")
 _NO_NAME = re.compile(r"https?:|www\.|\S@\S|/|^\(|^\S*\.\S+$|\.(?:com|org|net)\b", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*[;|•·]\s*|,?\s+(?:and|und|et|y|og|och)\s+")
-_LONGEST = 80
-_MOST = 20
+_MAX_LENGTH = 80
+_MAX_NAMES = 20
 
 
 def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[str]:
-    """Return the names in *texts*, each once, in order: no "By", URLs, addresses or *not_people*.
+    """Return the distinct names in *texts*, without "By", URLs, e-mail addresses and *not_people*.
 
-    Commas separate names only where each part has the look of one: two to four words.
+    Commas separate names only if each part has two to four words.
     """
     excluded = {name.casefold() for name in not_people}
     names: dict[str, str] = {}
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            if name and len(name) <= _LONGEST and key not in excluded and _is_name(name):
+            if name and len(name) <= _MAX_LENGTH and key not in excluded and _is_name(name):
                 names.setdefault(key, name)
-    return list(islice(names.values(), _MOST))
+    return list(islice(names.values(), _MAX_NAMES))
 
 
 def _is_name(text: str) -> bool:

@@ -1,8 +1,7 @@
-"""The article in a page's data, where the page itself shows the beginning of it only.
+"""Full article text in embedded JSON, for pages that show only its beginning.
 
-Frameworks send with the page the data that it was made of, as JSON in a script. Where a wall cuts
-the article short in the page, its data often hold all of it, as rich text: a list with an object or
-a piece of HTML a paragraph.
+Frameworks embed the data of a page as JSON in a script. Behind a paywall, that JSON often contains
+the whole article as rich text: a list of objects or HTML with one paragraph each.
 """
 
 from __future__ import annotations
@@ -22,62 +21,62 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-MOST_SHOWN = 2500
-"""Weighted characters of a body that may be the beginning only."""
-LONGER = 1.5
-"""Least size of the article in the data, over that of the body shown."""
-_MOST_VALUES, _MOST_LISTS = 100_000, 20
-_DEEPEST = 12
-"""Most objects around a text of a paragraph."""
-_KNOWN, _LEAST_PROBE = 200, 12
-"""Characters of the longest text shown in which a run is sought that is the same in JSON, and least
-characters of that run."""
+MAX_SHOWN_CHARS = 2500
+"""Maximum weighted characters of a body that may be incomplete."""
+MIN_LENGTH_RATIO = 1.5
+"""Minimum length of the embedded article relative to the visible body."""
+_MAX_VALUES, _MAX_LISTS = 100_000, 20
+# Levels of objects and lists around the text of a paragraph.
+_MAX_DEPTH = 12
+# Start of the longest visible text to take the search string from, and its minimum length.
+_PROBE_RANGE, _MIN_PROBE = 200, 12
 
-_TEXTS = ("text", "value", "data", "html")
-_PARTS = ("content", "children", "nodes", "blocks", "body", "paragraphs")
-"""Names under which objects of rich text hold their text, and further objects: those of Contentful,
-Draft.js, Editor.js, htmlparser2, Portable Text, ProseMirror and Slate."""
+# Keys of texts and of nested objects in the rich text of Contentful, Draft.js, Editor.js,
+# htmlparser2, Portable Text, ProseMirror and Slate.
+_TEXT_KEYS = ("text", "value", "data", "html")
+_CHILD_KEYS = ("content", "children", "nodes", "blocks", "body", "paragraphs")
 _PARAGRAPH_ENDS = re.compile(r"</p\s*>|(?:<br\s*/?>\s*){2,}", re.IGNORECASE)
-_PLAIN = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
+# Text that is never escaped in JSON.
+_UNESCAPED = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
 
 
-def article_in_data(document: Document, rows: Sequence[int]) -> str | None:
-    """Return the text of the article whose beginning the text nodes *rows* are; None: it is nowhere.
+def find_embedded_article(document: Document, rows: Sequence[int]) -> str | None:
+    """Return the full text of the article that begins with the text nodes *rows*, or None.
 
     Paragraphs are separated by blank lines.
     """
     before = document.chars_before
     shown = sum(before[row + 1] - before[row] for row in rows)
-    if shown > MOST_SHOWN:
+    if shown > MAX_SHOWN_CHARS:
         return None
-    known = max((document.text[row] for row in rows), key=len, default="")
-    probe = max(_PLAIN.findall(known[:_KNOWN]), key=len, default="")
-    if len(probe) < _LEAST_PROBE:
+    longest = max((document.text[row] for row in rows), key=len, default="")
+    probe = max(_UNESCAPED.findall(longest[:_PROBE_RANGE]), key=len, default="")
+    if len(probe) < _MIN_PROBE:
         return None
     texts = (
         "\n\n".join(filter(None, map(_plain_text, parts)))
         for script in document.statements
         if script.tag == "script" and "ld+json" not in script.get("type") and probe in script.script
-        for parts in islice(_parts_around(parse_json_ld(script.script), probe), _MOST_LISTS)
+        for parts in islice(_parts_around(parse_json_ld(script.script), probe), _MAX_LISTS)
     )
     best = max(texts, key=len, default="")
-    return best if len(best) >= LONGER * shown else None
+    return best if len(best) >= MIN_LENGTH_RATIO * shown else None
 
 
-def _parts_around(values: Iterable[Any], known: str) -> Iterator[Sequence[Any]]:
-    """Yield the lists of objects in *values* that hold the text *known*, and the HTML that does, cut."""
+def _parts_around(values: Iterable[Any], probe: str) -> Iterator[Sequence[Any]]:
+    """Yield the lists of objects that contain the text *probe*, and paragraphs of HTML with it."""
     pending: list[tuple[Any, tuple[list[Any], ...]]] = [(value, ()) for value in values]
-    for _ in range(_MOST_VALUES):
+    for _ in range(_MAX_VALUES):
         if not pending:
             return
-        value, around = pending.pop()
+        value, lists = pending.pop()
         if isinstance(value, dict):
-            pending.extend((part, around) for part in value.values())
+            pending.extend((part, lists) for part in value.values())
         elif isinstance(value, list):
-            inside = (*around, value) if all(isinstance(part, dict) for part in value) else around
+            inside = (*lists, value) if all(isinstance(part, dict) for part in value) else lists
             pending.extend((part, inside) for part in value)
-        elif isinstance(value, str) and known in value:
-            yield from around
+        elif isinstance(value, str) and probe in value:
+            yield from lists
             yield _PARAGRAPH_ENDS.split(value)
 
 
@@ -86,8 +85,8 @@ def _plain_text(value: Any) -> str:
     return squeeze(html.unescape(remove_tags(text)) if "<" in text or "&" in text else text)
 
 
-def _text(value: Any, depth: int = _DEEPEST) -> str:
-    """Return the text of rich text: a string, an object with some, or a list of such."""
+def _text(value: Any, depth: int = _MAX_DEPTH) -> str:
+    """Return the text of a rich text value: a string, an object or a list of either."""
     if isinstance(value, str):
         return value
     if not depth:
@@ -95,7 +94,7 @@ def _text(value: Any, depth: int = _DEEPEST) -> str:
     if isinstance(value, list):
         return "".join(_text(part, depth - 1) for part in value)
     if isinstance(value, dict):
-        own = (value[name] for name in _TEXTS if isinstance(value.get(name), str))
-        parts = (value[name] for name in _PARTS if value.get(name))
-        return _text(next(chain(own, parts), ""), depth - 1)
+        texts = (value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str))
+        children = (value[key] for key in _CHILD_KEYS if value.get(key))
+        return _text(next(chain(texts, children), ""), depth - 1)
     return ""

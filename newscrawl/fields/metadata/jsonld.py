@@ -1,4 +1,4 @@
-"""JSON-LD of a page, as publishers really write it."""
+"""Tolerant parser of the JSON-LD of a page."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 JsonObject = dict[str, Any]
 
 MAX_CHARACTERS = 2_000_000
-"""Longest script that is read; the longest of the corpora has some 200,000 characters."""
+"""Maximum length of a script; longer ones are ignored."""
 
 MAX_NODES = 2_000
-"""Most objects that are looked at in one page."""
+"""Maximum number of objects that are read per page."""
 
 ARTICLE_TYPES = frozenset(
     {
@@ -26,13 +26,13 @@ ARTICLE_TYPES = frozenset(
         "SatiricalArticle", "ScholarlyArticle", "SocialMediaPosting", "TechArticle",
     }
 )  # fmt: skip
-"""Types of https://schema.org/Article and its kin."""
+"""https://schema.org/Article and related types."""
 
-# Where a page's own article stands; what hangs on other properties is about something else.
+# Properties with the page's own article; objects of other properties describe something else.
 _CONTAINERS = ("@graph", "mainEntity", "mainEntityOfPage")
-# A script may be wrapped in an HTML comment or a CDATA section, with or without "//" before them.
+# HTML comment or CDATA section around a script, with or without a comment mark.
 _WRAPPING = re.compile(r"(?:(?://|/\*)\s*+)?+(?:<!--|-->|<!\[CDATA\[|\]\]>)\s*+(?:\*/)?")
-# Strings are matched first, so that commas inside them are left alone.
+# Strings are matched first, so that commas inside them are kept.
 _STRING_OR_COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)|,(?=\s*+[}\]])', re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 _START = re.compile(r"[{\[]")
@@ -40,10 +40,10 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def parse_json_ld(text: str) -> list[Any]:
-    """Return the values of one script: none where it cannot be read.
+    """Return the JSON values of a script, or an empty list for invalid JSON.
 
-    Tolerated: control characters in strings, unknown escapes, trailing commas, an HTML comment or
-    a CDATA section around it, several values after one another.
+    Accepts control characters in strings, unknown escapes, trailing commas, a surrounding HTML
+    comment or CDATA section, and several values in sequence.
     """
     if len(text) > MAX_CHARACTERS:
         return []
@@ -54,7 +54,7 @@ def parse_json_ld(text: str) -> list[Any]:
 
 
 def page_nodes(values: Iterable[Any]) -> list[JsonObject]:
-    """Return the objects of the page's own level in document order, :data:`MAX_NODES` at most."""
+    """Return the top-level objects of a page in document order, at most :data:`MAX_NODES`."""
     nodes = []
     pending = list(values)[::-1]
     for _ in range(MAX_NODES):
@@ -70,13 +70,10 @@ def page_nodes(values: Iterable[Any]) -> list[JsonObject]:
 
 
 def article_node(nodes: Iterable[JsonObject], urls: set[str]) -> JsonObject | None:
-    """Return that of a page's *nodes* which describes its article, if there is one.
-
-    Of several, the one that names one of *urls*, then the first.
-    """
+    """Return the object of the page's article: the first that names one of *urls*, or the first."""
     articles = find_nodes(nodes, ARTICLE_TYPES)
-    own = (node for node in articles if not urls.isdisjoint(_addresses(node)))
-    return next(own, articles[0] if articles else None)
+    matching = (node for node in articles if not urls.isdisjoint(_addresses(node)))
+    return next(matching, articles[0] if articles else None)
 
 
 def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[JsonObject]:
@@ -85,7 +82,7 @@ def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[Js
 
 
 def types(node: JsonObject) -> list[str]:
-    """Return the types of *node* without their vocabulary's prefix."""
+    """Return the types of *node* without the prefix of the vocabulary."""
     return [
         name.rpartition("/")[2].rpartition(":")[2]
         for name in as_list(node.get("@type"))
@@ -94,7 +91,7 @@ def types(node: JsonObject) -> list[str]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return *value* if it is a list, else a list of it; of ``None`` an empty one."""
+    """Return *value* as a list; ``None`` becomes an empty list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]

@@ -1,12 +1,9 @@
-"""Structured data: what a page states about its article in machine-readable form.
+"""Structured data of a page: the machine-readable statements about its article.
 
-JSON-LD, OpenGraph and other meta elements, microdata, ``<time>``, the canonical link and the URL.
-Every statement keeps its source; which one is believed is decided by
-:mod:`newscrawl.fields.titles.title` and :mod:`newscrawl.fields.dates.decide`.
-
-All that extruct, the reference, reads of JSON-LD, OpenGraph and microdata on 679 pages of news212
-and fundus is read alike (``benchmarks/structured.py``), and more: what stands
-outside of an item or of the head, and broken JSON.
+Reads JSON-LD, OpenGraph and other meta elements, microdata, ``<time>``, the canonical link and the
+URL, each value with its source. :mod:`newscrawl.fields.titles.title` and
+:mod:`newscrawl.fields.dates.decide` choose among the stated titles and dates.
+``benchmarks/structured.py`` compares the results with extruct.
 """
 
 from __future__ import annotations
@@ -57,7 +54,7 @@ PUBLISHED_META = (
     "release_date", "article.created", "created", "apub:time", "pubtime", "dc.date", "dcterms.date",
     "dc.terms.date", "date",
 )  # fmt: skip
-"""Names of meta elements that state the publication, the plainest first."""
+"""Names of meta elements with the publication date, the most specific first."""
 
 MODIFIED_META = (
     "article:modified_time", "og:article:modified_time", "article:modified", "article.updated",
@@ -66,7 +63,7 @@ MODIFIED_META = (
     "dc.date.modified", "dcterms.modified", "dc.modified", "revision_date", "date.modified",
     "utime", "cxenseparse:recs:modifiedtime",
 )  # fmt: skip
-"""Names of meta elements that state the last modification, the plainest first."""
+"""Names of meta elements with the date of modification, the most specific first."""
 
 CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
@@ -74,11 +71,7 @@ CONFIDENCE = {
     "authors": {"json-ld": 0.91, "meta": 0.82, "microdata": 0.76, "rel": 0.8},
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
 }
-"""How far the kinds of source are believed.
-
-Authors as measured: how often all names are those of the labels, on 521 pages of news212 and
-fundus. The others have no labels and are set by hand.
-"""
+"""Confidence by field and kind of source: measured for authors, set by hand for the others."""
 
 _AUTHOR_META = (
     "author", "article:author", "article:author_name", "parsely-author", "sailthru.author",
@@ -86,31 +79,31 @@ _AUTHOR_META = (
     "cxenseparse:author",
 )  # fmt: skip
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
-_PUBLISHED_PLACES = {name: place for place, name in enumerate(PUBLISHED_META)}
-_MODIFIED_PLACES = {name: place for place, name in enumerate(MODIFIED_META)}
+_PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
+_MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _META = frozenset(
     {*PUBLISHED_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META, "application-name",
      "article:content_tier", "og:site_name", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
-_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
-# Bounds on what a hostile page may cost; real ones stay far below.
-_MOST = 50
-_MOST_INSIDE = 100
-_LONGEST_TITLE = 1000
+# Limits the cost of hostile pages; real ones stay far below.
+_MAX_VALUES = 50
+_MAX_INSIDE = 100
+_MAX_TITLE_LENGTH = 1000
 _PAGE_TYPES = frozenset({"WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery"})
 
 
-class Title(NamedTuple):
-    """A title, as one source gives it."""
+class StatedTitle(NamedTuple):
+    """A title stated by one source."""
 
     source: str
     text: str
 
 
-class Stated(NamedTuple):
-    """A day or instant, as one source states it."""
+class StatedDate(NamedTuple):
+    """A day or instant stated by one source."""
 
     source: str
     raw: str
@@ -119,37 +112,37 @@ class Stated(NamedTuple):
 
 @dataclass(slots=True)
 class Metadata:
-    """A page's statements about its article, each list with the most trustworthy source first."""
+    """Structured data of a page; lists begin with the most trusted source."""
 
-    #: the page's own address, absolute
+    #: absolute URL
     canonical_url: str | None = None
     #: BCP 47 tag
     language: str | None = None
     #: names of the publication
     site_names: list[str] = field(default_factory=list)
     #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
-    titles: list[Title] = field(default_factory=list)
+    titles: list[StatedTitle] = field(default_factory=list)
     #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
     #: ``url``, ``time``
-    published: list[Stated] = field(default_factory=list)
+    published: list[StatedDate] = field(default_factory=list)
     #: sources as of ``published``, without ``url``
-    modified: list[Stated] = field(default_factory=list)
-    #: names, each once
+    modified: list[StatedDate] = field(default_factory=list)
+    #: distinct names
     authors: list[str] = field(default_factory=list)
-    #: the body as JSON-LD has it: :func:`stated_body` cleans it
+    #: raw ``articleBody`` of JSON-LD; see :func:`stated_body`
     article_body: str | None = None
-    #: whether the page says that it shows a part of the article only
+    #: whether the page declares that it shows only part of the article
     paywalled: bool | None = None
-    #: of ``canonical_url``, ``language``, ``authors``, ``paywalled`` where they are known
+    #: evidence of ``canonical_url``, ``language``, ``authors`` and ``paywalled`` if known
     evidence: dict[str, Evidence] = field(default_factory=dict)
 
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
-    """Return what the page *document*, fetched from *url* at *fetched_at* (aware), states."""
+    """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
     markup = read_markup(document, url, _META)
-    own = {address for address in (url, *markup.canonical) if address}
+    page_urls = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
-    reader = _Reader(document, markup, nodes, article_node(nodes, own) or {}, fetched_at)
+    reader = _Reader(document, markup, nodes, article_node(nodes, page_urls) or {}, fetched_at)
     site_names = list(dict.fromkeys(reader.site_names()))
     metadata = Metadata(
         site_names=site_names,
@@ -166,7 +159,8 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
         if found is not None:
             value, source = found
             setattr(metadata, name, value)
-            metadata.evidence[name] = Evidence(source, _confidence(name, source))
+            confidence = CONFIDENCE[name][source.partition(":")[0]]
+            metadata.evidence[name] = Evidence(source, confidence)
     metadata.published = list(reader.published(url or metadata.canonical_url))
     return metadata
 
@@ -175,14 +169,15 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
 class _Reader:
     document: Document
     markup: Markup
-    #: of the page's JSON-LD
+    #: top-level objects of JSON-LD
     nodes: list[JsonObject]
+    #: the object of the article, possibly empty
     article: JsonObject
     fetched_at: datetime
-    #: those read before, by text
+    #: cache of parsed dates by text
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
-    def titles(self) -> Iterator[Title]:
+    def titles(self) -> Iterator[StatedTitle]:
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self._meta("og:title")),
@@ -191,29 +186,29 @@ class _Reader:
             ("title", self.markup.title),
         ]
         for source, text in statements:
-            if isinstance(text, str) and (clean := plain_text(text[:_LONGEST_TITLE])):
-                yield Title(source, clean)
+            if isinstance(text, str) and (clean := plain_text(text[:_MAX_TITLE_LENGTH])):
+                yield StatedTitle(source, clean)
 
     def site_names(self) -> list[str]:
         names = [self._meta("og:site_name"), self._meta("application-name")]
         names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
         return [plain_text(name) for name in names if name]
 
-    def published(self, url: str | None) -> Iterator[Stated]:
+    def published(self, url: str | None) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
-        yield from self._meta_dates(_PUBLISHED_PLACES)
+        yield from self._meta_dates(_PUBLISHED_RANKS)
         yield from self._item_dates("datepublished")
         yield from self._ld_dates(
             find_nodes(self.nodes, _PAGE_TYPES), "json-ld:page", "datePublished"
         )
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
-            yield Stated("url", url, day)
+            yield StatedDate("url", url, day)
         yield from self._times(modified=False)
 
-    def modified(self) -> Iterator[Stated]:
+    def modified(self) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")
-        yield from self._meta_dates(_MODIFIED_PLACES)
+        yield from self._meta_dates(_MODIFIED_RANKS)
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
@@ -228,12 +223,12 @@ class _Reader:
         return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = (("link:canonical", address) for address in self.markup.canonical[:_MOST])
+        links = (("link:canonical", address) for address in self.markup.canonical[:_MAX_VALUES])
         metas = (("meta:og:url", address) for address in self.markup.meta.get("og:url", ()))
         for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
-            # A story whose page calls the front page its own address is wrong about it.
-            if absolute and not (url and _is_front_page(absolute) and not _is_front_page(url)):
+            # A link from an article to the home page is an error of the site.
+            if absolute and not (url and _is_home_page(absolute) and not _is_home_page(url)):
                 return absolute, source
         return None
 
@@ -262,14 +257,14 @@ class _Reader:
     def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
         yield (
             "json-ld",
-            [_name(person) or "" for person in as_list(self.article.get("author"))[:_MOST]],
+            [_name(person) or "" for person in as_list(self.article.get("author"))[:_MAX_VALUES]],
         )
         for name in _AUTHOR_META:
             if name in self.markup.meta:
                 yield f"meta:{name}", self.markup.meta[name]
         yield (
             "microdata",
-            [self._item_name(item) for item in self.markup.items.get("author", [])[:_MOST]],
+            [self._item_name(item) for item in self.markup.items.get("author", [])[:_MAX_VALUES]],
         )
         yield "rel", list(map(self._text, self.markup.author_links))
 
@@ -279,57 +274,58 @@ class _Reader:
     def _item_name(self, item: Statement) -> str:
         statements, end = self.document.statements, self.document.end[item.row]
         inside = islice(statements, bisect_left(statements, item), None)
-        within = takewhile(lambda inner: inner.row < end, islice(inside, _MOST_INSIDE))
+        within = takewhile(lambda inner: inner.row < end, islice(inside, _MAX_INSIDE))
         named = next((inner for inner in within if inner.get("itemprop") == "name"), item)
         return item.get("content") or named.get("content") or self._text(named)
 
     def _meta(self, name: str) -> str | None:
         return self.markup.meta.get(name, [None])[0]
 
-    def _stated(self, source: str, *raws: Any) -> Iterator[Stated]:
-        for raw in raws[:_MOST]:
+    def _stated(self, source: str, *raws: Any) -> Iterator[StatedDate]:
+        for raw in raws[:_MAX_VALUES]:
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
                 text = str(raw)
-                if text not in self.dates:  # most are told several times
+                if text not in self.dates:
                     self.dates[text] = parse_date(text, self.fetched_at)
                 if (value := self.dates[text]) is not None:
-                    yield Stated(source, text.strip(), value)
+                    yield StatedDate(source, text.strip(), value)
 
-    def _ld_dates(self, nodes: Iterable[JsonObject], source: str, name: str) -> Iterator[Stated]:
-        for node in islice(nodes, _MOST):
+    def _ld_dates(
+        self, nodes: Iterable[JsonObject], source: str, name: str
+    ) -> Iterator[StatedDate]:
+        for node in islice(nodes, _MAX_VALUES):
             if name in node:
                 yield from self._stated(source, *as_list(node[name]))
 
-    def _meta_dates(self, places: Mapping[str, int]) -> Iterator[Stated]:
-        for name in sorted(places.keys() & self.markup.meta, key=places.__getitem__):
+    def _meta_dates(self, ranks: Mapping[str, int]) -> Iterator[StatedDate]:
+        for name in sorted(ranks.keys() & self.markup.meta, key=ranks.__getitem__):
             yield from self._stated(f"meta:{name}", *self.markup.meta[name])
 
-    def _item_dates(self, name: str) -> Iterator[Stated]:
-        for item in self.markup.items.get(name, [])[:_MOST]:
+    def _item_dates(self, name: str) -> Iterator[StatedDate]:
+        for item in self.markup.items.get(name, [])[:_MAX_VALUES]:
             raw = item.get("content") or item.get("datetime") or self._text(item)
             yield from self._stated("microdata", raw)
 
-    def _times(self, *, modified: bool) -> Iterator[Stated]:
+    def _times(self, *, modified: bool) -> Iterator[StatedDate]:
         for time in self.markup.times:
             if _is_modified(self.document, time) == modified:
                 yield from self._stated("time", time.get("datetime"))
 
 
 def stated_body(metadata: Metadata) -> str:
-    """Return the body that the page states, paragraphs separated by blank lines; "" without one."""
+    """Return the body in JSON-LD, with paragraphs separated by blank lines, or ""."""
     lines = remove_tags(html.unescape(metadata.article_body or "")).splitlines()
     return "\n\n".join(line for line in map(plain_text, lines) if line)
 
 
 def plain_text(text: str) -> str:
-    """Return *text* with character references resolved, which are often escaped twice.
+    """Return *text* with character references resolved, as they are often escaped twice.
 
-    Control characters and halves of surrogate pairs, which JSON can spell, are left out: no feed
-    can hold them.
+    Control characters and lone surrogates, which feeds cannot contain, are removed.
     """
     if "&" in text:
         text = html.unescape(text)
-    return squeeze(text if text.isprintable() else _NO_TEXT.sub("", text))
+    return squeeze(text if text.isprintable() else _CONTROL.sub("", text))
 
 
 def _is_modified(document: Document, time: Statement) -> bool:
@@ -345,21 +341,17 @@ def _name(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _is_front_page(url: str) -> bool:
+def _is_home_page(url: str) -> bool:
     parts = urlsplit(url)
     return parts.path in {"", "/"} and not parts.query
 
 
 @lru_cache(maxsize=256)
 def language_tag(text: str) -> str | None:
-    """Return *text* (``pt_br``, ``zh-hans-CN``) as a BCP 47 tag, or None if it is none."""
+    """Convert *text* (``pt_br``, ``zh-hans-CN``) to a BCP 47 tag, or return None."""
     match = _LANGUAGE.fullmatch(text.strip())
     if match is None:
         return None
     language, script, region = match.groups("")
     parts = (language.lower(), script.title(), region.upper())
     return "-".join(part for part in parts if part)
-
-
-def _confidence(name: str, source: str) -> float:
-    return CONFIDENCE[name][source.partition(":")[0]]

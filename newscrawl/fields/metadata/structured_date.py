@@ -1,4 +1,4 @@
-"""Dates as machines write them: attributes, JSON-LD and URLs."""
+"""Machine-readable dates: attributes, JSON-LD and URLs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 EARLIEST = date(1990, 1, 1)
-"""No news page is older than the web."""
+"""Earliest plausible date of a web page."""
 
 TOLERANCE = timedelta(days=2)
-"""How far after the fetch a date may lie: time zones, clocks that are wrong, embargoed stories."""
+"""Maximum time of a date after the fetch: time zones, wrong clocks, embargoes."""
 
 MAX_LENGTH = 100
-"""Longest text that is taken for a date."""
+"""Maximum length of a date."""
 
 ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9,
 }  # fmt: skip
-"""Hours from UTC of what has one meaning in news: "IST" has three, "BST" two."""
+"""UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
 
 _SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}")
 _DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
-# "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as POSIX does, one hour behind.
+# "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as in POSIX, one hour behind.
 _REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
-_LONGEST_DAY = len("2026-11-22")
+_MAX_DAY_LENGTH = len("2026-11-22")
 _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
@@ -41,22 +41,21 @@ _URL_DAY = re.compile(
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
     re.IGNORECASE,
 )
-# As feeds and mail write it (RFC 2822), and a good part of all meta elements.
-_MAIL = re.compile(
+# RFC 2822, which many meta elements use: a fast path before dateutil.
+_RFC_2822 = re.compile(
     rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)\d\d) "
     r"(\d\d:\d\d:\d\d) ([+-]\d\d[0-5]\d)",
     re.IGNORECASE | re.ASCII,
 )
-# Two days with no part in common: what a text leaves open differs between them.
+# Two instants without a common part: missing parts of a text differ between them.
 _DEFAULTS = (datetime(2000, 1, 1, 0, 0), datetime(2004, 2, 2, 1, 1))  # noqa: DTZ001  # naive on purpose
 
 
 def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
-    """Return the day or the instant that *text* gives, or None.
+    """Parse a day or an instant, which is aware if *text* names an unambiguous zone.
 
-    An instant is aware where the text names a zone that has one meaning. Nothing is guessed: a
-    text that leaves open the year, the month or the day, or the order of month and day, gives
-    None, as does one outside of :data:`EARLIEST` to *fetched_at* and :data:`TOLERANCE`.
+    Return None for an incomplete or ambiguous day, and for a date before :data:`EARLIEST` or more
+    than :data:`TOLERANCE` after *fetched_at*.
     """
     text = " ".join(text.split())
     if not 8 <= len(text) <= MAX_LENGTH:
@@ -70,7 +69,10 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
 
 
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
-    """Return the day that the path of *url* names: ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915``."""
+    """Return the day in the path of *url*.
+
+    Recognizes ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15`` and ``20200915``.
+    """
     path = url.partition("?")[0].partition("#")[0]
     for match in _URL_DAY.finditer(path):
         year, month, day = (part.lower() for part in match.groups() if part)
@@ -85,9 +87,8 @@ def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
 
 
 def is_plausible(value: Day | datetime, fetched_at: datetime) -> bool:
-    """Return True if a page that was fetched at *fetched_at* can bear *value*."""
-    day = value.date() if isinstance(value, datetime) else value
-    return EARLIEST <= day <= (fetched_at + TOLERANCE).date()
+    """Return whether *value* is plausible for a page fetched at *fetched_at*."""
+    return EARLIEST <= day_of(value) <= (fetched_at + TOLERANCE).date()
 
 
 def day_of(value: Day | datetime) -> Day:
@@ -98,7 +99,7 @@ def day_of(value: Day | datetime) -> Day:
 def _parse(text: str) -> Day | datetime | None:
     if text.isdecimal() and _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
-    if len(text) <= _LONGEST_DAY:
+    if len(text) <= _MAX_DAY_LENGTH:
         try:
             return date.fromisoformat(text)
         except ValueError:
@@ -106,11 +107,11 @@ def _parse(text: str) -> Day | datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        return _parse_mail(text) or _parse_tolerantly(_REMARK.sub("", text))
+        return _parse_rfc_2822(text) or _parse_tolerantly(_REMARK.sub("", text))
 
 
-def _parse_mail(text: str) -> datetime | None:
-    match = _MAIL.fullmatch(text)
+def _parse_rfc_2822(text: str) -> datetime | None:
+    match = _RFC_2822.fullmatch(text)
     if match is None:
         return None
     day, month, year, clock, zone = match.groups()
@@ -123,15 +124,14 @@ def _parse_tolerantly(text: str) -> Day | datetime | None:
         return None
     if match := _SLASHED.search(text):
         first, second = map(int, match.groups())
-        # Where one of them is no month, or they are the same, the order makes no difference.
         ambiguous = first != second and max(first, second) <= 12
         return None if ambiguous else _parse_complete(text, day_first=False)
-    # Where dots stand between the numbers the day comes first, in every country that writes so.
+    # With dots between the numbers, the day always comes first.
     return _parse_complete(text, day_first=_DOTTED.search(text) is not None)
 
 
 def _parse_complete(text: str, *, day_first: bool) -> Day | datetime | None:
-    """Return what *text* says by itself: None where the day would be guessed."""
+    """Return the parts that *text* specifies, or None for an incomplete day."""
     first, second = (
         dateutil_parser.parse(text, default=default, dayfirst=day_first, tzinfos=_zone)
         for default in _DEFAULTS

@@ -1,8 +1,7 @@
-"""What the candidates for the title are told by.
+"""Features of title candidates.
 
-The papers' attributes of text nodes (DocEng 2011, 3.3) and what today's pages offer beside: tag
-and region, position, the likeness to the stated titles and to the URL. No feature knows a
-language's words; -1 stands for what a page does not tell.
+The papers' attributes of text nodes (DocEng 2011, 3.3), tags and regions, position, similarity to
+the stated titles and to the URL. All features are language-independent; -1 means unknown.
 """
 
 from __future__ import annotations
@@ -18,63 +17,63 @@ from rapidfuzz.fuzz import ratio
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, links_home
-from newscrawl.fields.titles.title_candidates import LEVELS, TitleSpan, find_spans
+from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import Row, StyleOf
+    from newscrawl.fields.attributes import FeatureRow, StyleOf
     from newscrawl.fields.metadata.metadata import Metadata
 
 REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "section")
 
 STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "style_known")
-"""Attributes 4 to 7, and whether they are known: not where a sheet is missing, or none was read."""
+"""Attributes 4 to 7, and whether they are known, i.e. all style sheets are available."""
 
-UNKNOWN_STYLE: Row = (-1.0, -1.0, -1.0, -1.0, 0.0)
+UNKNOWN_STYLE: FeatureRow = (-1.0, -1.0, -1.0, -1.0, 0.0)
 
-FEATURES = (
-    # the text, in itself
+TITLE_CANDIDATE_FEATURES = (
+    # the text
     "text_length", "digit_share", "title_edit_distance",
-    # and to what the page states: best ratio, F1 of words, share of the title that the text is
+    # similarity to the stated titles and the URL
     "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes",
     "length_gap", "slug",
-    # where it stands
+    # position in the document
     "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
     "distance_to_content", "in_content",
-    # the run in its heading, and the others
+    # the run in its heading, and the number of candidates
     "candidates", "nodes", "nodes_before", "nodes_after", "share_of_heading", "twins",
-    # how far behind the best of the page, or of the heading
+    # difference to the best candidate of the page or of the heading
     "likeness_behind", "length_behind", "votes_behind", "ratio_behind_in_heading", "leading",
     *STYLE_FEATURES,
 )  # fmt: skip
 """Names of the features, in order."""
 
-LEAST_LIKENESS = 0.3
-"""Least F1 of the words of the leading heading and a stated title."""
+MIN_LEADING_SIMILARITY = 0.3
+"""Minimum F1 of the words of the leading heading and a stated title."""
 
-_SAME = 95
+_VOTE_RATIO = 95
 _EXACT = 0.999
 _PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
-_LEAST_SLUG = 3
-_REGION_BITS = {region: place for place, region in enumerate(REGIONS)}
+_MIN_SLUG_WORDS = 3
+_REGION_INDEX = {region: index for index, region in enumerate(REGIONS)}
 
 
 @dataclass(frozen=True, slots=True)
 class TitleCandidates:
-    """The candidates of a page."""
+    """Title candidates of a page and their features."""
 
     spans: list[TitleSpan]
-    #: :data:`FEATURES` of each
-    features: list[Row]
-    #: titles that the page states, without the site's name, by source, the most trusted first
+    #: :data:`TITLE_CANDIDATE_FEATURES` of each
+    features: list[FeatureRow]
+    #: source -> stated title without the site's name, the most trusted source first
     stated: dict[str, str]
 
     @property
     def style_known(self) -> bool:
-        """Whether the features tell the style."""
+        """Whether the style features are known."""
         return any(row[-1] for row in self.features)
 
     def without_style(self) -> TitleCandidates:
@@ -83,22 +82,21 @@ class TitleCandidates:
         return replace(self, features=plain)
 
     def with_style(self, evaluated: Collection[int], style_of: StyleOf) -> TitleCandidates:
-        """Return the same candidates with attributes 4 to 7.
+        """Return the same candidates with attributes 4 to 7, from ``style_of(row)``.
 
-        They compare the text nodes of the rows *evaluated* and the candidates; ``style_of(row)``
-        gives the style of one.
+        Attributes 5 and 7 compare the text nodes in *evaluated* and the candidates.
         """
         rows = sorted({*evaluated, *(span.rows[0] for span in self.spans)})
-        looks = dict(zip(rows, style_attributes(map(style_of, rows)), strict=True))
+        styles = dict(zip(rows, style_attributes(map(style_of, rows)), strict=True))
         styled = [
-            (*row[: -len(UNKNOWN_STYLE)], *looks[span.rows[0]], 1.0)
+            (*row[: -len(UNKNOWN_STYLE)], *styles[span.rows[0]], 1.0)
             for span, row in zip(self.spans, self.features, strict=True)
         ]
         return replace(self, features=styled)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TitleCandidates:
-        """Return the candidates that ``asdict`` made *plain* of, also after a trip through JSON."""
+        """Restore the candidates from the output of ``asdict``, also after a JSON round trip."""
         spans = [TitleSpan(tuple(rows), *rest) for rows, *rest in plain["spans"]]
         return cls(spans, list(map(tuple, plain["features"])), plain["stated"])
 
@@ -111,67 +109,68 @@ def find_candidates(
     *,
     unseen: Collection[int] = (),
 ) -> TitleCandidates:
-    """Return the candidates of a page whose relevant content is *forest*, their style unknown.
+    """Return the title candidates of a page with relevant content *forest*, without style features.
 
-    The site's name is none. The text nodes *unseen* are taken for hidden.
+    Site names are excluded. The text nodes *unseen* are treated as hidden.
     """
     site = SiteNames(metadata.site_names, url)
-    titles = {text: site.strip(text) for text in {one.text for one in metadata.titles}}
-    stated = {one.source: titles[one.text] for one in metadata.titles if titles[one.text]}
+    titles = {text: site.strip(text) for text in {title.text for title in metadata.titles}}
+    stated = {title.source: titles[title.text] for title in metadata.titles if titles[title.text]}
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
     spans = find_spans(document, rows, set(stated.values()))
     spans = [span for span in spans if not site.is_named_by(span.text)]
-    page = _PageTexts(
+    page = _PageFeatures(
         document,
         rows,
         _content(document, rows, forest),
         stated,
-        {text: _Words.of(text) for text in stated.values()},
+        {text: _WordSet.of(text) for text in stated.values()},
         _slug(url or ""),
     )
     return TitleCandidates(spans, page.table(spans), stated)
 
 
 def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
-    """Return the first position of the relevant content, and the one after its last."""
+    """Return the first and the end position of the relevant content among *rows*."""
     if not forest:
         return 0, len(rows)
     return bisect_left(rows, forest[0]), bisect_left(rows, document.end[forest[-1]])
 
 
 def _slug(url: str) -> frozenset[str]:
-    """Return the words of the part of the path that has most; none where they are too few."""
+    """Return the words of the longest path segment, or an empty set if they are too few."""
     if not url:
         return frozenset()
     match = _PATH.match(url)
     path = unquote(match[1]) if match else ""
-    parts = (words(part) for part in path.replace("_", " ").split("/"))
-    most = max(parts, key=len, default=[])
-    return frozenset() if len(most) < _LEAST_SLUG else frozenset(most)
+    segments = (words(segment) for segment in path.replace("_", " ").split("/"))
+    longest = max(segments, key=len, default=[])
+    return frozenset() if len(longest) < _MIN_SLUG_WORDS else frozenset(longest)
 
 
-class _Words(NamedTuple):
-    """A text by its words."""
+class _WordSet(NamedTuple):
+    """Words of a text, as normalized text and as a set."""
 
-    normal: str
-    bag: frozenset[str]
+    normalized: str
+    words: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> _Words:
+    def of(cls, text: str) -> _WordSet:
         found = words(text)
         return cls(" ".join(found), frozenset(found))
 
-    def likeness(self, other: _Words) -> float:
-        """Return F1 of the sets of words, in 0..1."""
-        if self.normal == other.normal:
+    def f1(self, other: _WordSet) -> float:
+        """Return the F1 of the two sets of words."""
+        if self.normalized == other.normalized:
             return 1.0
-        return 2 * len(self.bag & other.bag) / ((len(self.bag) + len(other.bag)) or 1)
+        common = len(self.words & other.words)
+        return 2 * common / ((len(self.words) + len(other.words)) or 1)
 
 
 class _StatedTitleFeatures(NamedTuple):
-    """What a candidate has in common with the stated titles."""
+    """Similarity of a candidate to the stated titles."""
 
     by_source: dict[str, float]
     ratio: float
@@ -181,8 +180,8 @@ class _StatedTitleFeatures(NamedTuple):
     length_gap: float
 
 
-class _Position(NamedTuple):
-    """Where a candidate stands."""
+class _PositionFeatures(NamedTuple):
+    """Position of a candidate in the document."""
 
     level: int
     regions: tuple[float, ...]
@@ -193,79 +192,84 @@ class _Position(NamedTuple):
 
 
 @dataclass(slots=True)
-class _PageTexts:
+class _PageFeatures:
+    """Computes the features of all candidates of a page."""
+
     document: Document
-    #: of all shown text nodes
+    #: all visible text nodes
     rows: Sequence[int]
-    #: first position of the relevant content, and the one after its last
+    #: first and end position of the relevant content
     content: tuple[int, int]
-    #: by source
+    #: source -> title
     stated: Mapping[str, str]
-    stated_words: Mapping[str, _Words]
+    #: title -> its words
+    stated_words: Mapping[str, _WordSet]
     slug: frozenset[str]
 
-    def table(self, spans: Sequence[TitleSpan]) -> list[Row]:
+    def table(self, spans: Sequence[TitleSpan]) -> list[FeatureRow]:
         """Return the features of each of *spans*."""
         known = self.stated_words
-        texts = [known.get(span.text) or _Words.of(span.text) for span in spans]
-        told = [self._told(text) for text in texts]
-        places = [self._place(span) for span in spans]
+        texts = [known.get(span.text) or _WordSet.of(span.text) for span in spans]
+        similarities = [self._similarity(text) for text in texts]
+        positions = [self._position(span) for span in spans]
         home = [self._links_home(span) for span in spans]
-        behind = _behind(spans, told, [place.level for place in places], home)
-        normals = [text.normal for text in texts]
+        gaps = _gaps(spans, similarities, [position.level for position in positions], home)
+        normalized = [text.normalized for text in texts]
         return [
             (
-                *self._text_features(span, text, one),
-                place.level, *place.regions, at_home,
-                place.depth, place.position, place.distance, place.in_content,
+                *self._text_features(span, text, similarity),
+                position.level, *position.regions, at_home,
+                position.depth, position.position, position.distance, position.in_content,
                 len(spans), len(span.rows), span.before, span.after, span.share,
-                normals.count(text.normal) - 1,
-                *gaps,
+                normalized.count(text.normalized) - 1,
+                *gap,
                 *UNKNOWN_STYLE,
             )
-            for span, text, one, place, at_home, gaps in zip(
-                spans, texts, told, places, home, behind, strict=True
+            for span, text, similarity, position, at_home, gap in zip(
+                spans, texts, similarities, positions, home, gaps, strict=True
             )
         ]  # fmt: skip
 
-    def _text_features(self, span: TitleSpan, text: _Words, told: _StatedTitleFeatures) -> Row:
-        common = len(self.slug.intersection(text.bag))
+    def _text_features(
+        self, span: TitleSpan, text: _WordSet, similarity: _StatedTitleFeatures
+    ) -> FeatureRow:
+        common = len(self.slug.intersection(text.words))
+        by_source = similarity.by_source
         return (
             weighted_length(span.text), 100 * count_digits(span.text) / len(span.text),
             title_edit_distance(span.text, self.document.title),
-            told.by_source.get("json-ld", -1), told.by_source.get("og:title", -1),
-            told.by_source.get("title", -1), told.ratio, told.likeness, told.share, told.votes,
-            told.length_gap,
+            by_source.get("json-ld", -1), by_source.get("og:title", -1), by_source.get("title", -1),
+            *similarity[1:],
             common / len(self.slug) if self.slug else -1,
         )  # fmt: skip
 
-    def _told(self, text: _Words) -> _StatedTitleFeatures:
+    def _similarity(self, text: _WordSet) -> _StatedTitleFeatures:
         if not self.stated_words:
             return _StatedTitleFeatures({}, -1, -1, 0, 0, -1)
-        length = len(text.normal)
+        length = len(text.normalized)
         ratios: dict[str, float] = {}
         likeness, share, gap = 0.0, 0.0, inf
-        for title, it in self.stated_words.items():
-            size = len(it.normal) or 1
-            ratios[title] = ratio(text.normal, it.normal)
-            likeness = max(likeness, text.likeness(it))
-            if text.normal in it.normal:
+        for title, stated in self.stated_words.items():
+            size = len(stated.normalized) or 1
+            ratios[title] = ratio(text.normalized, stated.normalized)
+            likeness = max(likeness, text.f1(stated))
+            if text.normalized in stated.normalized:
                 share = max(share, length / size)
-            gap = min(gap, abs(length - len(it.normal)) / size)
+            gap = min(gap, abs(length - len(stated.normalized)) / size)
         by_source = {source: ratios[title] for source, title in self.stated.items()}
-        votes = sum(one >= _SAME for one in by_source.values())
+        votes = sum(value >= _VOTE_RATIO for value in by_source.values())
         return _StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
 
-    def _place(self, span: TitleSpan) -> _Position:
+    def _position(self, span: TitleSpan) -> _PositionFeatures:
         tags = [self.document.tag[row] for row in self.document.ancestors(span.rows[0])]
         regions = [0.0] * len(REGIONS)
         for tag in tags:
-            if tag in _REGION_BITS:
-                regions[_REGION_BITS[tag]] = 1.0
+            if tag in _REGION_INDEX:
+                regions[_REGION_INDEX[tag]] = 1.0
         position = bisect_left(self.rows, span.rows[0])
         first, last = self.content
-        return _Position(
-            next((LEVELS[tag] for tag in tags if tag in LEVELS), 7),
+        return _PositionFeatures(
+            next((HEADING_LEVELS[tag] for tag in tags if tag in HEADING_LEVELS), 7),
             tuple(regions),
             len(tags),
             position,
@@ -282,42 +286,44 @@ def _element_row(span: TitleSpan) -> int:
     return span.rows[0] if span.heading is None else span.heading
 
 
-def _behind(
+def _gaps(
     spans: Sequence[TitleSpan],
-    told: Sequence[_StatedTitleFeatures],
+    similarities: Sequence[_StatedTitleFeatures],
     levels: Sequence[int],
     home: Sequence[float],
-) -> Iterator[Row]:
-    """Yield how far each candidate is behind the best in likeness, length, votes and ratio."""
+) -> Iterator[FeatureRow]:
+    """Yield the difference of each candidate to the best in likeness, length, votes and ratio."""
     if not spans:
         return
-    likeness, length = max(one.likeness for one in told), max(len(span.text) for span in spans)
-    votes = max(one.votes for one in told)
-    in_heading: dict[int, float] = {}
-    for span, one in zip(spans, told, strict=True):
+    best_likeness = max(similarity.likeness for similarity in similarities)
+    best_length = max(len(span.text) for span in spans)
+    best_votes = max(similarity.votes for similarity in similarities)
+    best_ratios: dict[int, float] = {}
+    for span, similarity in zip(spans, similarities, strict=True):
         row = _element_row(span)
-        in_heading[row] = max(in_heading.get(row, -1), one.ratio)
-    leading = _leading(spans, told, levels, home)
-    for number, (span, one) in enumerate(zip(spans, told, strict=True)):
+        best_ratios[row] = max(best_ratios.get(row, -1), similarity.ratio)
+    leading = _leading(spans, similarities, levels, home)
+    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
         yield (
-            likeness - one.likeness,
-            length - len(span.text),
-            votes - one.votes,
-            in_heading[_element_row(span)] - one.ratio,
-            float(number == leading),
+            best_likeness - similarity.likeness,
+            best_length - len(span.text),
+            best_votes - similarity.votes,
+            best_ratios[_element_row(span)] - similarity.ratio,
+            float(index == leading),
         )
 
 
 def _leading(
     spans: Sequence[TitleSpan],
-    told: Sequence[_StatedTitleFeatures],
+    similarities: Sequence[_StatedTitleFeatures],
     levels: Sequence[int],
     home: Sequence[float],
 ) -> int | None:
-    """Return the ``h1`` most like a stated title, or the part of one that is exactly that."""
-    best, rating = None, 0.0
-    for number, (span, one) in enumerate(zip(spans, told, strict=True)):
-        eligible = levels[number] == 1 and not home[number] and one.likeness >= LEAST_LIKENESS
-        if eligible and (span.whole or one.likeness >= _EXACT) and one.likeness > rating:
-            best, rating = number, one.likeness
+    """Return the index of the ``h1``, or exactly matching part of one, most similar to a stated title."""
+    best, best_f1 = None, 0.0
+    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
+        f1 = similarity.likeness
+        eligible = levels[index] == 1 and not home[index] and f1 >= MIN_LEADING_SIMILARITY
+        if eligible and (span.whole or f1 >= _EXACT) and f1 > best_f1:
+            best, best_f1 = index, f1
     return best

@@ -1,4 +1,4 @@
-"""The title, told among its candidates by an ensemble of decision trees."""
+"""Title selection: classifies candidates with a tree ensemble."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.titles.title import CONFIDENCE, Headline
-from newscrawl.fields.titles.title_features import FEATURES, TitleCandidates
+from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -16,19 +16,15 @@ if TYPE_CHECKING:
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.fields.titles.title_candidates import TitleSpan
 
-FILE = "title.npz"
+TITLE_MODEL_FILE = "title.npz"
 
-LEAST_PROBABILITY = 0.05
-"""Probability below which a stated title is believed rather than the best candidate.
-
-Of 348 pages of other sites whose headline was hidden 92 get another heading as their title; with
-0.1 it would be 35, but two of 652 would lose a headline that is like nothing that they state.
-"""
+MIN_PROBABILITY = 0.05
+"""Minimum probability of the best candidate; below, a stated title takes precedence."""
 
 
 def load_title_model(folder: Path | None = None) -> Model:
-    """Return the ensemble that tells titles, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
-    return load_model(FILE, FEATURES, folder)
+    """Return the title ensemble, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
+    return load_model(TITLE_MODEL_FILE, TITLE_CANDIDATE_FEATURES, folder)
 
 
 class TitleChoice(NamedTuple):
@@ -39,7 +35,7 @@ class TitleChoice(NamedTuple):
 
 
 def choose_span(candidates: TitleCandidates, model: Model) -> TitleChoice | None:
-    """Return the most probable of *candidates*, the first of equals; None where there is none."""
+    """Return the first of the most probable *candidates*, or None without candidates."""
     probabilities = model.ensemble.predict(candidates.features)
     if not probabilities:
         return None
@@ -50,24 +46,24 @@ def choose_span(candidates: TitleCandidates, model: Model) -> TitleChoice | None
 def find_headline(
     document: Document, candidates: TitleCandidates, model: Model, fallback: Headline | None = None
 ) -> Headline | None:
-    """Return the title of a page, or None for one that has none.
+    """Return the title of a page, or None for a page without any.
 
-    The most probable candidate; where none is probable (:data:`LEAST_PROBABILITY`) what the page
-    states, JSON-LD first, without the site's name; else *fallback*, the title of another method;
-    else the candidate nevertheless. The confidence is the probability as calibrated in training.
+    The most probable candidate, if its probability is at least :data:`MIN_PROBABILITY`, else the
+    first stated title without the site's name, *fallback* (the title of another method), or the
+    most probable candidate. The confidence of a candidate is its calibrated probability.
     """
     choice = choose_span(candidates, model)
     found = None if choice is None else _headline(document, choice, model)
-    if choice is not None and choice.probability >= LEAST_PROBABILITY:
+    if choice is not None and choice.probability >= MIN_PROBABILITY:
         return found
     return _stated(candidates) or fallback or found
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
-    """Return the text of the title that :func:`find_headline` finds without a fall-back."""
+    """Return the text of the title by :func:`find_headline` without a fallback."""
     choice = choose_span(candidates, model)
     stated = next(iter(candidates.stated.values()), "")
-    if choice is None or (stated and choice.probability < LEAST_PROBABILITY):
+    if choice is None or (stated and choice.probability < MIN_PROBABILITY):
         return stated
     return choice.span.text
 

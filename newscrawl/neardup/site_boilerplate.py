@@ -1,0 +1,173 @@
+"""Boilerplate of sites: shingles that a site repeats, learned page by page."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from newscrawl.neardup.shingles import distinct, merged
+from newscrawl.neardup.sketch import share_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from newscrawl.neardup.database import StoryRecord, StoryTable
+    from newscrawl.neardup.near_duplicate_options import Options
+
+MAX_PAGES: Final = 32
+"""Maximum number of recent pages of a site that boilerplate is learned from."""
+
+MAX_SITES: Final = 512
+"""Maximum number of sites whose recent pages are cached."""
+
+MAX_BOILERPLATE_SITES: Final = 4096
+"""Maximum number of sites whose boilerplate is cached."""
+
+_STORY_MASK: Final = np.uint64(2**32 - 1)
+
+
+class RecentPages:
+    """Hashes of the recent pages of a site."""
+
+    def __init__(self) -> None:
+        #: story -> lineage, of the recent pages in order of arrival
+        self.lineages: dict[int, int] = {}
+        #: hash and story in one number, sorted; may contain removed pages
+        self._entries = np.empty(0, np.uint64)
+        self._removed = 0
+
+    def add(self, story: int, lineage: int, hashes: NDArray[np.uint32]) -> None:
+        """Add a page, and remove the oldest if there are too many."""
+        self.lineages[story] = lineage
+        if len(self.lineages) > MAX_PAGES:
+            del self.lineages[next(iter(self.lineages))]
+            self._removed += 1
+        if self._removed > MAX_PAGES // 4:
+            oldest = next(iter(self.lineages))
+            self._entries = self._entries[(self._entries & _STORY_MASK) >= oldest]
+            self._removed = 0
+        self._entries = merged(self._entries, _shifted(hashes) | np.uint64(story))
+
+    def holders(self, hashes: NDArray[np.uint32], lineage: int) -> Holders:
+        """Return the pages of other lineages that contain some of *hashes*."""
+        wanted = _shifted(hashes)
+        low, high = np.searchsorted(self._entries, (wanted, wanted + _STORY_MASK))
+        counts = high - low
+        first = np.repeat(low - np.cumsum(counts) + counts, counts)
+        stories = (self._entries[first + np.arange(first.size)] & _STORY_MASK).tolist()
+        positions = np.repeat(np.arange(counts.size), counts).tolist()
+        # Removed pages have no lineage; the default excludes them.
+        lineage_of = self.lineages.get
+        pairs = [
+            (position, story)
+            for position, story in zip(positions, stories, strict=True)
+            if lineage_of(story, lineage) != lineage
+        ]
+        return Holders(hashes, pairs, self.lineages)
+
+
+class Holders(NamedTuple):
+    """Pages of a site that contain some of the hashes of a new page."""
+
+    hashes: NDArray[np.uint32]
+    #: position of a hash in ``hashes``, and a story that contains it
+    pairs: list[tuple[int, int]]
+    #: story -> lineage
+    lineages: dict[int, int]
+
+    def repeated(self, min_lineages: int) -> NDArray[np.uint32]:
+        """Return the hashes on pages of at least *min_lineages* lineages, with the new page's."""
+        lineages = {(position, self.lineages[story]) for position, story in self.pairs}
+        counts = Counter(position for position, _ in lineages)
+        positions = sorted(p for p, count in counts.items() if count >= min_lineages - 1)
+        return self.hashes[positions]
+
+    def sharing(self, min_hashes: int) -> list[int]:
+        """Return the stories that contain at least *min_hashes* of the hashes."""
+        counts = Counter(story for _, story in self.pairs)
+        return sorted(story for story, count in counts.items() if count >= min_hashes)
+
+
+def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    return hashes.astype(np.uint64) << np.uint64(32)
+
+
+class SiteBoilerplate:
+    """Boilerplate hashes of all sites: stored in the database, cached for recent sites."""
+
+    def __init__(self, stories: StoryTable, options: Options) -> None:
+        self._stories = stories
+        self._options = options
+        self._pages: OrderedDict[int, RecentPages] = OrderedDict()
+        self._hashes: OrderedDict[int, NDArray[np.uint32]] = OrderedDict()
+
+    def reset(self) -> None:
+        """Clear the caches, after a rollback."""
+        self._pages.clear()
+        self._hashes.clear()
+
+    def hashes(self, site: int) -> NDArray[np.uint32]:
+        """Return the boilerplate hashes of a site, sorted."""
+        found = self._hashes.get(site)
+        if found is None:
+            found = self._hashes[site] = self._stories.boilerplate(site)
+            if len(self._hashes) > MAX_BOILERPLATE_SITES:
+                self._hashes.popitem(last=False)
+        return found
+
+    def learn(self, record: StoryRecord, hashes: NDArray[np.uint32]) -> None:
+        """Learn boilerplate from a new story; *hashes* are those not known as boilerplate."""
+        if not self._options.site_pages:
+            return
+        pages = self._recent_pages(record.site)
+        holders = pages.holders(hashes, record.lineage)
+        self._add(record, holders.repeated(self._options.site_pages))
+        sharing = holders.sharing(self._options.min_shared)
+        if sharing:
+            self._add(record, self._frame_hashes(record, sharing))
+        pages.add(record.id, record.lineage, hashes)
+
+    def _frame_hashes(self, record: StoryRecord, stories: Iterable[int]) -> NDArray[np.uint32]:
+        """Return the hashes that a new page shares with other *stories* in the same frame."""
+        known = self.hashes(record.site)
+        new = record.sketch.without(known)
+        shared = [np.empty(0, np.uint32)]
+        for page in self._stories.records(stories):
+            other = page.sketch.without(known)
+            if share_frame(new, other, known, self._options):
+                shared.append(np.intersect1d(new.hashes, other.hashes, assume_unique=True))
+        return distinct(np.concatenate(shared))
+
+    def _add(self, record: StoryRecord, hashes: NDArray[np.uint32]) -> None:
+        if hashes.size:
+            self._stories.add_boilerplate(record.site, hashes, record.id)
+            self._hashes[record.site] = np.union1d(self.hashes(record.site), hashes)
+
+    def is_learned(self, site: int) -> bool:
+        """Return whether enough pages of the site were seen to know its boilerplate."""
+        lineages = self._recent_pages(site).lineages.values()
+        return bool(len(set(lineages)) >= self._options.site_pages or self.hashes(site).size)
+
+    def forget(self, record: StoryRecord) -> None:
+        """Clear the cached pages of a story that is removed from the index."""
+        pages = self._pages.get(record.site)
+        if pages and record.id in pages.lineages:
+            del self._pages[record.site]
+
+    def _recent_pages(self, site: int) -> RecentPages:
+        pages = self._pages.get(site)
+        if pages is None:
+            pages = self._pages[site] = RecentPages()
+            for record in self._stories.pages(site, MAX_PAGES):
+                pages.add(
+                    record.id, record.lineage, record.sketch.without(self.hashes(site)).hashes
+                )
+            if len(self._pages) > MAX_SITES:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(site)
+        return pages

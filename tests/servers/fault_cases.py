@@ -1,0 +1,362 @@
+"""All fault cases by name (:data:`CASES`)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tests.servers import response
+from tests.servers.discovery_cases import (
+    FEEDS,
+    LINKS,
+    SITEMAPS,
+    TRAPS,
+    XML,
+    feed,
+    refresh,
+)
+from tests.servers.fault_web import (
+    ARTICLE,
+    FAILED,
+    HTML,
+    LOST,
+    Case,
+    Send,
+    Visit,
+    good_article,
+    page_case,
+)
+from tests.servers.faulty_pages import FAULTY_PATH, MIB, PAGES, TRANSPORTS
+from tests.servers.pages import article_page, dress, paragraphs
+from tests.servers.styled_web import HANG, Answer, redirect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CSS = {"Content-Type": "text/css"}
+TEXT = {"Content-Type": "text/plain"}
+_ARTICLE = article_page(1).encode()
+
+
+def raw(data: bytes) -> Send:
+    """Return a function that sends *data* unchanged."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+
+    return send
+
+
+async def _slow_body(writer: asyncio.StreamWriter) -> None:
+    head, body = response(_ARTICLE, headers=HTML).split(b"\r\n\r\n", 1)
+    writer.write(head + b"\r\n\r\n")
+    for byte in body:
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(0.2)
+
+
+async def _hang(writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(3600)
+
+
+def _headers(lines: list[str]) -> Send:
+    """Return a function that sends the article with additional header *lines*."""
+    head = "".join(f"{line}\r\n" for line in lines)
+    start = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(_ARTICLE)}\r\n"
+    return raw(f"{start}{head}\r\n".encode() + _ARTICLE)
+
+
+def article_case(
+    description: str,
+    reply: Callable[[Visit], Answer | Send],
+    *outcomes: str,
+    healthy: bool = True,
+) -> Case:
+    """Return the case of an article URL that is answered by *reply*."""
+
+    def reply_at_article(visit: Visit) -> Answer | Send | None:
+        return reply(visit) if visit.is_faulty_page else None
+
+    return Case(description, reply_at_article, outcomes or ARTICLE, healthy=healthy)
+
+
+def _hops(make: Callable[[Visit, str], Answer]) -> Callable[[Visit], Answer | None]:
+    """Return replies that lead endlessly from one URL to the next."""
+
+    def reply(visit: Visit) -> Answer | None:
+        if visit.is_faulty_page:
+            return make(visit, "/hop/1")
+        if visit.target.startswith("/hop/"):
+            return make(visit, f"/hop/{int(visit.target.removeprefix('/hop/')) + 1}")
+        return None
+
+    return reply
+
+
+def _ping_pong(visit: Visit) -> Answer | None:
+    return {FAULTY_PATH: redirect("/pong"), "/pong": redirect(FAULTY_PATH)}.get(visit.target)
+
+
+def _busy(status: int, seconds: int, count: int) -> Callable[[Visit], Answer]:
+    """Return replies of which the first *count* ask the client to retry later."""
+    headers = HTML | {"Retry-After": str(seconds)}
+    busy = Answer(b"<p>Gleich wieder da", status, headers)
+    return lambda visit: busy if visit.count <= count else good_article()
+
+
+_HEADS: dict[str, Case] = {
+    "slow-body": article_case(
+        "the head at once, then a byte of the body each 0.2 s",
+        lambda _: _slow_body,
+        *FAILED,
+    ),
+    "huge-header": article_case(
+        "one header of 5 MB", lambda _: _headers([f"X-Long: {'x' * 5 * MIB}"]), *FAILED
+    ),
+    "many-headers": article_case(
+        "200,000 headers",
+        lambda _: _headers([f"X-Header-{n}: {n}" for n in range(200_000)]),
+        *FAILED,
+    ),
+    "cookies": article_case(
+        "500 cookies of 3.9 KB",
+        lambda _: _headers([f"Set-Cookie: c{n}={'x' * 3900}; path=/" for n in range(500)]),
+    ),
+    "status-204": article_case("204", lambda _: Answer(b"", 204, {}), *LOST),
+    "status-999": article_case(
+        "999", lambda _: raw(b"HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"), *FAILED
+    ),
+    "no-content-type": article_case(
+        "no Content-Type",
+        lambda _: raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(_ARTICLE) + _ARTICLE),
+    ),
+    "http-09": article_case("HTTP/0.9: only a body", lambda _: raw(_ARTICLE), *FAILED),
+    "garbage": article_case(
+        "bytes that are not HTTP",
+        lambda _: raw(random.Random(3).randbytes(20_000)),
+        *FAILED,
+    ),
+    "empty-close": article_case("closed without a byte", lambda _: raw(b""), *FAILED),
+}
+
+_REDIRECTS: dict[str, Case] = {
+    "redirect-self": article_case("to itself", lambda _: redirect(FAULTY_PATH), *FAILED),
+    "redirect-ping-pong": Case("to a page that redirects back", _ping_pong, FAILED),
+    "redirect-endless": Case(
+        "endlessly from page to page", _hops(lambda _, path: redirect(path)), FAILED
+    ),
+    "refresh-self": article_case("meta refresh to itself", lambda _: refresh(FAULTY_PATH), *LOST),
+    "refresh-endless": Case(
+        "endless meta refresh from page to page",
+        _hops(lambda _, path: refresh(path)),
+        LOST,
+    ),
+    "redirect-file": article_case("to file:", lambda _: redirect("file:///etc/hostname"), *FAILED),
+    "redirect-data": article_case(
+        "to data:", lambda _: redirect("data:text/html,<h1>x</h1>"), *FAILED
+    ),
+    "refresh-file": article_case(
+        "meta refresh to file:", lambda _: refresh("file:///etc/hostname"), *LOST
+    ),
+}
+
+_LOAD: dict[str, Case] = {
+    **{
+        f"retry-{status}-3": article_case(
+            f"{status}, Retry-After: 3, then the article", _busy(status, 3, 1)
+        )
+        for status in (429, 503)
+    },
+    **{
+        f"retry-{status}-86400": article_case(
+            f"{status}, Retry-After: 86400",
+            _busy(status, 86400, 99),
+            *FAILED,
+            healthy=False,
+        )
+        for status in (429, 503)
+    },
+    "flap-500": article_case(
+        "500, then the article",
+        lambda visit: Answer(b"x", 500, HTML) if visit.count == 1 else good_article(),
+    ),
+    "soft-404": article_case(
+        "200 and «not found»",
+        lambda _: Answer(
+            dress("Seite nicht gefunden", ["Leider."], meta_charset="utf-8").encode(), headers=HTML
+        ),
+        *LOST,
+    ),
+}
+
+
+def _robots_case(
+    description: str,
+    reply: Callable[[Visit], Answer | Send | None],
+    *outcomes: str,
+    healthy: bool = True,
+) -> Case:
+    # robots.txt does not list the sitemap here, so the articles are listed in a feed.
+    front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+
+    def reply_or_feed(visit: Visit) -> Answer | Send | None:
+        if visit.target == "/feed.xml":
+            return Answer(feed(visit, ""), headers=XML)
+        return reply(visit) if visit.target.startswith("/robots") else None
+
+    return Case(
+        description,
+        reply_or_feed,
+        outcomes or ("read",),
+        "/robots.txt",
+        healthy,
+        front,
+    )
+
+
+@cache
+def _long_robots() -> bytes:
+    rules = "".join(f"Disallow: /nicht/{n}\n" for n in range(500_000))
+    return f"User-agent: *\n{rules}".encode()
+
+
+def _wildcards() -> Answer:
+    rules = "".join(f"Disallow: /{'*a' * 200}{n}$\n" for n in range(200))
+    return Answer(f"User-agent: *\n{rules}".encode(), headers=TEXT)
+
+
+_ROBOTS: dict[str, Case] = {
+    "robots-500": _robots_case("500", lambda _: Answer(b"", 500, TEXT), *FAILED, healthy=False),
+    "robots-hang": _robots_case("no answer", lambda _: _hang, *FAILED, healthy=False),
+    "robots-loop": _robots_case(
+        "endless redirects", lambda visit: redirect(f"{visit.target}x"), *FAILED
+    ),
+    "robots-10-mb": _robots_case(
+        "500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT), "read", *FAILED
+    ),
+    "robots-html": _robots_case("a page", lambda _: good_article()),
+    "robots-binary": _robots_case(
+        "random bytes", lambda _: Answer(random.Random(4).randbytes(200_000), headers=TEXT)
+    ),
+    "robots-wildcards": _robots_case("200 rules of 200 wildcards", lambda _: _wildcards()),
+    "robots-inside": _robots_case(
+        "redirect to loopback",
+        lambda visit: redirect(f"{visit.internal_url}/robots.txt"),
+        *FAILED,
+        healthy=False,
+    ),
+}
+
+
+def _style_case(description: str, sheets: dict[str, Answer], *hrefs: str) -> Case:
+    def reply(visit: Visit) -> Answer | None:
+        if visit.is_faulty_page:
+            links = "".join(f'<link rel="stylesheet" href="{href}">' for href in hrefs)
+            return good_article(links.replace("INTERNAL", visit.internal_url))
+        if visit.target.startswith("/endless/"):
+            return Answer(
+                f'@import "/endless/{visit.count}{visit.target[9:]}";'.encode(), headers=CSS
+            )
+        answer = sheets.get(visit.target)
+        if answer and visit.internal_url:
+            body = answer.body.replace(b"INTERNAL", visit.internal_url.encode())
+            return Answer(body, answer.status, answer.headers, answer.delay)
+        return answer
+
+    return Case(description, reply)
+
+
+def _css(text: str, status: int = 200) -> Answer:
+    return Answer(text.encode(), status, CSS)
+
+
+_RULES = "p.c{} {{ color: #{:06x}; font-size: {}px }}\n"
+_STYLES: dict[str, Case] = {
+    "css-loop": _style_case(
+        "circular and endless imports",
+        {
+            "/a.css": _css('@import "/b.css";'),
+            "/b.css": _css('@import "/a.css"; @import "/b.css";'),
+        },
+        "/a.css",
+        "/endless/x.css",
+    ),
+    "css-hang": _style_case("no answer", {"/hang.css": HANG}, "/hang.css"),
+    "css-404": _style_case("404", {"/none.css": _css("", 404)}, "/none.css"),
+    "css-10-mb": _style_case(
+        "10 MB of rules",
+        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(250_000)))},
+        "/big.css",
+    ),
+    "css-2-mb": _style_case(
+        "a sheet just below the size limit",
+        {"/big.css": _css("".join(_RULES.format(n, n, n % 90) for n in range(45_000)))},
+        "/big.css",
+    ),
+    "css-tokens": _style_case(
+        "endless comments, escapes, quotes and blocks",
+        {
+            "/comment.css": _css("/*" * 100_000),
+            "/escape.css": _css("\\" * 200_000),
+            "/quote.css": _css('"' + "x" * MIB),
+            "/nested.css": _css("a{" * 5_000 + "@media x{" * 5_000 + "(" * 5_000),
+        },
+        "/comment.css",
+        "/escape.css",
+        "/quote.css",
+        "/nested.css",
+    ),
+    "css-inside": _style_case(
+        "sheets, imports and redirects on loopback",
+        {
+            "/import.css": _css('@import "INTERNAL/import.css";'),
+            "/redirect.css": Answer(b"", 302, CSS | {"Location": "http://127.0.0.2/x.css"}),
+        },
+        "INTERNAL/sheet.css",
+        "http://inner.example/sheet.css",
+        "http://169.254.169.254/sheet.css",
+        "/import.css",
+        "/redirect.css",
+        "file:///etc/hostname",
+    ),
+}
+
+
+_FORMULAS = [
+    '=cmd|"/C calc"!A0',
+    "+1+1 und so weiter, wie es die Stadt am Fluss noch nie gesehen hat",
+    "@SUM(1+1)*cmd",
+    "-2+3+cmd",
+    *paragraphs(1)[1:],
+]
+_OUTPUT: dict[str, Case] = {
+    "csv-formulas": article_case(
+        "headline and paragraphs that a spreadsheet evaluates",
+        lambda _: Answer(
+            dress(
+                '=HYPERLINK("http://a.example/","Mehr")', _FORMULAS, meta_charset="utf-8"
+            ).encode(),
+            headers=HTML,
+        ),
+    ),
+}
+
+#: every case, by the name of its site
+CASES: dict[str, Case] = {
+    **{name: page_case(name) for name in (*PAGES, *TRANSPORTS)},
+    **_HEADS,
+    **_REDIRECTS,
+    **_LOAD,
+    **_ROBOTS,
+    **SITEMAPS,
+    **FEEDS,
+    **TRAPS,
+    **_STYLES,
+    **LINKS,
+    **_OUTPUT,
+}
+#: cases that :mod:`tests.extraction.test_bad_input` does not crawl
+SITE_CASES = {name: case for name, case in CASES.items() if name not in {*PAGES, *TRANSPORTS}}
