@@ -1,7 +1,7 @@
-"""Turn news pages into clean articles.
+"""Extraction of clean articles from news pages.
 
-``extract(html, url)`` gives an :class:`Article`; ``newscrawl.Addon`` switches everything on in a
-Scrapy project. Importing the package imports no part of Scrapy.
+``extract(html, url)`` returns an :class:`Article`; ``newscrawl.Addon`` enables the components in a
+Scrapy project. Importing the package does not import Scrapy.
 """
 
 from __future__ import annotations

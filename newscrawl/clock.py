@@ -1,4 +1,4 @@
-"""The one clock: whatever needs to know the time asks here, so that tests can set it."""
+"""The clock of the package: every module gets the time here, so that tests can set it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _system() -> datetime:
+def _system_time() -> datetime:
     return datetime.now(UTC)
 
 
-_source: Callable[[], datetime] = _system
+_source: Callable[[], datetime] = _system_time
 
 
 def now() -> datetime:
@@ -22,6 +22,6 @@ def now() -> datetime:
 
 
 def set_clock(source: Callable[[], datetime] | None = None) -> None:
-    """Make :func:`now` ask *source*; without one, the system's clock."""
-    global _source  # noqa: PLW0603  # one clock is the point
-    _source = source or _system
+    """Make :func:`now` return the result of *source*; None restores the system clock."""
+    global _source  # noqa: PLW0603  # there is one clock by design
+    _source = source or _system_time

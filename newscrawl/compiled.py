@@ -1,28 +1,54 @@
-"""The compiled modules, each of which does what a Python one does, faster."""
+"""Choice between compiled functions and the Python functions that they replace."""
 
 from __future__ import annotations
 
 import logging
 import os
+from functools import partial, update_wrapper
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 logger = logging.getLogger(__name__)
 
 
-def compiled_module(name: str) -> ModuleType | None:
-    """Return the compiled module *name*; None where Python is to serve.
+def compiled(module: str, **constants: Any) -> Callable[[F], F]:
+    """Replace a Python function with the function of the same name in the compiled *module*.
 
-    That is where there was no compiler, where the module was built for another lxml than the one
-    here, and where the environment variable ``NEWSCRAWL_NO_EXTENSIONS`` is set.
+    *constants* are keyword arguments that only the compiled function takes. The Python function is
+    the reference and the fallback (see :func:`compiled_module`); :func:`inspect.unwrap` returns it.
+    """
+
+    def choose(function: F) -> F:
+        extension = compiled_module(module)
+        if extension is None:
+            return function
+        replacement = partial(getattr(extension, function.__name__), **constants)
+        return cast("F", update_wrapper(replacement, function))
+
+    return choose
+
+
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Return whether *function* was replaced by :func:`compiled`."""
+    return isinstance(function, partial)
+
+
+def compiled_module(name: str) -> ModuleType | None:
+    """Import the compiled module *name*; return None if it cannot be used.
+
+    The reasons: it was not built, it was built for another version of lxml, or the environment
+    variable ``NEWSCRAWL_NO_EXTENSIONS`` is set.
     """
     if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
         return None
     try:
         return import_module(name)
-    except (ImportError, TypeError, ValueError) as reason:  # other structures: the latter two
-        logger.debug("Without %s, in Python: %s", name, reason)
+    except (ImportError, TypeError, ValueError) as error:  # other struct sizes: the latter two
+        logger.debug("Using Python in place of %s: %s", name, error)
         return None

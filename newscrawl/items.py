@@ -1,4 +1,4 @@
-"""What walks through a crawl: page items in, articles out."""
+"""Items of a crawl: pages and articles."""
 
 from __future__ import annotations
 
@@ -7,84 +7,83 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 ArticleKind = Literal["article", "live", "gallery", "index", "other"]
-NO_ARTICLES: frozenset[ArticleKind] = frozenset({"index", "other"})
-"""Kinds of the pages that are no articles."""
+NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
+"""Kinds of pages that are not articles."""
 LISTED = "listed"
-"""Hint that a feed or a news sitemap names the page."""
-#: a calendar day; named so because ``Article`` has a field called ``date``
+"""Hint: the page is in a feed or a news sitemap."""
+#: calendar day; ``Article`` has a field called ``date``
 Day = date
 
 
 @dataclass(slots=True)
 class PageItem:
-    """A fetched page, as a spider hands it to ``NewsExtractPipeline``."""
+    """A fetched page: input of ``NewsExtractPipeline``."""
 
-    #: URL the page was fetched from, after redirects
+    #: URL of the page after redirects
     url: str
-    #: the bytes as received, content encodings (gzip, br) undone
+    #: body of the response without content encoding (gzip, br)
     html: bytes
-    #: charset of the HTTP ``Content-Type`` header, if it names one
+    #: charset of the HTTP ``Content-Type`` header
     encoding: str | None = None
-    #: when the response arrived (aware, UTC)
+    #: time of the response (aware, UTC)
     fetched_at: datetime | None = None
-    #: key of the site in the site list (its host, with the port where it is not the default)
+    #: key of the site in the site list: its host, with a port that is not the default
     site: str | None = None
-    #: absolute URLs of the style sheets that the page refers to, where they are known
+    #: absolute URLs of the style sheets of the page, if known
     stylesheets: list[str] | None = None
-    #: what discovery already knows: ``title``, ``date``, ``language`` of a news sitemap or feed
-    #: entry, and :data:`LISTED` where there is one
+    #: ``title``, ``date`` and ``language`` from a news sitemap or feed entry, with :data:`LISTED`
     hints: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a field came from, and how sure we are of it."""
+    """Source of a field, with a confidence."""
 
     #: for example ``nce``, ``json-ld``, ``meta:article:published_time``, ``time``, ``url``
     source: str
-    #: 0..1
+    #: in 0..1
     confidence: float
 
 
 @dataclass(slots=True)
 class Article:
-    """A clean article. Every field but ``url`` and ``body`` may be unknown."""
+    """A clean article. Unknown fields are None."""
 
-    #: the page's URL, as given
+    #: URL of the page, as given
     url: str | None = None
-    #: the URL that the page names as its own, made absolute
+    #: canonical URL in the page, made absolute
     canonical_url: str | None = None
-    #: the headline, without the site's name
+    #: headline without the name of the site
     title: str | None = None
-    #: publication: a day, or an instant (aware where the page gives a zone)
+    #: publication: a day, or an instant (aware if the page has a time zone)
     date: Day | datetime | None = None
-    #: the text that ``date`` was read from
+    #: text of ``date`` in the page
     date_raw: str | None = None
-    #: last modification; never stands in for ``date``
+    #: last modification; never used in place of ``date``
     date_modified: Day | datetime | None = None
     #: paragraphs separated by blank lines
     body: str = ""
-    #: BCP 47 tag, as the page declares it
+    #: BCP 47 tag that the page declares
     language: str | None = None
-    #: names, in the page's order
+    #: names, in the order of the page
     authors: list[str] = field(default_factory=list)
-    #: what the page is
+    #: kind of the page
     kind: ArticleKind = "article"
-    #: True where the page says that it shows a part only; None where it says nothing
+    #: True if the page shows only a part of the article, None if unknown
     paywalled: bool | None = None
-    #: False where a style sheet was missing; None where styles were not asked for
+    #: False if a style sheet was missing, None if styles were not used
     style_complete: bool | None = None
-    #: when the page was fetched (aware)
+    #: time of the fetch (aware)
     fetched_at: datetime | None = None
     #: field name -> source and confidence
     evidence: dict[str, Evidence] = field(default_factory=dict)
-    #: what is doubtful about the page itself: ``depth_exceeded``, ``attributes_dropped``, ...
+    #: problems of the page: ``depth_exceeded``, ``attributes_dropped``, ``encoding_repaired``
     flags: list[str] = field(default_factory=list)
-    #: near-duplicate cluster, filled by ``NearDuplicatePipeline``
+    #: near-duplicate cluster, set by ``NearDuplicatePipeline``
     cluster: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the article as plain JSON values: ISO 8601 dates, nested dicts."""
+        """Return the article as JSON values: ISO 8601 dates, nested dicts."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in ("date", "date_modified", "fetched_at"):
             if plain[name] is not None:
@@ -97,7 +96,7 @@ class Article:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Article:
-        """Return the article that :meth:`to_dict` made *plain* from."""
+        """Return the article of a result of :meth:`to_dict`."""
         values = dict(plain)
         for name in ("date", "date_modified"):
             if values.get(name) is not None:
@@ -111,10 +110,7 @@ class Article:
 
 
 def parse_iso(text: str) -> date | datetime:
-    """Return the day or instant that :meth:`date.isoformat` or :meth:`datetime.isoformat` wrote.
-
-    Raises ``ValueError`` for anything else.
-    """
+    """Parse the result of ``date.isoformat`` or ``datetime.isoformat``. Raises ``ValueError``."""
     return (
         date.fromisoformat(text) if len(text) == len("2026-01-31") else datetime.fromisoformat(text)
     )

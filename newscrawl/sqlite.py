@@ -1,4 +1,4 @@
-"""SQLite files of our own: marked as such, opened by one process at a time."""
+"""SQLite files of newscrawl: with an application id, opened by one process at a time."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """A kind of file, told by its header."""
+    """A kind of SQLite file, identified by its header."""
 
-    #: what it is, with an article: "an index of near-duplicates"
+    #: description with an article: "an index of near-duplicates"
     name: str
-    #: four letters in SQLite's header that mark the file as ours
+    #: application id in the header: four letters as a number
     application: int
     #: version of the schema
     format: int
     #: CREATE statements of a new file
     schema: str
-    #: what is raised for a file that cannot be used
+    #: exception for a file that cannot be used
     error: type[Exception]
-    #: FULL: what is committed outlives a power failure. NORMAL: it outlives the process; a power
-    #: failure may take the last commits, never more
+    #: FULL: commits survive a power failure. NORMAL: they survive a crash of the process; a power
+    #: failure may lose the last ones
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
 
     @contextmanager
-    def explained(self, path: Path | str | None) -> Iterator[None]:
-        """Raise what SQLite says of the file at *path* as :attr:`error`, in plain words."""
+    def translated_errors(self, path: Path | str | None) -> Iterator[None]:
+        """Convert SQLite errors of the file at *path* to :attr:`error` with a readable message."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             raise self.error(f"{path}: {self._reason(error)}") from error
 
     def _reason(self, error: sqlite3.DatabaseError) -> str:
-        # The code of what Python's own module raises is missing.
+        # Errors of the sqlite3 module itself have no code.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return {
             sqlite3.SQLITE_BUSY: "in use by another process",
@@ -52,12 +52,12 @@ class FileType:
         }.get(code, str(error))
 
     def connect(self, path: Path | str | None) -> sqlite3.Connection:
-        """Return the opened file, made if it is missing; without a *path*, one in memory.
+        """Open the file, creating it if it is missing; without *path*, a database in memory.
 
-        The file is locked until it is closed, or the process ends. Raises :attr:`error` for a file
-        that is foreign, damaged, written by another version, or in use.
+        The file is locked until the connection is closed. Raises :attr:`error` if the file is of
+        another kind or version, damaged or in use.
         """
-        with self.explained(path):
+        with self.translated_errors(path):
             connection = sqlite3.connect(
                 ":memory:" if path is None else Path(path),
                 isolation_level=None,
@@ -98,7 +98,7 @@ class FileType:
         if not empty and version < self.format:
             raise self.error(
                 f"{path}: written by an older version of newscrawl "
-                f"(format {version}, not {self.format}); without the file, a new one is begun"
+                f"(format {version}, not {self.format}); delete it to start a new one"
             )
 
     def _create(self, connection: sqlite3.Connection) -> None:
@@ -108,19 +108,19 @@ class FileType:
 
 
 def execute_all(connection: sqlite3.Connection, statements: str) -> None:
-    """Execute *statements*, each ended by a semicolon, in the transaction that is open."""
+    """Execute *statements*, each ending with a semicolon, in the open transaction."""
     for statement in statements.split(";")[:-1]:
         connection.execute(statement)
 
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit what is done within, or nothing of it."""
+    """Commit the statements of the block; roll all back on an exception."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite itself rolls back on a full disk
+        if connection.in_transaction:  # SQLite rolls back itself if the disk is full
             connection.execute("ROLLBACK")
         raise

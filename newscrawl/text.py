@@ -1,39 +1,36 @@
-"""Words and lengths of text, in every script."""
+"""Words and lengths of text in all scripts."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Han, kana, Thai, Lao, Khmer and Burmese write no spaces: there a character is a word. Hangul does.
+# Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _ANY_SPACELESS = re.compile(f"[{_SPACELESS}]")
 _SPACED_WORD = re.compile(r"\w+")
-# Letters of ASCII in lower case, and all but letters, digits and "_" as a space.
+# ASCII in lower case, with spaces in place of all characters except letters, digits and "_".
 _ASCII_WORDS = bytes(
     code if chr(code).isalnum() or chr(code) == "_" else ord(" ")
     for code in bytes(range(256)).lower()
 )
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
-# CJK, kana and Hangul carry about 2.5 Latin letters' worth of text in a character.
+# CJK, kana and Hangul, of which a character has the weight WIDE_WEIGHT.
 _WIDE = re.compile(
     "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
 )
-# Of all below U+3000, Jamo alone are wide. The complement of two ranges is found in half the time.
+# Below U+3000 only Jamo are wide. Searching for the complement of two ranges is faster.
 _MAYBE_WIDE = re.compile("[^\u0000-\u10ff\u2000-\u2fff]")
-# Digits of ASCII, and all where there are others: three are of Latin 1, and of U+2000 to U+2FFF some.
+# ASCII digits and every character that may be another digit.
 _MAYBE_DIGIT = re.compile("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
 WIDE_WEIGHT = 2.5
-"""Weight of a CJK, kana or Hangul character; the NCE thresholds count Latin characters.
-
-Measured on half the sites of the corpora: 2.5 adds half a point of F1 on pages in many
-languages and takes nothing elsewhere.
-"""
+"""Weight of a CJK, kana or Hangul character in Latin characters, in which NCE's thresholds are given;
+fitted on pages in many languages."""
 
 
 def words(text: str) -> list[str]:
@@ -44,38 +41,38 @@ def words(text: str) -> list[str]:
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of *text*, which :func:`folded` has made."""
-    # The pattern for both costs ten times as much.
+    """Return the words of *text*, a result of :func:`folded`."""
+    # _WORD is ten times slower.
     return (_SPACED_WORD if _ANY_SPACELESS.search(text) is None else _WORD).findall(text)
 
 
 def folded(text: str) -> str:
-    """Return *text* as :func:`words` compares it: NFC, lower case, without what is invisible."""
+    """Return *text* in NFC and lower case, without invisible characters."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
 
 
 def tokens(text: str) -> list[str]:
-    """Return the parts of *text* between white space; in scripts without spaces, its words.
+    """Split *text* at white space; in scripts without spaces, return its words.
 
-    A tenth of the cost of :func:`words`, where punctuation does not matter. That a script has
-    no spaces shows in the length of the parts: 5 to 7 characters in scripts that have them.
+    Ten times faster than :func:`words`, but keeps punctuation. Long parts indicate a script without
+    spaces.
     """
     parts = text.split()
     return words(text) if len(text) > 12 * len(parts) else parts
 
 
 def squeeze(text: str) -> str:
-    """Return *text* with runs of white space as one space and none at the ends."""
+    """Collapse white space in *text* and strip it."""
     return " ".join(text.split())
 
 
 def count_digits(text: str) -> int:
-    """Return the number of digits in *text*, in every script."""
+    """Return the number of digits of all scripts in *text*."""
     return 0 if _MAYBE_DIGIT.search(text) is None else sum(map(str.isdigit, text))
 
 
 def weighted_length(text: str) -> float:
-    """Return the length of *text* in Latin characters' worth: see :data:`WIDE_WEIGHT`."""
+    """Return the length of *text* in Latin characters: see :data:`WIDE_WEIGHT`."""
     if text.isascii() or _MAYBE_WIDE.search(text) is None:
         return len(text)
     return len(text) + (WIDE_WEIGHT - 1) * len(_WIDE.findall(text))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import lxml.html
 
 from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS, ExtractOptions, extract
-from newscrawl.extraction.methods import LEARNED
+from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -99,7 +99,7 @@ def _ours(method: str) -> Tool:
         return run
 
     call = f'extract(html, url, fetched_at=fetched_at, method="{method}")'
-    return Tool(_OUR_FIELDS.get(method, FIELDS), load, call, learned=method in LEARNED)
+    return Tool(_OUR_FIELDS.get(method, FIELDS), load, call, learned=method in TRAINED_METHODS)
 
 
 def _trafilatura(**options: bool) -> Callable[[], Callable[[PageInput], Output]]:

@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The table of what is known of blocks (:mod:`newscrawl.body.block_features`), compiled.
+"""Compiled table of :mod:`newscrawl.body.block_features`.
 
-Made in one piece, a row a block: as lists by name the numbers take three times as long, since each is
-an object.
+It is filled in one piece: lists of Python floats would take three times as long.
 """
 
 from cpython cimport array
@@ -10,11 +9,12 @@ from libc.math cimport log2
 
 from array import array as new_array
 
+from newscrawl.body.blocks import cast_votes
 from newscrawl.body.feature_names import FEATURES
-from newscrawl.document.flatten import TEXT
+from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze
 
-cdef enum:  # the places of FEATURES
+cdef enum:  # positions in FEATURES
     CHARS, LINK_DENSITY, ENDS, ODD, DESCRIBED, AGAIN, TAG, PARENT_TAG, STRONG, EMPHASIS,
     WITHIN_ARTICLE, VOTES, NCE_BEFORE, COREEX_BEFORE, HOME_LONG, UP_LONG, DEPTH, UP_SHARE, UP_BLOCKS,
     OWN_COUNT, OWN_MEAN, OWN_LONG, ABOVE_COUNT, ABOVE_MEAN, ABOVE_LONG, AFTER_HEADING, PLACE, LEFT,
@@ -28,15 +28,15 @@ cdef array.array _DOUBLES = new_array("d")
 
 
 cdef class Blocks:
-    """The candidates of a page, and what their features share."""
+    """Candidates of a page, with the table of their features."""
 
     cdef list tags, parents, ends, before, links
-    #: row of a candidate's element, of that element's parent, and rows of its text nodes
+    #: rows of the owner, of its parent and of the text nodes of each candidate
     cdef list owner, above, rows
-    #: weighted characters; those of long linkless candidates, 0 for others
+    #: weighted characters of all candidates; of long candidates with few links, 0 for others
     cdef array.array sizes, longs
     cdef double whole_long
-    #: one row of WIDTH after the other
+    #: rows of WIDTH values
     cdef array.array table
 
     def __cinit__(self, document, list owner, list rows):
@@ -51,7 +51,7 @@ cdef class Blocks:
         """Return the row of a candidate."""
         return &self.table.data.as_doubles[WIDTH * place]
 
-    cdef int fill_sizes(self, double least_long, double few_links) except -1:
+    cdef int fill_sizes(self, double min_long, double max_link_density) except -1:
         cdef Py_ssize_t place, first, end, last = len(self.owner) - 1
         cdef double size, share
         cdef list mine
@@ -61,7 +61,7 @@ cdef class Blocks:
             size = <double> self.before[end] - <double> self.before[first] or 1.0
             share = (<double> self.links[end] - <double> self.links[first]) / size
             self.sizes.data.as_doubles[place] = size
-            if size >= least_long and share < few_links:
+            if size >= min_long and share < max_link_density:
                 self.longs.data.as_doubles[place] = size
                 self.whole_long += size
             self.of(place)[CHARS] = log2(1 + size)
@@ -72,7 +72,7 @@ cdef class Blocks:
         return 0
 
     cdef int fill_markup(
-        self, dict groups, frozenset strong, frozenset emphasis, frozenset images,
+        self, dict tag_codes, frozenset strong, frozenset emphasis, frozenset images,
         bytearray within, double outside,
     ) except -1:
         cdef Py_ssize_t place, row
@@ -80,8 +80,8 @@ cdef class Blocks:
         for place in range(len(self.owner)):
             row = self.owner[place]
             size = self.sizes.data.as_doubles[place]
-            self.of(place)[TAG] = groups.get(self.tags[row], 0.0)
-            self.of(place)[PARENT_TAG] = groups.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
+            self.of(place)[TAG] = tag_codes.get(self.tags[row], 0.0)
+            self.of(place)[PARENT_TAG] = tag_codes.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
             self.of(place)[BEFORE_TAG] = before
             before = self.of(place)[TAG]
             self.of(place)[WITHIN_ARTICLE] = 1.0 if within[row] else outside
@@ -90,14 +90,14 @@ cdef class Blocks:
             self.of(place)[IMAGE] = self.image_before(self.rows[place][0], images)
         return 0
 
-    cdef double stressed(self, Py_ssize_t place, frozenset stressing) except -1:
-        """Return the characters in inline elements of the tags *stressing*."""
+    cdef double stressed(self, Py_ssize_t place, frozenset tags) except -1:
+        """Return the characters in inline elements with one of the *tags*."""
         cdef double chars = 0
         cdef Py_ssize_t row, above, owner = self.owner[place]
         for row in self.rows[place]:
             above = self.parents[row]
             while above != owner:
-                if self.tags[above] in stressing:
+                if self.tags[above] in tags:
                     chars += <double> self.before[row + 1] - <double> self.before[row]
                     break
                 above = self.parents[above]
@@ -123,7 +123,7 @@ cdef class Blocks:
         return 0
 
     cdef int fill_shares_before(self, bytearray votes, int voter, int column) except -1:
-        """Fill in how much of what *voter* takes stands before a block."""
+        """Fill in the share of the text of *voter* that precedes a block."""
         cdef double taken = 0
         cdef Py_ssize_t place
         for place in range(len(self.rows)):
@@ -137,11 +137,12 @@ cdef class Blocks:
     cdef int fill_parents(self, list depths) except -1:
         cdef list homes = [], ups = []
         cdef Py_ssize_t place, row, up, best = 0
+        cdef bint is_container
         cdef double whole = <double> self.before[<Py_ssize_t> self.ends[0]] or 1.0
         for place in range(len(self.owner)):
             row, up = self.owner[place], self.above[place]
-            beside = <Py_ssize_t> self.rows[place][0] > row + 1
-            homes.append(row if beside and self.tags[row] not in ("li", "p") else up)
+            is_container = <Py_ssize_t> self.rows[place][0] > row + 1
+            homes.append(row if is_container and self.tags[row] not in ("li", "p") else up)
             ups.append(max(<Py_ssize_t> self.parents[up], 0))
             self.of(place)[UP_SHARE] = (
                 <double> self.before[<Py_ssize_t> self.ends[up]] - <double> self.before[up]
@@ -154,7 +155,7 @@ cdef class Blocks:
         return self.fill_blocks_of_parents()
 
     cdef Py_ssize_t fill_shares_of_best(self, list keys, int column) except -1:
-        """Fill in the long text of each key as a share of the most; return the key that has it."""
+        """Fill in the long text of each key relative to the largest; return the key of the largest."""
         cdef list groups = _numbered(keys)
         cdef array.array held = _zeros(len(keys))
         cdef Py_ssize_t place, best = 0
@@ -229,8 +230,8 @@ cdef class Blocks:
         return 0
 
     cdef int fill_texts(
-        self, list texts, str description, Py_ssize_t beginning, Py_ssize_t least,
-        Py_ssize_t most_described, Py_ssize_t most_looked_at,
+        self, list texts, str description, Py_ssize_t prefix, Py_ssize_t min_prefix,
+        Py_ssize_t max_description, Py_ssize_t max_symbol_text,
     ) except -1:
         cdef dict seen = {}
         cdef str text, start
@@ -239,11 +240,11 @@ cdef class Blocks:
             text = texts[place]
             seen[text] = text in seen
             self.of(place)[ENDS] = _ending(text)
-            self.of(place)[ODD] = _odd(text, most_looked_at)
+            self.of(place)[ODD] = _count_symbols(text, max_symbol_text)
             self.of(place)[DESCRIBED] = 0 if description else -1
-            if description and len(text) >= least:
-                start = _squeezed(text, beginning, most_described)
-                self.of(place)[DESCRIBED] = len(start) >= least and start in description
+            if description and len(text) >= min_prefix:
+                start = _squeezed(text, prefix, max_description)
+                self.of(place)[DESCRIBED] = len(start) >= min_prefix and start in description
         for place in range(len(texts)):
             self.of(place)[AGAIN] = <bint> seen[texts[place]]
         return 0
@@ -252,25 +253,22 @@ cdef class Blocks:
 def feature_table(
     document, list owner not None, list rows not None, bytearray votes not None, heading,
     list texts not None, str description not None,
-    *, dict tag_groups not None, frozenset strong_tags not None,
-    frozenset emphasis_tags not None, frozenset images not None,
-    double least_long, double few_links, Py_ssize_t beginning, Py_ssize_t least_described,
-    Py_ssize_t most_described, Py_ssize_t most_looked_at,
+    *, dict tag_codes not None, frozenset strong_tags not None,
+    frozenset emphasis_tags not None, frozenset image_tags not None,
+    double min_long, double max_link_density, Py_ssize_t prefix, Py_ssize_t min_prefix,
+    Py_ssize_t max_description, Py_ssize_t max_symbol_text,
 ):
-    """Return the table: see :func:`newscrawl.body.block_features.table_in_python`."""
+    """See :func:`newscrawl.body.block_features.feature_table`."""
     cdef Blocks blocks = Blocks(document, owner, rows)
-    blocks.fill_sizes(least_long, few_links)
-    articles = bytearray(len(document.tag))
-    _mark(articles, document.rows_of("article"), document.end, 1)
+    blocks.fill_sizes(min_long, max_link_density)
+    articles = cast_votes(document.end, [document.rows_of("article")])
     outside = 0.0 if document.rows_of("article") or document.rows_of("main") else -1.0
-    blocks.fill_markup(tag_groups, strong_tags, emphasis_tags, images, articles, outside)
+    blocks.fill_markup(tag_codes, strong_tags, emphasis_tags, image_tags, articles, outside)
     blocks.fill_votes(votes)
     blocks.fill_parents(document.depth)
     blocks.fill_patterns(document.attributes["class"])
     blocks.fill_places(heading)
-    blocks.fill_texts(
-        texts, description, beginning, least_described, most_described, most_looked_at
-    )
+    blocks.fill_texts(texts, description, prefix, min_prefix, max_description, max_symbol_text)
     return blocks.table
 
 
@@ -279,7 +277,7 @@ cdef array.array _zeros(Py_ssize_t count):
 
 
 cdef list _numbered(list keys):
-    """Return the number of each key, equal keys having the same."""
+    """Number the distinct *keys*; return the number of each."""
     cdef dict numbers = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
@@ -289,7 +287,7 @@ cdef inline double _at(array.array held, list groups, Py_ssize_t place) except? 
 
 
 cdef double _ending(str text) except -1:
-    """Return what *text* ends with: 2 a sentence, 1 an announcement."""
+    """Return 2 if *text* ends a sentence, 1 if it ends with a colon, else 0."""
     cdef Py_ssize_t size = len(text), place = size - 1, first = max(0, size - 8)
     while place >= first and text[place] in u"\"'”’»)]」』":
         place -= 1
@@ -298,43 +296,24 @@ cdef double _ending(str text) except -1:
     return 1.0 if size and text[size - 1] in u":：" else 0.0
 
 
-cdef double _odd(str text, Py_ssize_t most) except -1:
+cdef double _count_symbols(str text, Py_ssize_t max_chars) except -1:
     cdef Py_ssize_t place, count = 0
     cdef Py_UCS4 character
-    for place in range(min(len(text), most)):
+    for place in range(min(len(text), max_chars)):
         character = text[place]
-        if character == u" " or u"A" <= character <= u"z":  # as most are
+        if character == u" " or u"A" <= character <= u"z":
             continue
         if character in u"©®|•»›→▶►@#/":
             count += 1
     return count
 
 
-cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t most):
-    """Return the first *size* characters of the first *most* of *text*, white space squeezed."""
+cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t max_chars):
+    """Collapse white space in the first *max_chars* of *text*; return *size* characters of it."""
     cdef Py_ssize_t place, last = min(len(text), size) - 1
     for place in range(last + 1):
         if text[place].isspace() and (
             text[place] != u" " or place == last or text[place + 1].isspace()
         ):
-            return squeeze(text[:most])[:size]
+            return squeeze(text[:max_chars])[:size]
     return text[:size]
-
-
-def cast_votes(list ends not None, forests not None):
-    """Return who takes each row: see :func:`newscrawl.body.blocks.votes_in_python`."""
-    votes = bytearray(len(ends))
-    cdef int voter = 1
-    for forest in forests:
-        _mark(votes, forest, ends, voter)
-        voter <<= 1
-    return votes
-
-
-cdef int _mark(bytearray marks, forest, list ends, int bit) except -1:
-    """Set *bit* of each row in the subtrees of *forest*."""
-    cdef Py_ssize_t root, row
-    for root in forest:
-        for row in range(root, <Py_ssize_t> ends[root]):
-            marks[row] |= bit
-    return 0

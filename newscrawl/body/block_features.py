@@ -1,112 +1,79 @@
-"""What is known of a block: the features that the learned choice tells blocks by.
+"""Features of candidate blocks for the block classifier.
 
-In the spirit of the papers: how much text and how many links (NCE, CoreEx), which punctuation
-(ECON), how much long linkless text the parent holds against the page's best, which algorithm takes
-the block, how often a pattern of markup repeats. None depends on the language. They are computed
-for candidates alone, a column at a time.
+They follow the papers: amount of text and links (NCE, CoreEx), punctuation (ECON), long linkless
+text under the same parent, votes of the three algorithms, repeated markup. None depends on the
+language.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from newscrawl.body.block_texts import (
-    BEGINNING,
-    LEAST_DESCRIBED,
-    MOST_DESCRIBED,
-    MOST_LOOKED_AT,
-    description_of,
-    texts_in_python,
+    DESCRIPTION_PREFIX,
+    MAX_DESCRIPTION,
+    MAX_SYMBOL_TEXT,
+    MIN_DESCRIPTION_PREFIX,
+    page_descriptions,
+    text_columns,
     texts_of,
 )
-from newscrawl.body.blocks import votes_in_python
+from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
 from newscrawl.body.feature_names import FEATURES
-from newscrawl.compiled import compiled_module
+from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
     Table: TypeAlias = array[float]
-    """The features of candidates, those of one after those of the other: :data:`FEATURES`."""
+    """Features of candidates, one row of :data:`FEATURES` after the other."""
 
 K = TypeVar("K", bound="Hashable")
 
 Columns = dict[str, list[float]]
-"""Features by name, one number a candidate."""
+"""Feature name -> one number per candidate."""
 
-LONG = 80
-"""Least weighted characters of a long block."""
-FEW_LINKS = 0.25
-"""Most link density of a linkless one."""
-
-_GROUPS = (
+_TAG_GROUPS = (
     "p", "blockquote", "pre", "div", "section article main", "body html", "li",
     "td th tr table tbody", "h2", "h3", "h4 h5 h6", "h1", "dd dt dl", "figcaption caption figure",
     "ul ol", "header hgroup", "footer aside nav", "address",
 )  # fmt: skip
-_TAG = {tag: float(place) for place, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
-HEADINGS = frozenset(_TAG[tag] for tag in ("h2", "h3", "h4"))
-QUOTE, ITEM = _TAG["blockquote"], _TAG["li"]
+_TAG_CODES = {tag: float(code) for code, tags in enumerate(_TAG_GROUPS, 1) for tag in tags.split()}
+HEADING_CODES = frozenset(_TAG_CODES[tag] for tag in ("h2", "h3", "h4"))
+QUOTE_CODE, ITEM_CODE = _TAG_CODES["blockquote"], _TAG_CODES["li"]
 """Values of the features ``tag`` and ``parent_tag``."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
-_IMAGES = frozenset({"figure", "iframe", "img", "picture", "video"})
+_IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 
-NCE, COREEX, ECON = 1, 2, 4
-"""The bits of those who vote."""
-_BEFORE = {"nce": NCE, "coreex": COREEX}  # that of ECON gains nothing
+_VOTE_BITS = {"nce": 1, "coreex": 2}  # the share before of ECON, bit 4, gains nothing
 
 
-class Context(NamedTuple):
-    """The candidates of a page, and what their features share."""
+class _CandidateColumns(NamedTuple):
+    """Candidates of a page with values that several features use."""
 
     document: Document
-    #: row of the article's heading
+    #: row of the heading of the article
     heading: int | None
-    #: row of each candidate's block-level element
+    #: row of the block-level element of each candidate
     owner: list[int]
-    #: row of that element's parent
+    #: row of the parent of that element
     parent: list[int]
-    #: rows of each candidate's text nodes
+    #: rows of the text nodes of each candidate
     rows: list[list[int]]
     #: weighted characters
     chars: list[float]
     link_density: list[float]
-    #: weighted characters of long linkless candidates, 0 for others
+    #: weighted characters of long candidates with few links, 0 for others
     long: list[float]
-
-
-def prose_places(document: Document, blocks: Blocks, first: int) -> set[int]:
-    """Return the places from *first* on of the *blocks* that are long and linkless."""
-    return find_prose(document, blocks.rows, first)
-
-
-def prose_in_python(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
-    """Return the places: see :func:`prose_places`."""
-    before, links = document.chars_before, document.link_chars_before
-    return {
-        place
-        for place, mine in enumerate(islice(rows, first, None), first)
-        if (size := before[mine[-1] + 1] - before[mine[0]]) >= LONG
-        and links[mine[-1] + 1] - links[mine[0]] < FEW_LINKS * size
-    }
-
-
-_compiled_blocks = compiled_module("newscrawl.body._blocks")
-find_prose: Callable[[Document, Sequence[Sequence[int]], int], set[int]] = (
-    partial(_compiled_blocks.find_prose, least=LONG, few_links=FEW_LINKS)
-    if _compiled_blocks
-    else prose_in_python
-)
 
 
 def block_features(
@@ -118,21 +85,28 @@ def block_features(
 ) -> Table:
     """Return the features of the candidates at *places* in *blocks*.
 
-    *votes* are those of NCE, CoreEx and ECON for each row (:func:`~newscrawl.body.blocks.cast_votes`).
-    *heading* is the row of the article's.
+    *votes* are the votes of NCE, CoreEx and ECON (:func:`~newscrawl.body.blocks.cast_votes`),
+    *heading* is the row of the heading of the article.
     """
     owner = [blocks.owner[place] for place in places]
     rows = [blocks.rows[place] for place in places]
     texts = texts_of(document, rows)
-    return feature_table(document, owner, rows, votes, heading, texts, description_of(document))
+    return feature_table(document, owner, rows, votes, heading, texts, page_descriptions(document))
 
 
 def has_semantic_markup(document: Document) -> bool:
-    """Return whether the page has an ``article`` or a ``main``; old layouts have neither."""
+    """Return whether the page has an ``article`` or a ``main`` element."""
     return bool(document.rows_of("article") or document.rows_of("main"))
 
 
-def table_in_python(  # noqa: PLR0917  # all that is asked of a block
+@compiled(
+    "newscrawl.body._block_features",
+    tag_codes=_TAG_CODES, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, image_tags=_IMAGE_TAGS,
+    min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY, prefix=DESCRIPTION_PREFIX,
+    min_prefix=MIN_DESCRIPTION_PREFIX, max_description=MAX_DESCRIPTION,
+    max_symbol_text=MAX_SYMBOL_TEXT,
+)  # fmt: skip
+def feature_table(  # noqa: PLR0917  # the compiled function takes positional arguments
     document: Document,
     owner: list[int],
     rows: list[list[int]],
@@ -141,21 +115,21 @@ def table_in_python(  # noqa: PLR0917  # all that is asked of a block
     texts: Sequence[str],
     description: str,
 ) -> Table:
-    """Return the table: see :func:`block_features`.
+    """Return the features of candidates: see :func:`block_features`.
 
-    *owner* and *rows* are those of the candidates in :class:`~newscrawl.body.blocks.Blocks`, *texts*
-    their texts, and *description* is what the page says of itself.
+    *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of the
+    blocks, *description* the descriptions in the metadata of the page.
     """
-    context = _context(document, owner, rows, heading)
+    candidates = _candidates(document, owner, rows, heading)
     columns = (
-        _size_columns(context)
-        | _markup_columns(context)
-        | _vote_columns(context, votes)
-        | _parent_columns(context)
-        | _pattern_columns(context)
-        | _place_columns(context)
-        | _neighbour_columns(context)
-        | texts_in_python(texts, description)
+        _size_columns(candidates)
+        | _markup_columns(candidates)
+        | _vote_columns(candidates, votes)
+        | _parent_columns(candidates)
+        | _pattern_columns(candidates)
+        | _place_columns(candidates)
+        | _neighbour_columns(candidates)
+        | text_columns(texts, description)
     )
     width = len(FEATURES)
     table = array("d", bytes(8 * width * len(rows)))
@@ -164,29 +138,16 @@ def table_in_python(  # noqa: PLR0917  # all that is asked of a block
     return table
 
 
-_compiled = compiled_module("newscrawl.body._block_features")
-feature_table: Callable[..., Table] = (
-    partial(
-        _compiled.feature_table,
-        tag_groups=_TAG, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, images=_IMAGES,
-        least_long=LONG, few_links=FEW_LINKS, beginning=BEGINNING, least_described=LEAST_DESCRIBED,
-        most_described=MOST_DESCRIBED, most_looked_at=MOST_LOOKED_AT,
-    )
-    if _compiled
-    else table_in_python
-)  # fmt: skip
-
-
-def _context(
+def _candidates(
     document: Document, owner: list[int], rows: list[list[int]], heading: int | None
-) -> Context:
+) -> _CandidateColumns:
     before, links = document.chars_before, document.link_chars_before
     spans = [(mine[0], mine[-1] + 1) for mine in rows]
     chars = [before[end] - before[first] or 1.0 for first, end in spans]
     density = [
         (links[end] - links[first]) / size for (first, end), size in zip(spans, chars, strict=True)
     ]
-    return Context(
+    return _CandidateColumns(
         document,
         heading,
         owner,
@@ -195,36 +156,36 @@ def _context(
         chars,
         density,
         [
-            size if size >= LONG and share < FEW_LINKS else 0.0
+            size if size >= MIN_LONG and share < MAX_LINK_DENSITY else 0.0
             for size, share in zip(chars, density, strict=True)
         ],
     )
 
 
-def _size_columns(context: Context) -> Columns:
+def _size_columns(candidates: _CandidateColumns) -> Columns:
     return {
-        "chars": [log2(1 + size) for size in context.chars],
-        "link_density": context.link_density,
+        "chars": [log2(1 + size) for size in candidates.chars],
+        "link_density": candidates.link_density,
     }
 
 
-def _markup_columns(context: Context) -> Columns:
-    document, tag = context.document, context.document.tag
-    inside = votes_in_python(document.end, [document.rows_of("article")])
+def _markup_columns(candidates: _CandidateColumns) -> Columns:
+    document, tag = candidates.document, candidates.document.tag
+    inside = cast_votes(document.end, [document.rows_of("article")])
     outside = 0.0 if has_semantic_markup(document) else -1.0
     return {
-        "tag": [_TAG.get(tag[row], 0.0) for row in context.owner],
-        "parent_tag": [_TAG.get(tag[row], 0.0) for row in context.parent],
-        "within_article": [float(inside[row]) or outside for row in context.owner],
-        **_emphasis_columns(context),
+        "tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.owner],
+        "parent_tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.parent],
+        "within_article": [float(inside[row]) or outside for row in candidates.owner],
+        **_emphasis_columns(candidates),
     }
 
 
-def _emphasis_columns(context: Context) -> Columns:
-    """Return the shares of text in inline elements that stress it."""
-    document, parent, tag = context.document, context.document.parent, context.document.tag
+def _emphasis_columns(candidates: _CandidateColumns) -> Columns:
+    """Return the shares of strong and emphasised text."""
+    document, parent, tag = candidates.document, candidates.document.parent, candidates.document.tag
     columns: Columns = {"strong": [], "emphasis": []}
-    for rows, owner, size in zip(context.rows, context.owner, context.chars, strict=True):
+    for rows, owner, size in zip(candidates.rows, candidates.owner, candidates.chars, strict=True):
         strong = emphasis = 0.0
         for row in rows:
             above, tags = parent[row], []
@@ -240,12 +201,12 @@ def _emphasis_columns(context: Context) -> Columns:
     return columns
 
 
-def _vote_columns(context: Context, votes: bytearray) -> Columns:
-    """Return how many algorithms take a block, and how much of what two take stands before it."""
-    taken = [votes[rows[0]] for rows in context.rows]
+def _vote_columns(candidates: _CandidateColumns, votes: bytearray) -> Columns:
+    """Return the number of votes, and how much of the text of NCE and CoreEx precedes a block."""
+    taken = [votes[rows[0]] for rows in candidates.rows]
     columns = {"votes": [float(voters.bit_count()) for voters in taken]}
-    for name, voter in _BEFORE.items():
-        sizes = zip(context.chars, taken, strict=True)
+    for name, voter in _VOTE_BITS.items():
+        sizes = zip(candidates.chars, taken, strict=True)
         columns[f"{name}_before"] = _shares_before(
             [size if voters & voter else 0.0 for size, voters in sizes]
         )
@@ -258,32 +219,32 @@ def _shares_before(sizes: Sequence[float]) -> list[float]:
     return [total / whole for total in sums]
 
 
-def _parent_columns(context: Context) -> Columns:
-    """Return what the parents of blocks hold: one that holds the article holds most long text."""
-    document, depth = context.document, context.document.depth
+def _parent_columns(candidates: _CandidateColumns) -> Columns:
+    """Return features of the parents: the parent of the article contains most long text."""
+    document, depth = candidates.document, candidates.document.depth
     parent = document.parent
-    grandparent = [max(parent[row], 0) for row in context.parent]
+    grandparent = [max(parent[row], 0) for row in candidates.parent]
     home = [
-        _home(document, *one)
-        for one in zip(context.owner, context.parent, context.rows, strict=True)
+        _home(document, *candidate)
+        for candidate in zip(candidates.owner, candidates.parent, candidates.rows, strict=True)
     ]
-    held = _sums(home, context.long)
+    held = _sums(home, candidates.long)
     best = max(held, key=held.__getitem__, default=0)
     whole = document.chars(0) or 1.0
-    chars = {row: document.chars(row) / whole for row in set(context.parent)}
+    chars = {row: document.chars(row) / whole for row in set(candidates.parent)}
     return {
-        "home_long": _shares_of_best(home, context.long),
-        "up_long": _shares_of_best(grandparent, context.long),
-        "depth": [float(depth[row] - depth[best]) for row in context.owner],
-        "up_share": list(map(chars.__getitem__, context.parent)),
-        "up_blocks": [float(min(n, 30)) for n in _counts(context.parent)],
+        "home_long": _shares_of_best(home, candidates.long),
+        "up_long": _shares_of_best(grandparent, candidates.long),
+        "depth": [float(depth[row] - depth[best]) for row in candidates.owner],
+        "up_share": list(map(chars.__getitem__, candidates.parent)),
+        "up_blocks": [float(min(n, 30)) for n in _counts(candidates.parent)],
     }
 
 
 def _home(document: Document, owner: int, parent: int, rows: Sequence[int]) -> int:
-    """Return the parent of a block; that of text beside other blocks is the element they are in."""
-    beside = rows[0] > owner + 1 and document.tag[owner] not in ("li", "p")
-    return owner if beside else parent
+    """Return the container of a block: its owner if it also contains other blocks, else the parent."""
+    is_container = rows[0] > owner + 1 and document.tag[owner] not in ("li", "p")
+    return owner if is_container else parent
 
 
 def _sums(keys: Iterable[K], sizes: Iterable[float]) -> dict[K, float]:
@@ -304,25 +265,29 @@ def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
     return [sums[key] / best for key in keys]
 
 
-def _pattern_columns(context: Context) -> Columns:
-    """Return the statistics of blocks of the same markup: paragraphs repeat, and so do teasers."""
-    document, tag = context.document, context.document.tag
-    pairs = list(zip(context.owner, context.parent, strict=True))
+def _pattern_columns(candidates: _CandidateColumns) -> Columns:
+    """Return statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
+    document, tag = candidates.document, candidates.document.tag
+    pairs = list(zip(candidates.owner, candidates.parent, strict=True))
     name = document.attributes["class"].get
     own = [(tag[row], name(row), tag[above]) for row, above in pairs]
     above = [(tag[above], name(above), tag[row]) for row, above in pairs]
-    return _pattern_statistics("own", own, context) | _pattern_statistics("above", above, context)
+    return _pattern_statistics("own", own, candidates) | _pattern_statistics(
+        "above", above, candidates
+    )
 
 
-def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -> Columns:
-    whole = sum(context.long) or 1.0
+def _pattern_statistics(
+    name: str, keys: Sequence[Hashable], candidates: _CandidateColumns
+) -> Columns:
+    whole = sum(candidates.long) or 1.0
     groups: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
     statistics = {}
     for key, places in groups.items():
         size, long = (
-            sum(map(column.__getitem__, places)) for column in (context.chars, context.long)
+            sum(map(column.__getitem__, places)) for column in (candidates.chars, candidates.long)
         )
         count = float(len(places))
         statistics[key] = (count, log2(1 + size / count), long / whole)
@@ -331,41 +296,41 @@ def _pattern_statistics(name: str, keys: Sequence[Hashable], context: Context) -
     return dict(zip(names, map(list, columns), strict=True))
 
 
-def _place_columns(context: Context) -> Columns:
-    document, heading = context.document, context.heading
+def _place_columns(candidates: _CandidateColumns) -> Columns:
+    document, heading = candidates.document, candidates.heading
     before, tag = document.chars_before, document.tag
     start = before[document.end[heading]] if heading is not None else 0.0
-    whole, total = before[-1] or 1.0, sum(context.chars) or 1.0
-    earlier = [0.0, *accumulate(context.chars)]
+    whole, total = before[-1] or 1.0, sum(candidates.chars) or 1.0
+    earlier = [0.0, *accumulate(candidates.chars)]
     return {
-        "after_heading": [(before[rows[0]] - start) / whole for rows in context.rows],
+        "after_heading": [(before[rows[0]] - start) / whole for rows in candidates.rows],
         "place": [size / total for size in earlier[:-1]],
         "left": [log2(1 + total - size) for size in earlier[:-1]],
-        "image": [_image_before(tag, rows[0]) for rows in context.rows],
+        "image": [_image_before(tag, rows[0]) for rows in candidates.rows],
     }
 
 
 def _image_before(tag: Sequence[str], row: int) -> float:
-    """Return how closely an image stands before *row*: 6 to 1, 0 where none does."""
+    """Return 6 for an image in the row before *row*, down to 1 for six rows before; else 0."""
     close = tag[max(0, row - 6) : row]
-    if _IMAGES.isdisjoint(close):
+    if _IMAGE_TAGS.isdisjoint(close):
         return 0.0
     for closeness, name in enumerate(reversed(close), -6):
         if name == TEXT:
             break
-        if name in _IMAGES:
+        if name in _IMAGE_TAGS:
             return float(-closeness)
     return 0.0
 
 
-def _neighbour_columns(context: Context) -> Columns:
-    tag, owner, count = context.document.tag, context.owner, len(context.rows)
-    sizes = [log2(1 + size) for size in context.chars]
-    long = [0.0, *accumulate(context.long)]
+def _neighbour_columns(candidates: _CandidateColumns) -> Columns:
+    tag, owner, count = candidates.document.tag, candidates.owner, len(candidates.rows)
+    sizes = [log2(1 + size) for size in candidates.chars]
+    long = [0.0, *accumulate(candidates.long)]
     return {
         "before_chars": [-1.0, *sizes[:-1]],
         "after_chars": [*sizes[1:], -1.0],
-        "before_tag": [-1.0, *(_TAG.get(tag[row], 0.0) for row in owner[:-1])],
+        "before_tag": [-1.0, *(_TAG_CODES.get(tag[row], 0.0) for row in owner[:-1])],
         "window": [
             log2(1 + long[min(count, place + 4)] - long[max(0, place - 3)])
             for place in range(count)

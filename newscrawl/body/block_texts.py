@@ -1,8 +1,4 @@
-"""What is known of a block by its text alone: a part of its features.
-
-None depends on the language: which punctuation ends the text, which signs stand in it, whether it
-is the page's own description, whether it is there twice.
-"""
+"""Features of blocks from their text alone: punctuation, symbols, description, repetition."""
 
 from __future__ import annotations
 
@@ -17,86 +13,88 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-# The compiled loop has these three, too.
-_STOPS = ".!?…。！？؟۔।॥"
-_CLOSING = "\"'”’»)]」』"
-_ODD = re.compile("[©®|•»›→▶►@#/]")
-MOST_LOOKED_AT = 100
-_DESCRIPTIONS = frozenset({"description", "og:description"})
-MOST_DESCRIBED = 600
-BEGINNING, LEAST_DESCRIBED = 50, 20
-_FEW = 4
-_LONG, _OFTEN = 160, 3
+# _block_features.pyx repeats these three.
+_SENTENCE_ENDS = ".!?…。！？؟۔।॥"
+_CLOSING_MARKS = "\"'”’»)]」』"
+_SYMBOL = re.compile("[©®|•»›→▶►@#/]")
+MAX_SYMBOL_TEXT = 100
+"""Characters of a text in which symbols are counted."""
+MAX_DESCRIPTION = 600
+"""Characters that are read of a description."""
+DESCRIPTION_PREFIX, MIN_DESCRIPTION_PREFIX = 50, 20
+"""Characters of a text that are compared with the description."""
+_DESCRIPTION_NAMES = frozenset({"description", "og:description"})
+_MAX_DESCRIPTIONS = 4
+_MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
 
 
 def texts_of(document: Document, rows: Iterable[Sequence[int]]) -> list[str]:
-    """Return the texts of the blocks of the text nodes *rows*."""
+    """Return the text of each block; *rows* are the text nodes of each."""
     text = document.text
     return [
         text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
     ]
 
 
-def texts_in_python(texts: Sequence[str], description: str) -> dict[str, list[float]]:
-    """Return the features of the text itself.
-
-    *description* is what the page says of itself, white space squeezed.
-    """
-    seen, find_odd = Counter(texts), _ODD.findall
+def text_columns(texts: Sequence[str], description: str) -> dict[str, list[float]]:
+    """Return the text features; *description* is the result of :func:`page_descriptions`."""
+    seen, find_symbols = Counter(texts), _SYMBOL.findall
     return {
         "ends": list(map(_ending, texts)),
-        "odd": [float(len(find_odd(text[:MOST_LOOKED_AT]))) for text in texts],
+        "odd": [float(len(find_symbols(text[:MAX_SYMBOL_TEXT]))) for text in texts],
         "described": _described(texts, description),
         "again": [float(seen[text] > 1) for text in texts],
     }
 
 
 def _ending(text: str) -> float:
-    end = text[-8:].rstrip(_CLOSING)[-1:]
-    if end and end in _STOPS:
+    """Return 2 if *text* ends a sentence, 1 if it ends with a colon, else 0."""
+    end = text[-8:].rstrip(_CLOSING_MARKS)[-1:]
+    if end and end in _SENTENCE_ENDS:
         return 2.0
     return 1.0 if text.endswith((":", "：")) else 0.0
 
 
 def _described(texts: Sequence[str], description: str) -> list[float]:
-    """Return 1 for each text that begins as what the page's description says; -1: there is none."""
+    """Return 1 for each text whose prefix is in the description, else 0; -1 without description."""
     if not description:
         return [-1.0] * len(texts)
-    return [float(_begins_in(description, text)) for text in texts]
+    return [float(_prefix_in(description, text)) for text in texts]
 
 
-def _begins_in(description: str, text: str) -> bool:
-    start = text[:BEGINNING]
+def _prefix_in(description: str, text: str) -> bool:
+    start = text[:DESCRIPTION_PREFIX]
     if not start.isprintable() or "  " in start or start.endswith(" "):
-        start = squeeze(text[:MOST_DESCRIBED])[:BEGINNING]
-    return len(start) >= LEAST_DESCRIBED and start in description
+        start = squeeze(text[:MAX_DESCRIPTION])[:DESCRIPTION_PREFIX]
+    return len(start) >= MIN_DESCRIPTION_PREFIX and start in description
 
 
-def description_of(document: Document) -> str:
-    """Return what the page's ``meta`` elements say of it, in the head or where it is cut short."""
+def page_descriptions(document: Document) -> str:
+    """Return the descriptions in ``meta`` elements, one per line, white space collapsed."""
     found: list[str] = []
     for _, tag, attributes, _ in document.statements:
         if tag == "meta":
             name = attributes.get("name") or attributes.get("property")
-            if name and name.lower() in _DESCRIPTIONS:
-                found.append(squeeze(attributes.get("content", "")[:MOST_DESCRIBED]))
-    return "\n".join(found[:_FEW])
+            if name and name.lower() in _DESCRIPTION_NAMES:
+                found.append(squeeze(attributes.get("content", "")[:MAX_DESCRIPTION]))
+    return "\n".join(found[:_MAX_DESCRIPTIONS])
 
 
-def said_often(
+def repeated_texts(
     document: Document, rows: Sequence[Sequence[int]], chars: Sequence[float]
 ) -> set[int]:
-    """Return the positions of the long texts that are there three times and more.
+    """Return the positions of long texts that occur three times or more.
 
-    No article says so: it is what stands in for each embedded post until a reader consents. Where
-    no other long text is, there are none. *rows* are those of the texts' nodes, *chars* their
-    weighted characters.
+    They are placeholders of embedded posts before consent. Empty if all long texts are repeated.
+    *rows* are the text nodes of each text, *chars* its weighted characters.
     """
-    sizes = Counter([size for size in chars if size >= _LONG])
-    if max(sizes.values(), default=0) < _OFTEN:
+    sizes = Counter([size for size in chars if size >= _MIN_REPEATED_CHARS])
+    if max(sizes.values(), default=0) < _MIN_REPETITIONS:
         return set()
-    long = [place for place, size in enumerate(chars) if size >= _LONG]
+    long = [place for place, size in enumerate(chars) if size >= _MIN_REPEATED_CHARS]
     texts = texts_of(document, [rows[place] for place in long])
     seen = Counter(texts)
-    often = {place for place, text in zip(long, texts, strict=True) if seen[text] >= _OFTEN}
-    return often if len(often) < len(long) else set()
+    repeated = {
+        place for place, text in zip(long, texts, strict=True) if seen[text] >= _MIN_REPETITIONS
+    }
+    return repeated if len(repeated) < len(long) else set()

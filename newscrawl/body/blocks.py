@@ -1,33 +1,38 @@
-"""The blocks of a page: runs of text nodes under one block-level element.
+"""Blocks of a page: runs of text nodes under one block-level element.
 
-What a reader sees as a paragraph, a heading, an item, a caption. Blocks are what the learned
-method (:mod:`newscrawl.body.classifier`) keeps or leaves.
+A block is a paragraph, a heading, a list item or a caption. The block classifier
+(:mod:`newscrawl.body.classifier`) selects blocks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from newscrawl.body.render import BLOCK_LEVEL
-from newscrawl.compiled import compiled_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document.document import Document
 
-_BOUNDS = BLOCK_LEVEL | {"td", "th"}  # a cell ends text, too
+MIN_LONG = 80
+"""Weighted characters from which a block is long."""
+MAX_LINK_DENSITY = 0.25
+"""Link density up to which, exclusive, a long block is prose."""
+
+_BLOCK_TAGS = BLOCK_LEVEL | {"td", "th"}  # the end of a cell ends the block
+_MAX_VOTERS = 3
+_WITH_VOTE = [bytes(votes | 1 << voter for votes in range(256)) for voter in range(_MAX_VOTERS)]
 
 
 @dataclass(slots=True, eq=False)
 class Blocks:
-    """The blocks of a document, in its order; all lists have one entry a block."""
+    """Blocks of a document in document order; the lists have one entry per block."""
 
-    #: row of the block-level element that the text stands in
+    #: row of the block-level element that contains the text
     owner: list[int] = field(default_factory=list)
-    #: rows of the block's shown text nodes
+    #: rows of the shown text nodes
     rows: list[list[int]] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -40,119 +45,97 @@ class Blocks:
 
 
 def find_blocks(document: Document) -> Blocks:
-    """Return the blocks of *document*; text that is not shown is in none.
+    """Return the blocks of the shown text of *document*.
 
-    A block ends where a block-level element begins or ends, and at two line breaks in a row:
-    old templates write paragraphs so.
+    A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
+    paragraphs in old templates.
     """
-    return Blocks(*split_text(document))
-
-
-def split_in_python(document: Document) -> tuple[list[int], list[list[int]]]:
-    """Return the columns of :class:`Blocks`."""
-    owners: list[int] = []
-    blocks: list[list[int]] = []
+    blocks = Blocks()
     tag, parent = document.tag, document.parent
-    last = before = -1  # owner and row of the text before
+    previous_owner = previous_row = -1
     for row in document.text_nodes():
         owner = parent[row]
-        while tag[owner] not in _BOUNDS and owner > 0:
+        while tag[owner] not in _BLOCK_TAGS and owner > 0:
             owner = parent[owner]
-        if owner != last or _ends_block(tag[before + 1 : row]):
-            owners.append(owner)
-            blocks.append([row])
+        between = tag[previous_row + 1 : row]
+        ends_block = not _BLOCK_TAGS.isdisjoint(between) or between.count("br") > 1
+        if owner != previous_owner or ends_block:
+            blocks.owner.append(owner)
+            blocks.rows.append([row])
         else:
-            blocks[-1].append(row)
-        last, before = owner, row
-    return owners, blocks
+            blocks.rows[-1].append(row)
+        previous_owner, previous_row = owner, row
+    return blocks
 
 
-def _ends_block(between: Sequence[str]) -> bool:
-    return not _BOUNDS.isdisjoint(between) or between.count("br") > 1
+def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
+    """Return the indices from *first* on of the blocks *rows* that are long and nearly linkless."""
+    before, links = document.chars_before, document.link_chars_before
+    places = set()
+    for place in range(first, len(rows)):
+        start, end = rows[place][0], rows[place][-1] + 1
+        size = before[end] - before[start]
+        if size >= MIN_LONG and links[end] - links[start] < MAX_LINK_DENSITY * size:
+            places.add(place)
+    return places
 
 
-_compiled = compiled_module("newscrawl.body._blocks")
-split_text: Callable[[Document], tuple[list[int], list[list[int]]]] = (
-    partial(_compiled.split_text, bounds=_BOUNDS) if _compiled else split_in_python
-)
-
-
-def marked_up_alike(
-    document: Document, blocks: Blocks, story: Iterable[int], places: Iterable[int]
+def blocks_with_same_markup(
+    document: Document, blocks: Blocks, examples: Iterable[int], places: Iterable[int]
 ) -> list[int]:
-    """Return those of *places* in *blocks* that are marked up as one of the *story*'s is."""
+    """Return the *places* in *blocks* whose markup equals that of one of the *examples*."""
     owner = blocks.owner
-    markups = {_markup(document, owner[place]) for place in story}
+    markups = {_markup(document, owner[place]) for place in examples}
     return [place for place in places if _markup(document, owner[place]) in markups]
 
 
 def _markup(document: Document, row: int) -> tuple[str | None, ...]:
-    """Return the tags and classes of the element *row* and of its parent."""
+    """Return tag and class of the element *row* and of its parent."""
     parent, classes = document.parent[row], document.attributes["class"]
     return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
-_MOST_VOTERS = 3
-_WITH_VOTE = [bytes(votes | 1 << voter for votes in range(256)) for voter in range(_MOST_VOTERS)]
+def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearray:
+    """Return a bit set for each row: bit n is set in the subtrees of the n-th of *bodies*.
 
-
-def votes_in_python(ends: Sequence[int], forests: Iterable[Iterable[int]]) -> bytearray:
-    """Return the votes for each row: bit n for one in the subtrees of the n-th of *forests*.
-
-    *ends* are the document's.
+    *ends* is the column of the document, *bodies* are up to three lists of roots.
     """
     votes = bytearray(len(ends))
-    for with_vote, forest in zip(_WITH_VOTE, forests, strict=False):
-        for root in forest:
+    for with_vote, roots in zip(_WITH_VOTE, bodies, strict=False):
+        for root in roots:
             votes[root : ends[root]] = votes[root : ends[root]].translate(with_vote)
     return votes
 
 
-_compiled_features = compiled_module("newscrawl.body._block_features")
-cast_votes: Callable[[Sequence[int], Iterable[Iterable[int]]], bytearray] = (
-    _compiled_features.cast_votes if _compiled_features else votes_in_python
-)
+def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
+    """Return the roots of the largest subtrees whose shown text is exactly the text nodes *rows*.
 
-
-def forest_of_blocks(document: Document, rows: Sequence[int]) -> list[int]:
-    """Return the roots of the largest subtrees whose shown text is that of the text nodes *rows*.
-
-    In document order, as are *rows*.
+    Roots and *rows* are in document order.
     """
-    return find_roots(document, rows)
-
-
-def roots_in_python(document: Document, rows: Sequence[int]) -> list[int]:
-    """Return the roots: see :func:`forest_of_blocks`."""
-    kept = _kept_before(document, rows)
+    selected = _selected_before(document, rows)
     before, end, parent = document.chars_before, document.end, document.parent
-    forest: list[int] = []
+    roots: list[int] = []
     for row in rows:
-        if forest and row < end[forest[-1]]:
+        if roots and row < end[roots[-1]]:
             continue
         root = row
         while (above := parent[root]) >= 0:
             last = end[above]
-            if kept[last] - kept[above] != before[last] - before[above]:
+            if selected[last] - selected[above] != before[last] - before[above]:
                 break
             root = above
-        forest.append(root)
-    return forest
+        roots.append(root)
+    return roots
 
 
-def _kept_before(document: Document, rows: Iterable[int]) -> list[float]:
+def _selected_before(document: Document, rows: Iterable[int]) -> list[float]:
     """Return the prefix sums of the characters of the text nodes *rows*."""
     before = document.chars_before
-    kept = [0.0] * (len(document) + 1)
+    selected = [0.0] * (len(document) + 1)
     total, last = 0.0, 0
     for row in rows:
-        kept[last : row + 1] = [total] * (row + 1 - last)
+        selected[last : row + 1] = [total] * (row + 1 - last)
         total += before[row + 1] - before[row]
         last = row + 1
-    kept[last:] = [total] * (len(document) + 1 - last)
-    return kept
-
-
-find_roots: Callable[[Document, Sequence[int]], list[int]] = (
-    _compiled.find_roots if _compiled else roots_in_python
-)
+    selected[last:] = [total] * (len(document) + 1 - last)
+    return selected

@@ -1,10 +1,7 @@
-"""What stands among the paragraphs of an article and is not its text.
+"""Boilerplate inside the body: captions, boxes, navigation, bylines, date lines and link blocks.
 
-NCE tests the link density of whole children of the separator node only, so captions, boxes and
-dates inside of them stay in the body. The rules here read the elements' meaning in HTML and
-apply NCE's own test to every block. Mean F1 over pages of NCE's body, without and with them:
-news212 0.878 and 0.898 (half ``tune``), 0.867 and 0.890 (``test``); fundus 0.889 and 0.911, 0.892 and
-0.923. Recall falls by 0.002 to 0.006.
+NCE tests the link density of the children of the separator node only, so these remain inside of
+them. The rules use the meaning of elements in HTML, and apply NCE's test to every block.
 """
 
 from __future__ import annotations
@@ -16,114 +13,104 @@ from typing import TYPE_CHECKING
 from newscrawl.body.parts import CAPTION_TAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from newscrawl.document.document import Document
 
-# https://html.spec.whatwg.org/multipage/sections.html: beside the main flow, by definition.
-_ASIDE = frozenset({"aside", "figcaption", "figure", "footer", "nav"})
-# https://www.w3.org/TR/wai-aria-1.2/#role_definitions: the same, said of any element.
-_ROLES = frozenset(
+# https://html.spec.whatwg.org/multipage/sections.html: not part of the main content.
+_ASIDE_TAGS = frozenset({"aside", "figcaption", "figure", "footer", "nav"})
+# https://www.w3.org/TR/wai-aria-1.2/#role_definitions: the equivalent roles.
+_ASIDE_ROLES = frozenset(
     {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "navigation", "search"}
 )
-_BLOCKS = frozenset(
+_BLOCK_TAGS = frozenset(
     "div dl h2 h3 h4 header li ol p section table ul".split()  # noqa: SIM905  # a list of words
 )
-_LISTS = frozenset({"dl", "li", "ol", "ul"})
-_LINK_DENSITY = 0.7
-# Of blocks that were chosen one by one: 0.7 loses 0.0004 of F1, and to look at lists 0.0006.
-_CHOSEN_DENSITY = 0.9
+_LIST_TAGS = frozenset({"dl", "li", "ol", "ul"})
+_FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
+_LINK_DENSITY_THRESHOLD = 0.7
+_SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-# Longer text around a time element is a sentence that names a day, if these hold it.
-_DATE_LINE = 80
-_FLOWING = frozenset({"blockquote", "dd", "li", "p", "td"})
-# Longer text between title and date is a standfirst.
-_BYLINE = 60
-# A title that most of the text stands before is that of a teaser, or of a picture.
-_MOST_BEFORE = 0.5
+_MAX_DATE_LINE = 80  # longer text around a time element is a sentence
+_MAX_BYLINE = 60  # longer text between title and date is a standfirst
+_MAX_SHARE_BEFORE_TITLE = 0.5  # a title after most of the text is that of a teaser or an image
 
 
 def boilerplate(
     document: Document,
-    forest: Iterable[int],
+    roots: Iterable[int],
     title: int | None,
     *,
     captions: bool = False,
-    chosen: bool = False,
+    selected: bool = False,
 ) -> frozenset[int]:
-    """Return the rows in *forest* whose subtrees are no text of the article.
+    """Return the rows of boilerplate in the subtrees of *roots*.
 
-    Figures, unless *captions* are wanted; asides, navigation and footers; blocks that are nearly
-    all links, where the forest was not *chosen* block by block lists of them, too; date lines; what
-    stands before the row *title*, and between it and the date line, unless most of the text does.
+    It comprises figures (unless *captions*), asides, navigation and footers; blocks of links; date
+    lines; text before the row *title* and between it and the date line, unless most of the text
+    precedes it. Lists of links stay if the blocks were *selected* one by one.
     """
-    beside = _ASIDE - CAPTION_TAGS if captions else _ASIDE
+    aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
+    tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"time"}
+    threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
     rows: set[int] = set()
-    looked_at = (_BLOCKS - _LISTS if chosen else _BLOCKS) | beside | {"time"}
-    most = _CHOSEN_DENSITY if chosen else _LINK_DENSITY
-    ends = document.end
-    for root in forest:
-        for row, tag in enumerate(document.tag[root : ends[root]], root):
-            if tag not in looked_at:
+    for root in roots:
+        for row, tag in enumerate(document.tag[root : document.end[root]], root):
+            if tag not in tags:
                 continue
             if tag == "time":
                 line = _line(document, row)
-                if document.tag[document.parent[line]] not in _FLOWING:
+                if document.tag[document.parent[line]] not in _FLOW_TAGS:
                     rows.add(line)
-            elif tag in beside or _is_apart(document, row, most):
+            elif tag in aside or _is_boilerplate_block(document, row, threshold):
                 rows.add(row)
-    if title is not None and _share_before(document, forest, title) <= _MOST_BEFORE:
-        rows.update(_head(document, forest, title))
+    if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
+        rows.update(_head(document, roots, title))
     return frozenset(rows)
 
 
-def _share_before(document: Document, forest: Iterable[int], title: int) -> float:
-    """Return the share of the text of *forest* that stands before the row *title*."""
+def _share_before(document: Document, roots: Iterable[int], title: int) -> float:
+    """Return the share of the text of *roots* before the row *title*."""
     before, ends = document.chars_before, document.end
     whole = earlier = 0.0
-    for root in forest:
+    for root in roots:
         whole += before[ends[root]] - before[root]
         earlier += before[max(root, min(title, ends[root]))] - before[root]
     return earlier / (whole or 1)
 
 
-def _head(document: Document, forest: Iterable[int], title: int) -> list[int]:
-    """Return the rows in *forest* of what ends before *title*, or between it and the date line."""
-    ends, last = document.end, _end_of_head(document, forest, title)
+def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
+    """Return the rows in *roots* that end before *title*, or between it and the date line."""
+    ends, last = document.end, _end_of_head(document, roots, title)
     return [
         row
-        for root in forest
+        for root in roots
         for row in range(root, min(ends[root], last))
         if ends[row] <= title or title < row < ends[row] <= last
     ]
 
 
-def _is_apart(document: Document, row: int, most: float) -> bool:
-    role = document.attributes["role"].get(row)
-    is_beside = role is not None and role.lower() in _ROLES
-    return is_beside or document.link_density(row) > most
-
-
-def _rows(document: Document, forest: Iterable[int]) -> Iterator[int]:
-    return chain.from_iterable(range(root, document.end[root]) for root in forest)
+def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
+    role = document.attributes["role"].get(row, "").lower()
+    return role in _ASIDE_ROLES or document.link_density(row) > link_density_threshold
 
 
 def _line(document: Document, row: int) -> int:
-    """Return the highest ancestor of *row* that holds little else."""
+    """Return the highest ancestor of *row* with at most the text of a date line."""
     parent = document.parent[row]
-    while parent > 0 and document.chars(parent) <= _DATE_LINE:
+    while parent > 0 and document.chars(parent) <= _MAX_DATE_LINE:
         row, parent = parent, document.parent[parent]
     return row
 
 
-def _end_of_head(document: Document, forest: Iterable[int], title: int) -> int:
+def _end_of_head(document: Document, roots: Iterable[int], title: int) -> int:
     """Return the row after the date line that follows *title*, or after *title* itself."""
     before, after = document.chars_before, document.end[title]
-    for row in _rows(document, forest):
+    for row in chain.from_iterable(range(root, document.end[root]) for root in roots):
         if row >= after:
-            if before[row] - before[after] > _BYLINE:
+            if before[row] - before[after] > _MAX_BYLINE:
                 break
             text = document.text[row]
-            if document.tag[row] == "time" or (len(text) <= _DATE_LINE and _YEAR.search(text)):
+            if document.tag[row] == "time" or (len(text) <= _MAX_DATE_LINE and _YEAR.search(text)):
                 return document.end[_line(document, row)]
     return after

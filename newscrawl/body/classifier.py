@@ -1,9 +1,8 @@
-"""The body as the blocks that an ensemble of decision trees takes for it.
+"""The block classifier: selects the blocks of the body with tree ensembles.
 
-NCE, CoreEx and ECON give candidates: their union keeps 99 % of the true text in a third of the
-page's blocks. Boosted trees give each candidate's probability, a second ensemble corrects it in the
-context of the page, and of all bodies the one with the greatest expected F1 is chosen, so that no
-threshold is fitted.
+NCE, CoreEx and ECON generate candidates; their union has 99 % of the body in a third of the blocks.
+Boosted trees rate each candidate, a second ensemble corrects the probabilities in the context of
+the page, and the set of blocks with the largest expected F1 is the body, so no threshold is fitted.
 """
 
 from __future__ import annotations
@@ -13,13 +12,18 @@ from itertools import accumulate, groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.block_features import HEADINGS, ITEM, QUOTE, block_features, prose_places
-from newscrawl.body.block_texts import said_often
-from newscrawl.body.blocks import cast_votes, find_blocks, marked_up_alike
+from newscrawl.body.block_features import HEADING_CODES, ITEM_CODE, QUOTE_CODE, block_features
+from newscrawl.body.block_texts import repeated_texts
+from newscrawl.body.blocks import (
+    blocks_with_same_markup,
+    cast_votes,
+    find_blocks,
+    find_prose_blocks,
+)
 from newscrawl.body.context_features import CONTEXT_FEATURES, context_table
 from newscrawl.body.coreex import coreex
-from newscrawl.body.econ import econ
-from newscrawl.body.excluded_regions import heading_row, outside_regions
+from newscrawl.body.econ import extract_news
+from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
 from newscrawl.body.feature_names import FEATURES
 from newscrawl.ensemble.ensemble import load_model
 
@@ -36,21 +40,21 @@ if TYPE_CHECKING:
 FILE = "body.npz"
 CONTEXT_FILE = "body-context.npz"
 
-IMPROBABLE = 0.05
-"""Short blocks of a smaller probability do not belong to their neighbours."""
-LIST = 0.4
-"""Least mean probability of the items of a list with links. 0.3 takes more lists of links with it."""
-LINKLESS = 0.1
-"""Most mean link density of a list without."""
-OFFERS = 5
-"""Least number of lists of links among chosen blocks that are the article's whatever their
-probability: related stories come in one list or two, offers by shop and products by price in many."""
-_NEAR = 3
-_CLOSE = 12
+MIN_COMPANION_PROBABILITY = 0.05
+"""Probability from which short blocks can accompany selected blocks."""
+MIN_LINK_LIST_PROBABILITY = 0.4
+"""Mean probability of its items from which a list with links belongs to the body."""
+MIN_LINK_LIST_DENSITY = 0.1
+"""Mean link density of its items from which a list is one with links."""
+MIN_PRODUCT_LISTS = 5
+"""Number of lists with links among selected blocks from which all belong to the body: related
+articles come in one or two lists, offers by shop in many."""
+_NEIGHBOUR_DISTANCE = 3
+_MAX_HEADING_DISTANCE = 12
 
 
 class BodyModels(NamedTuple):
-    """Block classifier in two passes: a block alone, and in the context of the page."""
+    """Models of the two passes: a block alone, and in the context of the page."""
 
     blocks: Model
     context: Model
@@ -66,13 +70,13 @@ class BodyModels(NamedTuple):
         self.context.save(folder)
 
     def probabilities(self, features: Table, chars: Sequence[float]) -> list[float]:
-        """Return the probability that each candidate block is of the body."""
+        """Return the probability that each candidate block belongs to the body."""
         alone = self.blocks.ensemble.predict(features)
         return self.context.ensemble.predict(in_context(features, alone, chars))
 
 
 def load_body_models(folder: Path | None = None) -> BodyModels:
-    """Return the block classifier, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
+    """Load the block classifier; see :func:`~newscrawl.ensemble.ensemble.load_model`."""
     return BodyModels(
         load_model(FILE, FEATURES, folder), load_model(CONTEXT_FILE, CONTEXT_FEATURES, folder)
     )
@@ -81,17 +85,17 @@ def load_body_models(folder: Path | None = None) -> BodyModels:
 def in_context(
     features: Sequence[float], probabilities: Sequence[float], chars: Sequence[float]
 ) -> Table:
-    """Return the second pass's features of candidates, given the first pass's *probabilities*."""
-    chosen, expected = best_subset(probabilities, chars)
-    cut = min((probabilities[place] for place in chosen), default=0.0)
-    return context_table(features, probabilities, chars, expected, cut)
+    """Return the features of the second pass, given the *probabilities* of the first."""
+    selected, expected_f1 = best_subset(probabilities, chars)
+    cut = min((probabilities[place] for place in selected), default=0.0)
+    return context_table(features, probabilities, chars, expected_f1, cut)
 
 
 class CandidateBlocks(NamedTuple):
-    """The blocks among which the body is, and what is known of them."""
+    """Candidates for the blocks of the body, with their features."""
 
     blocks: Blocks
-    #: places in :attr:`blocks`, in document order
+    #: indices in :attr:`blocks`, in document order
     places: list[int]
     #: one row of :data:`FEATURES` after the other
     features: Table
@@ -100,16 +104,16 @@ class CandidateBlocks(NamedTuple):
 
 
 def body_candidates(document: Document, nce_forest: Sequence[int]) -> CandidateBlocks:
-    """Return the blocks that NCE, which found *nce_forest*, CoreEx or ECON take, and prose between."""
+    """Return the blocks of NCE (*nce_forest*), CoreEx and ECON, and prose between them."""
     blocks = find_blocks(document)
-    votes = cast_votes(document.end, (nce_forest, coreex(document), econ(document)))
-    taken = [place for place, rows in enumerate(blocks.rows) if votes[rows[0]]]
+    votes = cast_votes(document.end, (nce_forest, coreex(document), extract_news(document)))
+    voted = [place for place, rows in enumerate(blocks.rows) if votes[rows[0]]]
     heading = heading_row(document)
-    taken = _with_prose_between(document, blocks, taken, heading)
-    places = outside_regions(document, blocks, taken, heading)
+    extended = _with_prose_between(document, blocks, voted, heading)
+    places = outside_excluded_regions(document, blocks, extended, heading)
     chars = blocks.chars(document, places)
-    if often := said_often(document, [blocks.rows[place] for place in places], chars):
-        places = [place for position, place in enumerate(places) if position not in often]
+    if repeated := repeated_texts(document, [blocks.rows[place] for place in places], chars):
+        places = [place for position, place in enumerate(places) if position not in repeated]
         chars = blocks.chars(document, places)
     if not places:
         return CandidateBlocks(blocks, [], array("d"), [])
@@ -118,55 +122,55 @@ def body_candidates(document: Document, nce_forest: Sequence[int]) -> CandidateB
 
 
 def _with_prose_between(
-    document: Document, blocks: Blocks, taken: list[int], heading: int | None
+    document: Document, blocks: Blocks, voted: list[int], heading: int | None
 ) -> list[int]:
-    """Return *taken* with prose between them, under the heading close before them, and after them.
+    """Return *voted* with prose between them, before them up to a near heading, and after them.
 
-    What stands after them is marked up as theirs. One page in ten has any, and half of that is of
-    its body: standfirsts, columns of their own, what follows a long box in mid-article.
+    Prose after them needs the markup of voted prose. It can be a standfirst, or the text after a
+    large box in the article.
     """
-    if not taken:
+    if not voted:
         return []
-    start = taken[0]
+    start = voted[0]
     if heading is not None:
-        least, end = max(0, start - _CLOSE), document.end[heading]
-        while start > least and blocks.rows[start - 1][0] >= end:
+        earliest, heading_end = max(0, start - _MAX_HEADING_DISTANCE), document.end[heading]
+        while start > earliest and blocks.rows[start - 1][0] >= heading_end:
             start -= 1
-    known, last, prose = set(taken), taken[-1], prose_places(document, blocks, start)
+    known, last = set(voted), voted[-1]
+    prose = find_prose_blocks(document, blocks.rows, start)
     between = [place for place in range(start, last + 1) if place in known or place in prose]
     after = (place for place in range(last + 1, len(blocks)) if place in prose)
-    return [*between, *marked_up_alike(document, blocks, known & prose, after)]
+    return [*between, *blocks_with_same_markup(document, blocks, known & prose, after)]
 
 
 class BlockChoice(NamedTuple):
-    """The blocks that are the body."""
+    """The blocks selected as the body."""
 
     #: rows of their text nodes, in document order
     rows: list[int]
-    #: F1 that the body is expected to have, by the probabilities
+    #: expected F1 of the body
     expected: float
 
 
 def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoice:
-    """Return the body among *candidates*: empty where there is none."""
+    """Return the body among *candidates*; without candidates it is empty."""
     probabilities = models.probabilities(candidates.features, candidates.chars)
-    chosen, expected = best_subset(probabilities, candidates.chars)
-    chosen = with_companions(candidates.features, probabilities, chosen)
-    rows = [row for place in chosen for row in candidates.blocks.rows[candidates.places[place]]]
+    selected, expected = best_subset(probabilities, candidates.chars)
+    selected = with_companions(candidates.features, probabilities, selected)
+    rows = [row for place in selected for row in candidates.blocks.rows[candidates.places[place]]]
     return BlockChoice(rows, expected)
 
 
 def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:
-    """Return the places of the blocks whose expected F1 is greatest, and that F1.
+    """Return the indices of the blocks with the largest expected F1, and that F1.
 
-    The expectation of F1 is taken as the ratio of expectations: twice the text that is both chosen
-    and of the body, over what is chosen and what is of the body. Its best subset is a prefix in
-    the order of the probabilities.
+    The expected F1 is approximated by a ratio of expectations: twice the correct text over the sum
+    of selected and true text. The best subset is a prefix in the order of the probabilities.
     """
     order = sorted(range(len(sizes)), key=probabilities.__getitem__, reverse=True)
-    true = list(accumulate([probabilities[place] * sizes[place] for place in order]))
-    chosen = accumulate([sizes[place] for place in order])
-    scores = [2 * hit / (size + true[-1]) for hit, size in zip(true, chosen, strict=True)]
+    correct = list(accumulate([probabilities[place] * sizes[place] for place in order]))
+    selected = accumulate([sizes[place] for place in order])
+    scores = [2 * hits / (size + correct[-1]) for hits, size in zip(correct, selected, strict=True)]
     if not scores:
         return [], 0.0
     best = max(scores)
@@ -174,7 +178,7 @@ def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple
 
 
 class _CompanionFeatures(NamedTuple):
-    """The features that tell what blocks belong together; arrays of one entry a block."""
+    """Features that decide on companions; arrays with one entry per candidate."""
 
     tag: array[float]
     parent_tag: array[float]
@@ -183,82 +187,84 @@ class _CompanionFeatures(NamedTuple):
     after_heading: array[float]
 
     @classmethod
-    def of(cls, features: Table) -> _CompanionFeatures:
-        return cls(*(features[place :: len(FEATURES)] for place in _TOLD))
+    def from_table(cls, features: Table) -> _CompanionFeatures:
+        columns = (FEATURES.index(name) for name in cls._fields)
+        return cls(*(features[column :: len(FEATURES)] for column in columns))
 
     def tags(self, place: int) -> set[float]:
         return {self.tag[place], self.parent_tag[place]}
 
 
-_TOLD = [FEATURES.index(name) for name in _CompanionFeatures._fields]
-
-
 def with_companions(
-    features: Table, probabilities: Sequence[float], chosen: Sequence[int]
+    features: Table, probabilities: Sequence[float], selected: Sequence[int]
 ) -> list[int]:
-    """Return the places *chosen* with the short blocks that belong to them.
+    """Return the *selected* candidates with the short blocks that accompany them.
 
-    A heading belongs to the chosen block after it, a quote to those on its both sides, the
-    standfirst that is the page's description to the first, unless :data:`IMPROBABLE`; a list
-    among chosen blocks is whole or not there (:data:`LIST`). Their few words are worth 0.0007 of F1
-    at most, but a reader misses them.
+    A heading accompanies the selected block after it, a quote those on both sides, a standfirst
+    equal to the page's description the first block. A list among selected blocks is accepted or
+    rejected as a whole.
     """
-    if not chosen:
+    if not selected:
         return []
-    told, inside, earliest = _CompanionFeatures.of(features), set(chosen), min(chosen)
-    for first, end in _told_lists(told, probabilities, inside):
-        inside.update(range(first, end))
+    columns = _CompanionFeatures.from_table(features)
+    accepted, first = set(selected), min(selected)
+    for start, end in _accepted_lists(columns, probabilities, accepted):
+        accepted.update(range(start, end))
     for place, probability in enumerate(probabilities):
-        if probability >= IMPROBABLE and place not in inside:
-            follows = _follows_heading(told, place, earliest)
-            if follows or _is_between(told, place, inside):
-                inside.add(place)
-    return sorted(inside)
+        if probability < MIN_COMPANION_PROBABILITY or place in accepted:
+            continue
+        if _is_standfirst(columns, place, first) or _is_between(columns, place, accepted):
+            accepted.add(place)
+    return sorted(accepted)
 
 
-def _lists(told: _CompanionFeatures) -> Iterator[tuple[int, int]]:
-    """Yield the first place of each run of list items, and the one after the last."""
-    if ITEM not in told.tag and ITEM not in told.parent_tag:
-        return
-    place = 0
-    tags = zip(told.tag, told.parent_tag, strict=True)
-    for is_item, run in groupby([ITEM in both for both in tags]):
-        size = len(list(run))
+def _lists(columns: _CompanionFeatures) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of list items."""
+    start = 0
+    tags = zip(columns.tag, columns.parent_tag, strict=True)
+    for is_item, run in groupby(ITEM_CODE in codes for codes in tags):
+        end = start + len(list(run))
         if is_item:
-            yield place, place + size
-        place += size
+            yield start, end
+        start = end
 
 
-def _told_lists(
-    told: _CompanionFeatures, probabilities: Sequence[float], inside: AbstractSet[int]
+def _accepted_lists(
+    columns: _CompanionFeatures, probabilities: Sequence[float], selected: AbstractSet[int]
 ) -> list[tuple[int, int]]:
-    """Return the lists that are text of the article: among chosen blocks, and not too improbable."""
+    """Return the lists between *selected* blocks that are probable enough."""
     lists = [
-        (first, end)
-        for first, end in _lists(told)
-        if not inside.isdisjoint(range(first - _NEAR, first))
-        and not inside.isdisjoint(range(end, end + _NEAR))
+        (start, end)
+        for start, end in _lists(columns)
+        if not selected.isdisjoint(range(start - _NEIGHBOUR_DISTANCE, start))
+        and not selected.isdisjoint(range(end, end + _NEIGHBOUR_DISTANCE))
     ]
-    linked = {one for one in lists if fmean(told.link_density[slice(*one)]) >= LINKLESS}
-    least = LIST if len(linked) < OFFERS else 0.0
+    link_lists = {
+        (start, end)
+        for start, end in lists
+        if fmean(columns.link_density[start:end]) >= MIN_LINK_LIST_DENSITY
+    }
+    are_products = len(link_lists) >= MIN_PRODUCT_LISTS
+    link_threshold = 0.0 if are_products else MIN_LINK_LIST_PROBABILITY
     return [
-        one
-        for one in lists
-        if fmean(probabilities[slice(*one)]) >= (least if one in linked else IMPROBABLE)
+        (start, end)
+        for start, end in lists
+        if fmean(probabilities[start:end])
+        >= (link_threshold if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
     ]
 
 
-def _is_between(told: _CompanionFeatures, place: int, inside: AbstractSet[int]) -> bool:
-    """Return whether *place* is a heading or a quote among those *inside*."""
-    if place + 1 not in inside:
+def _is_between(columns: _CompanionFeatures, place: int, accepted: AbstractSet[int]) -> bool:
+    """Return whether *place* is a heading or a quote among *accepted* blocks."""
+    if place + 1 not in accepted:
         return False
-    tags = told.tags(place)
-    if tags & HEADINGS:
-        return not inside.isdisjoint(range(place - _NEAR, place))
-    return QUOTE in tags and place - 1 in inside
+    tags = columns.tags(place)
+    if tags & HEADING_CODES:
+        return not accepted.isdisjoint(range(place - _NEIGHBOUR_DISTANCE, place))
+    return QUOTE_CODE in tags and place - 1 in accepted
 
 
-def _follows_heading(told: _CompanionFeatures, place: int, first: int) -> bool:
-    """Return whether *place* is a standfirst: described, and close before the *first* chosen."""
-    close = place < first <= place + _NEAR
-    return close and told.described[place] == 1 and told.after_heading[place] >= 0
+def _is_standfirst(columns: _CompanionFeatures, place: int, first: int) -> bool:
+    """Return whether *place* repeats the description between the heading and the *first* block."""
+    is_near = place < first <= place + _NEIGHBOUR_DISTANCE
+    return is_near and columns.described[place] == 1 and columns.after_heading[place] >= 0

@@ -1,9 +1,8 @@
 """Features of candidate blocks in the context of the page, for the second pass of the classifier.
 
-The first pass (:mod:`newscrawl.body.block_features`) rates blocks one by one. The second sees the
-probabilities of neighbours, of blocks with the same markup and of the whole page (stacking), and
-corrects pages whose probabilities are wrong in level: a feed under a short story, a whole story
-rated low.
+The first pass rates blocks one by one. The second sees the probabilities of neighbours, of blocks
+with the same markup and of the page (stacking); it corrects pages with a wrong level, such as a feed
+below a short article.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 _NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
 _WINDOWS = (2, 5, 12)
-# Blocks of one group share the statistics of that group.
+# Blocks with equal values of these features form a group.
 _GROUPS = {
     "own": ("own_count", "own_mean", "own_long"),
     "above": ("above_count", "above_mean", "above_long"),
@@ -36,7 +35,7 @@ CONTEXT_FEATURES = (
     *(f"{name}_{part}" for name in _GROUPS for part in ("probability", "best")),
     "own_share", "expected_f1", "cut", "above_cut", "level", "earlier", "best",
 )  # fmt: skip
-"""Features of the first pass, then those of the context; in the order of the model's rows."""
+"""Features of the first pass, then of the context, in the order of the rows of the model."""
 
 
 def context_table(
@@ -48,9 +47,8 @@ def context_table(
 ) -> array[float]:
     """Return :data:`CONTEXT_FEATURES` of candidate blocks, one row after the other.
 
-    *features* is the table of the first pass (:data:`~newscrawl.body.feature_names.FEATURES`),
-    *probabilities* what it gave. *expected_f1* is that of the best subset, *cut* the smallest
-    probability in it. *chars* are weighted characters.
+    *features* is the table of the first pass, *probabilities* its result. *expected_f1* is that of
+    the best subset, *cut* the smallest probability in it. *chars* are weighted characters.
     """
     own, width, count = array("d", features), len(FEATURES), len(probabilities)
     mass = list(map(mul, probabilities, chars))
@@ -82,13 +80,13 @@ def context_table(
 
 
 def _shifted(column: Sequence[float], shift: int) -> list[float]:
-    """Return the entries *shift* places on; -1 beyond the ends."""
+    """Return the column shifted by *shift* places, padded with -1."""
     missing = [-1.0] * min(abs(shift), len(column))
     return [*missing, *column[:shift]] if shift < 0 else [*column[shift:], *missing]
 
 
 def _windowed(mass: Sequence[float], chars: Sequence[float], size: int) -> list[float]:
-    """Return the mean probability of characters up to *size* places away, from prefix sums."""
+    """Return the mean probability of a character up to *size* blocks away, from prefix sums."""
     count = len(mass) - 1
     bounds = [(max(0, place - size), min(count, place + size + 1)) for place in range(count)]
     return [(mass[b] - mass[a]) / (chars[b] - chars[a] or 1.0) for a, b in bounds]
@@ -100,7 +98,7 @@ def _grouped(
     probabilities: Sequence[float],
     chars: Sequence[float],
 ) -> tuple[list[float], list[float], list[float]]:
-    """Return mean and greatest probability, and the characters, of the group of each block."""
+    """Return mean probability, largest probability and characters of the group of each block."""
     numbers: dict[tuple[float, ...], int] = {}
     group = [numbers.setdefault(key, len(numbers)) for key in keys]
     masses, bests, sizes = ([0.0] * len(numbers) for _ in range(3))

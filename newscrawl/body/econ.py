@@ -1,66 +1,59 @@
-"""ECON, the extractor of Guo and others (2010): punctuation tells news from noise.
+"""ECON, the extractor of Guo et al. (2010): punctuation separates news from noise.
 
-Names are the paper's: big-node, text-node-set, text-para, punc-num, snippet-node, summary-node.
-Adjacent siblings are one slice of the document's rows, so a text-node-set is one, and whatever the
-algorithm asks of it is a difference of prefix sums. Where the paper leaves a choice,
-:class:`EconParameters` names both readings; figures are means of the body's bag-of-words F1 on the
-``tune`` half of the sites of news212 and fundus.
+The names are the paper's: big-node, text-node-set, text-para, punc-num, snippet-node, summary-node.
+A text-node-set consists of adjacent siblings, so it is a slice of the document's rows, and its text
+and punctuation are differences of prefix sums. Where the paper leaves a choice,
+:class:`EconParameters` has both readings; they were measured on the ``tune`` half of the sites of
+news212 and fundus.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from newscrawl.body.render import BLOCK_LEVEL
-from newscrawl.compiled import compiled_module
+from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.document.document import Document
 
 BIG_TAGS = frozenset(
     ("p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em", "b", "i", "tt", "font")
 )
-"""Tags of big-nodes whatever they hold (condition 2)."""
+"""Tags that are big-nodes whatever they contain (condition 2)."""
 
 _MARKS = ".,，．。、､｡،۔।॥"
-"""Period and comma of Latin, CJK, Arabic and Devanagari scripts, and those of their width."""
+"""Period and comma in Latin, CJK, Arabic and Devanagari scripts, of full and half width."""
 _MARK = re.compile(f"[{_MARKS}]")
 _MARK_BEFORE_NO_DIGIT = re.compile(rf"[{_MARKS}](?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class EconParameters:
-    """The readings of ECON, which has no constants; those of :attr:`BEST` unless said otherwise.
+    """Readings of ECON, which has no numeric constants; the defaults are :attr:`BEST`."""
 
-    Each with what it costs on news212 and on fundus, the others being those of :attr:`BEST`.
-    """
-
-    #: a big-node may lie inside of another, as the definition allows. Then every emphasis without
-    #: a comma is pruned out of its sentence, and a page with a word of text beside its parts is
-    #: one text-para. Else a big-node is a paragraph: nothing in it is looked at again, and the
-    #: father of a text is none where it has block-level children, between which its text nodes
-    #: are members of text-node-sets; .005 and .009
+    #: big-nodes may be nested, as the definition allows. Then emphasis without a comma is pruned
+    #: from its sentence. Otherwise a big-node is a paragraph without block-level children, and text
+    #: between block-level elements joins their text-node-sets
     nested: bool = False
-    #: punctuation inside of links counts: teasers are sentences today; .024 and .048
+    #: count punctuation inside of links: today's teasers are sentences
     link_marks: bool = False
-    #: "1,000" and "3.5" hold a comma and a period; .001 and .002
+    #: count the marks in "1,000" and "3.5"
     decimal_marks: bool = False
-    #: an element without text parts a text-node-set: today pictures, and places for
-    #: advertisements, stand between paragraphs; .025 and .008
+    #: elements without text split a text-node-set: today they are images and advertisements
+    #: between paragraphs
     empty_parts: bool = False
-    #: backtracking stops at a father that wraps no more text than its child, too (Extract-news,
-    #: case 1). Nothing is lost by going on, and much is won where each paragraph is in a box of
-    #: its own; .055 and .078
+    #: backtracking also stops at a father without more text than its child (Extract-news, case 1),
+    #: which loses articles with a box around each paragraph
     equal_stops: bool = False
 
-    #: what works best, and the paper to the letter
+    #: the readings with the best results, and those closest to the paper
     BEST: ClassVar[EconParameters]
     LITERAL: ClassVar[EconParameters]
 
@@ -72,14 +65,14 @@ EconParameters.LITERAL = EconParameters(
 
 
 TextNodeSet: TypeAlias = tuple[int, int]
-"""Adjacent siblings, all big-nodes: their first row, and the row after their last."""
+"""First row of adjacent siblings that are big-nodes, and the row after their last."""
 
 
-def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -> list[int]:
-    """Return the roots of the subtrees that hold the content of the news, in document order.
+def extract_news(document: Document, parameters: EconParameters = EconParameters.BEST) -> list[int]:
+    """Algorithm *Extract-news*: return the roots of the subtrees that contain the news.
 
-    They are the subtrees of the summary-node, without pruned ones (algorithm Extract-news). Empty
-    where no text-para has a period or a comma.
+    They are the subtrees of the summary-node except pruned ones, in document order. Empty if no
+    text-para has punctuation.
     """
     marks_before, fathers = read_text(document, parameters)
     paras, pruned = joint_para(document, marks_before, fathers, parameters)
@@ -87,27 +80,29 @@ def econ(document: Document, parameters: EconParameters = EconParameters.BEST) -
         return []
     before = document.chars_before
     sizes = [before[end] - before[first] for first, end in paras]
-    snippet, _ = paras[sizes.index(max(sizes))]  # the first of the longest
-    summary = _summary_node(document, snippet, marks_before, parameters)
-    return _without(document, summary, pruned)
+    snippet_node, _ = paras[
+        sizes.index(max(sizes))
+    ]  # in the longest text-para; the first of equals
+    summary_node = find_summary_node(document, snippet_node, marks_before, parameters)
+    return _subtrees_without(document, summary_node, pruned)
 
 
-def read_in_python(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
-    """Return two things of the shown text nodes: those with punctuation, and the fathers of all.
+@compiled("newscrawl.body._econ")
+def read_text(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
+    """Return the number of text nodes with punctuation before each row, and the fathers of text.
 
-    The first as their number before each row: sums and differences of punc-nums are only ever
-    tested for 0, so it is enough which punc-nums are above 0. The second as 1 for a father's row.
-    Text of scripts, which condition 1 of big-nodes leaves out, counts for no other node either.
+    The algorithm compares punc-nums with 0 only, so text nodes with punctuation are counted instead
+    of marks. A father of a text node has a non-zero byte. Hidden text is ignored.
     """
     search = (_MARK if parameters.decimal_marks else _MARK_BEFORE_NO_DIGIT).search
-    link_marks = parameters.link_marks
-    parent, text, in_links = document.parent, document.text, document.link_chars_before
-    marked, fathers = bytearray(len(parent)), bytearray(len(parent))
+    parent, text, link_chars = document.parent, document.text, document.link_chars_before
+    has_mark, fathers = bytearray(len(parent)), bytearray(len(parent))
     for row in document.text_nodes():
         fathers[parent[row]] = 1
-        if (link_marks or in_links[row] == in_links[row + 1]) and search(text[row]):
-            marked[row] = 1
-    return list(accumulate(marked, initial=0)), fathers
+        counts = parameters.link_marks or link_chars[row] == link_chars[row + 1]
+        if counts and search(text[row]):
+            has_mark[row] = 1
+    return list(accumulate(has_mark, initial=0)), fathers
 
 
 def joint_para(
@@ -116,39 +111,42 @@ def joint_para(
     fathers: bytearray,
     parameters: EconParameters,
 ) -> tuple[list[TextNodeSet], list[TextNodeSet]]:
-    """Return the text-node-sets of all text-paras, and what is pruned, as its punc-num is 0."""
+    """Algorithm *Joint-para*: return the text-node-sets of all text-paras, and the pruned ones.
+
+    A text-node-set with a punc-num of 0 is pruned.
+    """
     paras: list[TextNodeSet] = []
     pruned: list[TextNodeSet] = []
     firsts, ends = find_text_node_sets(document, parameters, marks_before, fathers)
-    for nodes in zip(firsts, ends, strict=True):
-        first, end = nodes
-        (pruned if marks_before[first] == marks_before[end] else paras).append(nodes)
+    for first, end in zip(firsts, ends, strict=True):
+        (pruned if marks_before[first] == marks_before[end] else paras).append((first, end))
     return paras, pruned
 
 
-def sets_in_python(
+@compiled("newscrawl.body._econ", big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
+def find_text_node_sets(
     document: Document, parameters: EconParameters, marks_before: Sequence[int], fathers: bytearray
 ) -> tuple[list[int], list[int]]:
-    """Return first rows and ends of the text-node-sets, in the order of their first rows.
+    """Return first rows and ends of the text-node-sets, in document order.
 
-    A subtree without punctuation that is no big-node is one, too: all its text is in some, and
-    all of them are pruned.
+    A subtree with text but without punctuation that is not a big-node is also a set, to be pruned.
     """
-    tag, parent, end, shown = document.tag, document.parent, document.end, document.chars_before
-    nested, empty_parts = parameters.nested, parameters.empty_parts
+    tag, parent, end, chars = document.tag, document.parent, document.end, document.chars_before
     firsts: list[int] = []
     ends: list[int] = []
-    latest: dict[int, int] = {}  # set of the children of a row
-    row, last = 0, len(parent)
-    while row < last:
+    latest: dict[int, int] = {}  # father -> index of its last set of big-nodes
+    row = 0
+    while row < len(parent):
         after = end[row]
-        place = latest.get(parent[row], -1)
-        joins = place >= 0 and ends[place] == row
-        has_text = shown[row] != shown[after]
-        is_big = has_text and _is_big(document, row, fathers, nested=nested)
-        if joins and (is_big or (not has_text and (not empty_parts or tag[row] in BIG_TAGS))):
-            ends[place] = after
-        elif is_big or (has_text and marks_before[row] == marks_before[after] and tag[row] != TEXT):
+        index = latest.get(parent[row], -1)
+        is_adjacent = index >= 0 and ends[index] == row
+        has_text = chars[row] != chars[after]
+        is_big = has_text and _is_big_node(document, row, fathers, nested=parameters.nested)
+        is_gap = not has_text and (not parameters.empty_parts or tag[row] in BIG_TAGS)
+        is_noise = has_text and marks_before[row] == marks_before[after] and tag[row] != TEXT
+        if is_adjacent and (is_big or is_gap):
+            ends[index] = after
+        elif is_big or is_noise:
             if is_big:
                 latest[parent[row]] = len(firsts)
             firsts.append(row)
@@ -156,53 +154,43 @@ def sets_in_python(
         elif has_text:
             row += 1
             continue
-        row = row + 1 if is_big and nested else after
+        row = row + 1 if is_big and parameters.nested else after
     return firsts, ends
 
 
-def _is_big(document: Document, row: int, fathers: bytearray, *, nested: bool) -> bool:
-    """Return whether *row* is a big-node; with the reading of today a text node outside of one is."""
+def _is_big_node(document: Document, row: int, fathers: bytearray, *, nested: bool) -> bool:
+    """Return whether *row*, which has text, is a big-node.
+
+    Unless *nested*, text nodes outside of big-nodes are big-nodes, and elements with block-level
+    children are not.
+    """
     tag = document.tag
-    name = tag[row]
-    if not (fathers[row] or name in BIG_TAGS):
-        return name == TEXT and not nested
-    return (
-        nested
-        or name in BIG_TAGS
-        or not any(tag[child] in BLOCK_LEVEL for child in document.children(row))
-    )
+    if not (fathers[row] or tag[row] in BIG_TAGS):
+        return tag[row] == TEXT and not nested
+    if nested or tag[row] in BIG_TAGS:
+        return True
+    return not any(tag[child] in BLOCK_LEVEL for child in document.children(row))
 
 
-_compiled = compiled_module("newscrawl.body._body")
-read_text: Callable[..., tuple[list[int], bytearray]] = (
-    _compiled.read_text if _compiled else read_in_python
-)
-find_text_node_sets: Callable[..., tuple[list[int], list[int]]] = (
-    partial(_compiled.find_text_node_sets, big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
-    if _compiled
-    else sets_in_python
-)
-
-
-def _summary_node(
-    document: Document, snippet: int, marks_before: Sequence[int], parameters: EconParameters
+def find_summary_node(
+    document: Document, snippet_node: int, marks_before: Sequence[int], parameters: EconParameters
 ) -> int:
-    """Return the row where backtracking from *snippet* stops: the first distance is 0."""
-    end, node = document.end, snippet
-    for above in document.ancestors(snippet):
-        inside = marks_before[end[node]] - marks_before[node]
-        distance = marks_before[end[above]] - marks_before[above] - inside
-        more = parameters.equal_stops or document.chars(above) > document.chars(node)
-        if distance == 0 and more:
+    """Backtrack from the *snippet_node*; return the row where the distance is 0 for the first time."""
+    end, node = document.end, snippet_node
+    for father in document.ancestors(snippet_node):
+        punc_num = marks_before[end[node]] - marks_before[node]
+        distance = marks_before[end[father]] - marks_before[father] - punc_num
+        has_more_text = document.chars(father) > document.chars(node)
+        if distance == 0 and (parameters.equal_stops or has_more_text):
             break
-        node = above
+        node = father
     return node
 
 
-def _without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> list[int]:
-    """Return the highest subtrees with text of *node* that hold nothing pruned."""
+def _subtrees_without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> list[int]:
+    """Return the highest subtrees of *node* that have text and contain nothing pruned."""
     ends, before = document.end, document.chars_before
-    forest: list[int] = []
+    roots: list[int] = []
     row, last = node, ends[node]
     for first, stop in (*pruned, (last, last)):
         if not row <= first <= last:
@@ -213,7 +201,7 @@ def _without(document: Document, node: int, pruned: Sequence[TextNodeSet]) -> li
                 row += 1
                 continue
             if before[end] != before[row]:
-                forest.append(row)
+                roots.append(row)
             row = end
         row = stop
-    return forest
+    return roots

@@ -1,4 +1,4 @@
-"""The names of what is known of a block: see :mod:`newscrawl.body.block_features`."""
+"""Names of the features of :mod:`newscrawl.body.block_features`; the compiled table reads them."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ FEATURES = (
     "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
     "after_chars", "before_tag", "window",
 )  # fmt: skip
-"""In the order of a model's rows."""
+"""In the order of the rows of a model."""

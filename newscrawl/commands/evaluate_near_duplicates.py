@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands.corpus_options import check_method, progress, save_text
-from newscrawl.extraction.methods import LEARNED
+from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +67,7 @@ def _report(members: Sequence[Member], opts: argparse.Namespace) -> dict[str, An
     from newscrawl.evaluation.near_duplicate_systems import SYSTEMS  # noqa: PLC0415
     from newscrawl.training.training_errors import TooFewPagesError  # noqa: PLC0415
 
-    learned = len(neighbours(members)) if opts.method in LEARNED else 0
+    learned = len(neighbours(members)) if opts.method in TRAINED_METHODS else 0
     try:
         with progress(opts.method, learned + len(members)) as advance:
             outcomes = extract_texts(members, opts.method, workers=opts.workers, advance=advance)

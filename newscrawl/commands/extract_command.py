@@ -14,10 +14,10 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from w3lib.url import is_url
 
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
-from newscrawl.document.document import MOST_BYTES, DocumentError
+from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
-from newscrawl.extraction.methods import method_of
+from newscrawl.extraction.methods import get_method
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ExtractCommand(ScrapyCommand):
     """Extract and print the article of a page, or the articles of archives."""
 
     default_settings: ClassVar[dict[str, Any]] = {
-        "DOWNLOAD_MAXSIZE": MOST_BYTES,
+        "DOWNLOAD_MAXSIZE": MAX_PAGE_BYTES,
         "LOG_LEVEL": "CRITICAL",
         "ROBOTSTXT_OBEY": True,
     }
@@ -154,7 +154,7 @@ class ExtractCommand(ScrapyCommand):
         from newscrawl.commands.extract_archives import extract_archives  # noqa: PLC0415  # optional
 
         assert self.settings is not None  # noqa: S101  # set before run
-        method_of(opts.method)
+        get_method(opts.method)
         form = (lambda article: as_text(article) + "\n") if opts.text else _as_line
         complete = extract_archives(
             [Path(path) for path in paths],

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The pass of :mod:`newscrawl.document.flatten`, compiled: over the C nodes of libxml2.
+"""Compiled pass of :mod:`newscrawl.document.flatten`, over the C nodes of libxml2.
 
-It asks nothing of lxml but an element's node and links to nothing. What it relies on is how two structures are laid out, the element's
-(Cython compares its size when this module is imported) and libxml2's node (the version is compared,
-below). Nothing is changed in the tree, and no pointer outlives a call.
+It reads the node pointer of an lxml element and links to nothing, so it depends on the layout of
+two structures: the element's (Cython checks its size at import) and libxml2's node (the version is
+checked below). It does not change the tree and keeps no pointer after a call.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ from lxml.includes.tree cimport (
 
 from lxml import etree
 
-from newscrawl.document import flatten as rows
+from newscrawl.document import rows
 from newscrawl.text import WIDE_WEIGHT as _WIDE_WEIGHT
 
 cdef extern from "lxml.etree_api.h":
@@ -38,7 +38,8 @@ import_lxml__etree()
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
-    "shown", "numbered", "chars_before", "link_chars_before", "statements", "by_tag", "attributes",
+    "shown_rows", "number_rows", "chars_before", "link_chars_before", "statements", "by_tag",
+    "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -46,44 +47,46 @@ if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
 cdef str TEXT = rows.TEXT
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
-cdef dict MARKS = rows.MARKS
-cdef dict STATING = {tag: (name.encode(), part) for tag, (name, part) in rows.STATING.items()}
+cdef dict HIDDEN_TAGS = rows.HIDDEN_TAGS
+cdef dict METADATA_TAGS = {
+    tag: (name.encode(), part) for tag, (name, part) in rows.METADATA_TAGS.items()
+}
 cdef object Statement = rows.Statement
 cdef object hides = rows.DISPLAY_NONE.search
 
-# What is wanted of an element's attributes is compared in _read_attributes.
-if rows.KEPT != ("class", "id", "itemtype", "role") or list(rows.HIDING) != [
+# read_attributes and _hides compare these names.
+if rows.KEPT_ATTRIBUTES != ("class", "id", "itemtype", "role") or list(rows.HIDING_ATTRIBUTES) != [
     "hidden", "aria-hidden", "style"
 ]:
     raise ImportError("built for other attributes")
-cdef Py_ssize_t MOST_SHORT = rows.MOST_SHORT
+cdef Py_ssize_t MAX_SHORT_TEXT = rows.MAX_SHORT_TEXT
 cdef double WIDE_WEIGHT = _WIDE_WEIGHT
 cdef int LEADING = rows.LEADING
 cdef int TRAILING = rows.TRAILING
 
-# The numbers of rows as objects, shared by all pages: making and freeing them costs as much as the
-# walk. Larger ones are made anew, so that one large page does not bind memory.
+# Row numbers as objects, shared by all pages: creating them costs as much as the walk. Larger numbers
+# are created for each page, which bounds the memory.
 cdef list NUMBERS = list(range(1 << 14))
 
 cdef enum:
     NAMES = 256
     HIDES = 1
-    STATES = 2
+    HAS_METADATA = 2
 
-# The nodes of a tree share their names: one string each, found by its address.
+# Nodes of a tree share one string per name: a tag is looked up by its address.
 cdef struct Name:
     const_xmlChar* address
     PyObject* tag  # borrowed from the column
     PyObject* rows  # borrowed from by_tag
-    PyObject* stating  # borrowed from STATING; NULL where the tag says nothing
+    PyObject* metadata  # borrowed from METADATA_TAGS; NULL for other tags
     int mark
     bint link
 
 
 cdef class Columns:
-    """The columns of :class:`~newscrawl.document.flatten.Rows` while they grow."""
+    """Columns of :class:`~newscrawl.document.rows.Rows` under construction."""
 
-    cdef list tag, parent, end, depth, text, text_rows, shown, numbered
+    cdef list tag, parent, end, depth, text, text_rows, shown_rows, number_rows
     cdef list chars_before, link_chars_before
     cdef bytearray hidden, space
     cdef dict classes, ids, item_types, roles
@@ -91,13 +94,13 @@ cdef class Columns:
     cdef dict by_tag
     cdef Py_ssize_t row, open_elements
     cdef double chars, link_chars
-    # the sums as objects: most rows share theirs with the row before
+    # the sums as objects: most rows share the object of the previous row
     cdef object chars_now, link_chars_now
     cdef Name[NAMES] names
 
     def __cinit__(self):
         self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
-        self.text_rows, self.shown, self.numbered = [], [], []
+        self.text_rows, self.shown_rows, self.number_rows = [], [], []
         self.chars_before, self.link_chars_before = [], []
         self.hidden, self.space = bytearray(), bytearray()
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
@@ -108,7 +111,7 @@ cdef class Columns:
         memset(self.names, 0, sizeof(self.names))
 
     cdef int append(self, str text, Py_ssize_t parent, int mark, int space) except -1:
-        """Append a row, all but its tag."""
+        """Append a row without its tag."""
         self.row += 1
         self.parent.append(_number(parent))
         self.end.append(_number(self.row))
@@ -126,12 +129,12 @@ cdef class Columns:
         cdef double length
         cdef object row = _number(self.row)
         self.text_rows.append(row)
-        if len(text) <= MOST_SHORT and _has_digit(text):
-            self.numbered.append(row)
+        if len(text) <= MAX_SHORT_TEXT and _has_digit(text):
+            self.number_rows.append(row)
         self.tag.append(TEXT)
         self.append(text, parent, mark, space)
         if not mark:
-            self.shown.append(row)
+            self.shown_rows.append(row)
             length = len(text) if text.isascii() else _weighted_length(text)
             self.chars += length
             self.chars_now = self.chars
@@ -141,12 +144,12 @@ cdef class Columns:
         return 0
 
     cdef int read_attributes(self, xmlNode* node, Name* name) except -1:
-        """Note what is kept of the attributes of *node*; return what else they tell of it."""
+        """Keep attributes of *node*; return whether it is hidden or has metadata."""
         cdef xmlAttr* attribute = node.properties
         cdef const char* key
         cdef int found = 0
-        if name.stating is not NULL and not (<tuple> name.stating)[0]:
-            found = STATES
+        if name.metadata is not NULL and not (<tuple> name.metadata)[0]:
+            found = HAS_METADATA
         while attribute is not NULL:
             if attribute.ns is NULL:
                 key = <const char*> attribute.name
@@ -158,8 +161,8 @@ cdef class Columns:
                     self.roles[_number(self.row)] = _value(attribute)
                 elif _hides(key, attribute):
                     found |= HIDES
-                if name.stating is not NULL and _tells(key, attribute, <tuple> name.stating):
-                    found |= STATES
+                if name.metadata is not NULL and _has_metadata(key, attribute, <tuple> name.metadata):
+                    found |= HAS_METADATA
             attribute = attribute.next
         return found
 
@@ -169,7 +172,7 @@ cdef class Columns:
         elif strcmp(key, "itemtype") == 0:
             self.item_types[_number(self.row)] = _value(attribute)
         elif strcmp(key, "itemprop") == 0:
-            return STATES
+            return HAS_METADATA
         return 0
 
     cdef int append_statement(self, xmlNode* node, Name* name, Py_ssize_t row) except -1:
@@ -204,20 +207,20 @@ cdef class Columns:
         if qualified:
             name.address = NULL
         name.tag = <PyObject*> tag
-        name.stating = <PyObject*> STATING[tag] if tag in STATING else NULL
-        name.mark = MARKS.get(tag, 0)
+        name.metadata = <PyObject*> METADATA_TAGS[tag] if tag in METADATA_TAGS else NULL
+        name.mark = HIDDEN_TAGS.get(tag, 0)
         name.link = tag == "a"
         return name
 
 
 def flatten(_Element root not None, *, bint scripts=False):
-    """Return the rows of the tree under *root*: see :func:`newscrawl.document.flatten.flatten`."""
+    """See :func:`newscrawl.document.flatten.flatten`."""
     cdef Columns columns = Columns()
     cdef xmlNode* top = root._c_node
     cdef xmlNode* node = top
     cdef Name* name
-    cdef Py_ssize_t me, open_row = -1, link_row = -1  # the innermost open element, the open link
-    cdef Py_ssize_t closed_row = -1  # the element before a text node; -1 where it is the first child
+    cdef Py_ssize_t me, open_row = -1, link_row = -1  # the innermost open element; the outermost open link
+    cdef Py_ssize_t closed_row = -1  # the sibling before a text node; -1 for the first child
     cdef int own_mark, mark = 0, space = 0, found
     cdef str text
     while True:
@@ -228,7 +231,7 @@ def flatten(_Element root not None, *, bint scripts=False):
             own_mark = name.mark
             if own_mark != SCRIPT:
                 own_mark = mark or own_mark or (INVISIBLE if found & HIDES else 0)
-            if found & STATES:
+            if found & HAS_METADATA:
                 columns.append_statement(node, name, me)
             if link_row < 0 and name.link:
                 link_row = me
@@ -267,9 +270,9 @@ def flatten(_Element root not None, *, bint scripts=False):
     columns.link_chars_before.append(columns.link_chars_now)
     return rows.Rows(
         columns.tag, columns.parent, columns.end, columns.depth, columns.text,
-        columns.hidden, columns.space, columns.text_rows, columns.shown, columns.numbered,
+        columns.hidden, columns.space, columns.text_rows, columns.shown_rows, columns.number_rows,
         columns.chars_before, columns.link_chars_before, columns.statements, columns.by_tag,
-        dict(zip(rows.KEPT, (columns.classes, columns.ids, columns.item_types, columns.roles))),
+        dict(zip(rows.KEPT_ATTRIBUTES, (columns.classes, columns.ids, columns.item_types, columns.roles))),
     )
 
 
@@ -295,7 +298,7 @@ cdef bint _has_digit(str text):
 
 
 cdef double _weighted_length(str text):
-    """Return what :func:`newscrawl.text.weighted_length` does, which has the same ranges."""
+    """Return :func:`newscrawl.text.weighted_length`, which has the same ranges."""
     cdef Py_UCS4 character
     cdef Py_ssize_t wide = 0
     for character in text:
@@ -323,14 +326,14 @@ cdef str _decoded(const_xmlChar* data):
 
 
 cdef str _qualified(const_xmlChar* name, xmlNs* space):
-    """Return a name as lxml writes it, that of its namespace before it."""
+    """Return a name in the notation of lxml: ``{namespace}name``."""
     if space is NULL or space.href is NULL:
         return _decoded(name)
     return f"{{{_decoded(space.href)}}}{_decoded(name)}"
 
 
 cdef str _joined(xmlNode* node):
-    """Return the text of *node* and of the text nodes that follow it."""
+    """Return the text of *node* and of the text nodes that directly follow it."""
     parts = []
     while node is not NULL and _is_text(node):
         if node.content is not NULL:
@@ -340,7 +343,7 @@ cdef str _joined(xmlNode* node):
 
 
 cdef str _stripped(xmlNode* node, int* space):
-    """Return the text from *node* on, without white space at its ends; *space* says where some was."""
+    """Return the stripped text from *node* on; set the bits of *space* for white space removed."""
     cdef const unsigned char* first = node.content
     cdef const unsigned char* last
     cdef str text
@@ -392,7 +395,7 @@ cdef bint _hides(const char* key, xmlAttr* attribute) except -1:
     return False
 
 
-cdef bint _tells(const char* key, xmlAttr* attribute, tuple stating) except -1:
-    """Return whether an attribute is what makes its element one that states something."""
-    cdef bytes wanted = stating[0]
-    return strcmp(key, wanted) == 0 and stating[1] in _value(attribute).lower()
+cdef bint _has_metadata(const char* key, xmlAttr* attribute, tuple wanted) except -1:
+    """Return whether *wanted* of METADATA_TAGS matches the attribute."""
+    cdef bytes name = wanted[0]
+    return strcmp(key, name) == 0 and wanted[1] in _value(attribute).lower()

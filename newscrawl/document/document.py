@@ -1,9 +1,8 @@
-"""A page as one table: preorder arrays over the lxml tree.
+"""A page as preorder arrays over the lxml tree.
 
-A row is an element or a text node that is not blank, in document order. The subtree T_u of row
-``u`` is the slice ``u : end[u]``; what the papers ask of a subtree, its characters and the
-characters of its links, is a difference of prefix sums. Every later step reads these arrays and
-makes no second walk.
+A row is an element or a text node with text, in document order. The subtree T_u of row ``u`` is the
+slice ``u : end[u]``; its characters and link characters are differences of prefix sums. Later steps
+read these arrays and do not walk the tree again.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from newscrawl.compiled import compiled_module
-from newscrawl.document import flatten as rows
+from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
-from newscrawl.document.flatten import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
+from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import drop_surplus_attributes
-from newscrawl.document.repair import needs_repair, repair_tree, without_open_title
+from newscrawl.document.repair import close_open_title, needs_repair, repair_tree
+from newscrawl.document.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "COMPILED",
     "HEAD",
     "INVISIBLE",
-    "MOST_BYTES",
-    "MOST_DEPTH",
+    "MAX_DEPTH",
+    "MAX_PAGE_BYTES",
     "SCRIPT",
     "TEXT",
     "WIDGET",
@@ -42,31 +41,27 @@ __all__ = [
     "parse_document",
 ]
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_PAGE_BYTES = 32 * 1024 * 1024
 """Size of the largest page that is parsed."""
 
-MOST_DEPTH = 1000
-"""Where libxml2 gives up (2,048 levels) the tree is built again, elements below this left out."""
+MAX_DEPTH = 1000
+"""Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
+
+COMPILED = is_compiled(flatten)
+"""Whether the compiled pass over the tree is used."""
 
 _CONTROLS = re.compile(rb"""aria-controls=["']([^"'<>]{1,200})""")
-_IMAGES = frozenset(("svg", "math"))
+_IMAGE_TAGS = frozenset(("svg", "math"))
 
 
 class DocumentError(ValueError):
-    """The bytes hold no page: empty, binary, or too large."""
-
-
-_compiled = compiled_module("newscrawl.document._flatten")
-flatten: Callable[..., rows.Rows] = _compiled.flatten if _compiled else rows.flatten
-COMPILED = _compiled is not None
-"""Whether pages are walked by the compiled pass. The environment variable
-``NEWSCRAWL_NO_EXTENSIONS`` turns it off."""
+    """The input is not an HTML page: empty, binary or too large."""
 
 
 class Document:
-    """A parsed page.
+    """A parsed page, created by :func:`parse_document`.
 
-    Made by :func:`parse_document`. All lists have one entry a row; prefix sums one more.
+    Lists have one entry per row, prefix sums one more.
     """
 
     def __init__(
@@ -80,7 +75,7 @@ class Document:
     ) -> None:
         self._root: etree._Element | None = root
         self._source = source
-        #: the codec that the bytes were read with
+        #: codec that the bytes were decoded with
         self.encoding = encoding
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``
         self.flags = flags
@@ -88,37 +83,35 @@ class Document:
         if needs_repair(columns):
             repair_tree(root)
             columns = flatten(root, scripts=scripts)
-        #: tag of an element, :data:`TEXT` of a text node
+        #: tag of an element, :data:`TEXT` for a text node
         self.tag = columns.tag
         #: row of the parent, -1 for the root
         self.parent = columns.parent
-        #: row after the last of the subtree
+        #: row after the last row of the subtree
         self.end = columns.end
         #: distance from the root
         self.depth = columns.depth
-        #: text of a text node, white space stripped at the ends; "" for an element
+        #: stripped text of a text node, "" for an element
         self.text = columns.text
-        #: 0, or why the row's text does not count: SCRIPT, WIDGET, INVISIBLE, HEAD
+        #: 0, or the reason why the text is hidden: SCRIPT, WIDGET, INVISIBLE, HEAD
         self.hidden = columns.hidden
-        #: where white space stands, which :attr:`text` is without: bits of
-        #: :class:`~newscrawl.document.flatten.Rows`
+        #: white space that :attr:`text` lacks, see :class:`~newscrawl.document.rows.Rows`
         self.space = columns.space
-        #: the values of ``class``, ``id``, ``itemtype`` and ``role``, by name and row: without the
-        #: elements, which are made for the asking
+        #: name -> row -> value of ``class``, ``id``, ``itemtype`` and ``role``; available without
+        #: lxml elements, which are created lazily
         self.attributes = columns.attributes
         #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
         self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements
         self.link_chars_before = columns.link_chars_before
-        #: what elements state about the page (:data:`~newscrawl.document.flatten.STATING`), those with an
-        #: ``itemprop``, too, in document order
+        #: elements with metadata, in document order
         self.statements = columns.statements
-        #: the rows of the text nodes, hidden ones too
+        #: rows of all text nodes
         self.text_rows = columns.text_rows
-        #: those whose text counts
-        self.shown = columns.shown
-        #: the short ones (:data:`~newscrawl.document.flatten.MOST_SHORT`) with a digit
-        self.numbered = columns.numbered
+        #: rows of the text nodes that are not hidden
+        self.shown_rows = columns.shown_rows
+        #: rows of short text nodes with a digit
+        self.number_rows = columns.number_rows
         self._rows_by_tag = columns.by_tag
 
     def __len__(self) -> int:
@@ -126,17 +119,16 @@ class Document:
 
     @property
     def root(self) -> etree._Element:
-        """The ``html`` element; comments and processing instructions are not in the tree."""
+        """The ``html`` element; the tree has no comments and no processing instructions."""
         if self._root is None:
             self._root = _parse(self._source or b"", [])
             repair_tree(self._root)
         return self._root
 
     def release_tree(self) -> None:
-        """Free the tree, if nobody else has an element of it: nothing else here needs it.
+        """Drop the reference to the tree; a later :meth:`element` parses the page again.
 
-        To free it while it is in the processor's cache takes half of the time, a tenth of a parse.
-        Where an element is asked for nevertheless, the page is parsed once more.
+        Freeing it early, while it is in the processor's cache, takes half of the time.
         """
         if self._source is not None:
             self._root = None
@@ -144,7 +136,7 @@ class Document:
 
     @cached_property
     def controlled(self) -> frozenset[str]:
-        """The ids of the elements that controls of the page open: values of ``aria-controls``."""
+        """Ids of elements that a control of the page opens: values of ``aria-controls``."""
         found = _CONTROLS.findall(self._source or b"")
         return frozenset(" ".join(value.decode() for value in found).split())
 
@@ -154,7 +146,7 @@ class Document:
 
     @cached_property
     def _elements(self) -> list[etree._Element]:
-        """The element of each row; all at once, since one by one a third of them costs more."""
+        """The element of each row, all at once: fetching a third of them one by one is slower."""
         following = self.root.iter()
         elements: list[etree._Element] = []
         for tag, parent in zip(self.tag, self.parent, strict=True):
@@ -162,7 +154,7 @@ class Document:
         return elements
 
     def chars(self, row: int) -> float:
-        """Return the size of text(T_u): weighted characters of shown text in the subtree of *row*."""
+        """Return the length of text(T_u): weighted characters of shown text in the subtree of *row*."""
         return self.chars_before[self.end[row]] - self.chars_before[row]
 
     def link_chars(self, row: int) -> float:
@@ -170,37 +162,37 @@ class Document:
         return self.link_chars_before[self.end[row]] - self.link_chars_before[row]
 
     def link_density(self, row: int) -> float:
-        """Return linkdensity(T_u), in 0..1; 0 where there is no text."""
+        """Return linkdensity(T_u), in 0..1; 0 without text."""
         end, links = self.end[row], self.link_chars_before
         chars = self.chars_before[end] - self.chars_before[row]
         return (links[end] - links[row]) / chars if chars else 0.0
 
     def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
-        rows = self.shown
+        rows = self.shown_rows
         if row == 0:
             return rows
         first = bisect_left(rows, row)
         return rows[first : bisect_left(rows, self.end[row], first)]
 
     def rows_of(self, tag: str) -> Sequence[int]:
-        """Return the rows of the elements *tag*, in document order."""
+        """Return the rows of the elements with *tag*, in document order."""
         return self._rows_by_tag.get(tag, ())
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
-        """Return this document with the rows in *ranges* hidden, too; the tree is shared.
+        """Return a copy with the rows in *ranges* hidden; it shares the tree.
 
         The ranges are in document order and do not overlap.
         """
-        shorn = copy(self)
-        shorn.hidden = bytearray(self.hidden)
-        for part in ranges:
-            for row in part:
-                shorn.hidden[row] = shorn.hidden[row] or INVISIBLE
-        shorn.shown = list(filterfalse(shorn.hidden.__getitem__, self.text_rows))
-        shorn.chars_before = _without(self.chars_before, ranges)
-        shorn.link_chars_before = _without(self.link_chars_before, ranges)
-        return shorn
+        reduced = copy(self)
+        reduced.hidden = bytearray(self.hidden)
+        for hidden_range in ranges:
+            for row in hidden_range:
+                reduced.hidden[row] = reduced.hidden[row] or INVISIBLE
+        reduced.shown_rows = list(filterfalse(reduced.hidden.__getitem__, self.text_rows))
+        reduced.chars_before = _sums_without(self.chars_before, ranges)
+        reduced.link_chars_before = _sums_without(self.link_chars_before, ranges)
+        return reduced
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
@@ -210,7 +202,7 @@ class Document:
             child = self.end[child]
 
     def ancestors(self, row: int) -> Iterator[int]:
-        """Yield the rows of the ancestors of *row*, the closest first."""
+        """Yield the rows of the ancestors of *row*, closest first."""
         row = self.parent[row]
         while row >= 0:
             yield row
@@ -224,13 +216,11 @@ class Document:
 
     @cached_property
     def title_row(self) -> int | None:
-        """Row of the first ``title`` element that is not an image's, None where there is none."""
-        own = (
-            row
-            for row in self.rows_of("title")
-            if not any(self.tag[u] in _IMAGES for u in self.ancestors(row))
-        )
-        return next(own, None)
+        """Row of the first ``title`` element outside of images; None if there is none."""
+        for row in self.rows_of("title"):
+            if not any(self.tag[above] in _IMAGE_TAGS for above in self.ancestors(row)):
+                return row
+        return None
 
     @cached_property
     def title(self) -> str:
@@ -240,14 +230,14 @@ class Document:
         return squeeze(" ".join(self.text[self.title_row : self.end[self.title_row]]))
 
 
-def _without(before: Sequence[float], ranges: Sequence[range]) -> list[float]:
-    """Return the sums *before* each row with what is in *ranges* taken out."""
+def _sums_without(before: Sequence[float], ranges: Sequence[range]) -> list[float]:
+    """Return the prefix sums *before* with the rows in *ranges* set to zero."""
     sums: list[float] = []
     removed = 0.0
-    for part in ranges:
-        sums += [total - removed for total in before[len(sums) : part.start]]
-        sums += [before[part.start] - removed] * len(part)
-        removed += before[part.stop] - before[part.start]
+    for rows in ranges:
+        sums += [total - removed for total in before[len(sums) : rows.start]]
+        sums += [before[rows.start] - removed] * len(rows)
+        removed += before[rows.stop] - before[rows.start]
     return sums + [total - removed for total in before[len(sums) :]]
 
 
@@ -256,10 +246,10 @@ def parse_document(
 ) -> Document:
     """Return the :class:`Document` of a page.
 
-    *encoding* is the charset of the HTTP header, if there was one; see
-    :mod:`newscrawl.document.encoding` for how far it is believed. With *scripts* the text of script,
-    style, noscript, template and svg has rows, too, marked ``SCRIPT``: CoreEx R1 to R4 count it.
-    Raises :class:`DocumentError` for what is no page.
+    *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether it
+    is used). With *scripts*, text of script, style, noscript, template and svg elements gets rows,
+    marked ``SCRIPT``: CoreEx R1 to R4 count it. Raises :class:`DocumentError` if the input is not an
+    HTML page.
     """
     flags: list[str] = []
     if isinstance(html, str):
@@ -279,23 +269,23 @@ def parse_document(
 
 
 def _check(data: bytes) -> None:
-    if len(data) > MOST_BYTES:
-        raise DocumentError(f"page of {len(data)} bytes: the largest parsed has {MOST_BYTES}")
+    if len(data) > MAX_PAGE_BYTES:
+        raise DocumentError(f"page of {len(data)} bytes exceeds the limit of {MAX_PAGE_BYTES}")
     if is_binary(data):
-        raise DocumentError(f"not a page: binary data beginning with {data[:4]!r}")
+        raise DocumentError(f"not an HTML page: binary data starting with {data[:4]!r}")
 
 
 def _parser(**options: Any) -> etree.HTMLParser:
-    """Return a parser for one page. A table of ids would cost 0.05 of a parse and serve nobody."""
+    """Return a parser for one page, without the table of ids, which is not used."""
     options |= {"huge_tree": True, "collect_ids": False}
     return etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, **options)
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
-    """Return the tree of a page."""
+    """Return the tree of a page, with an open ``title`` closed."""
     root = _parse_as_is(utf8, flags)
-    ended = without_open_title(root, utf8)
-    return root if ended is None else _parse_as_is(ended, flags)
+    closed = close_open_title(root, utf8)
+    return root if closed is None else _parse_as_is(closed, flags)
 
 
 def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:
@@ -310,14 +300,14 @@ def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:
     if root is None:
         raise DocumentError("empty page")
     for late in list(root.itersiblings("html")):
-        root.append(late)  # libxml2 makes a second tree of what follows </html>
+        root.append(late)  # libxml2 builds a second tree from content after </html>
     return root
 
 
 class _ShallowBuilder:
-    """A parser target that leaves elements below ``MOST_DEPTH`` out, and keeps their text.
+    """Parser target that drops elements below :data:`MAX_DEPTH` and keeps their text.
 
-    libxml2's tree builder drops whatever follows the 2,048th level; its events have no limit.
+    libxml2's tree builder drops everything after its depth limit; its events have no limit.
     """
 
     def __init__(self) -> None:
@@ -326,11 +316,11 @@ class _ShallowBuilder:
 
     def start(self, tag: str, attributes: dict[str | bytes, str | bytes]) -> None:
         self._depth += 1
-        if self._depth <= MOST_DEPTH:
+        if self._depth <= MAX_DEPTH:
             self._builder.start(tag, attributes)
 
     def end(self, tag: str) -> None:
-        if self._depth <= MOST_DEPTH:
+        if self._depth <= MAX_DEPTH:
             self._builder.end(tag)
         else:
             self._builder.data(" ")

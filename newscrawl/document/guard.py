@@ -1,102 +1,83 @@
-"""A guard before the parser, against tags that no parser survives.
+"""Protection of the parser against tags with very many attributes.
 
-libxml2 and lexbor compare each attribute of a tag with all those before it: 2,000 attributes
-cost 2.5 ms, 16,000 cost 160 ms, 300,000 more than a minute. The length of a tag proves nothing
-(one page in fifteen has a tag over 20 KB: JSON in one attribute), so attributes are counted.
+libxml2 and lexbor compare each attribute of a tag with all earlier ones: 300,000 attributes take
+more than a minute. Long tags are common (JSON in one attribute), so attributes are counted.
 """
 
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled_module
+from newscrawl.compiled import compiled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+MAX_ATTRIBUTES = 256
+"""Attributes that a tag may keep; tags of news pages have up to 60."""
 
-MOST_ATTRIBUTES = 256
-"""Attributes that a tag may keep; the tags of 679 news pages have 60 at most."""
-
-# The value of an attribute is quoted only right after "="; a quote elsewhere is part of a name.
+# Quotes delimit a value only right after "="; elsewhere they are part of a name.
 _PART = rb"""[^>=]{1,64}+(?:="[^"]*+"|=\s*+(?:"[^"]*+"|'[^']*+')?+)?+|="""
 _TAG = rb"<[a-zA-Z](?:" + _PART + rb"){0,%s}+(?:>|\Z)"
-# What looks like a tag in a script or a comment is none.
+# Markup in scripts and comments is not a tag.
 _COMMENT = rb"<!--(?:[^-]++|-(?!->))*+"
 _SCRIPT = rb"(?=<(?i:script|style)[\s/>])" + _TAG + rb"(?:[^<]++|<(?!/(?i:script|style)))*+"
 _TOKEN = rb"(?:" + _SCRIPT + rb"|" + _TAG + rb"|" + _COMMENT + rb"|<(?![a-zA-Z]|!--))"
-_MOST_PARTS = 512
-# Fails at the first tag of more parts; each part is an attribute with a value or at
-# most 32 without one, so what passes is parsed in milliseconds.
-_HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MOST_PARTS) + rb"[^<]*+)*+")
+_MAX_PARTS = 512
+# Fails at the first tag with more parts. A part is an attribute with a value or up to 32 without one,
+# so a page that matches is parsed in milliseconds.
+_HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_PARTS) + rb"[^<]*+)*+")
 _ANY_TOKEN = re.compile(_TOKEN.replace(b"%s", b""))
 _OPEN_TAG = re.compile(_TAG.replace(b"%s", b""))
 _ATTRIBUTE = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+""")
 
-
-# Below this a tag costs the parser milliseconds, and the look at it can be a glance.
-_FEW = 4096
+# Sampling before the exact count: one stride in _EVERY is read.
 _STRIDE = 4096
 _EVERY = 4
-_NEVER_BARE = b">\"{',"
+_MAX_EQUALS = 4096
+_DELIMITERS = b">\"{',"
 
 
 def drop_surplus_attributes(html: bytes) -> bytes | None:
-    """Return *html* with at most ``MOST_ATTRIBUTES`` attributes a tag; None where none has more.
+    """Return *html* with at most :data:`MAX_ATTRIBUTES` attributes per tag; None if unchanged.
 
-    Time is linear in the length of *html*. The exact count costs 0.3 of a parse, 0.03 compiled, and is
-    made only where a glance (0.03, 0.01) does not exclude a tag of thousands of attributes; four news
-    pages in five pass at a glance. A page made to slip through, with attributes of both kinds and
-    quoted tags between them, is left to the deadline of the extraction workers.
+    Linear time. A sample excludes tags with thousands of attributes on most pages; the exact count
+    follows only if it does not. A page crafted to pass is stopped by the workers' deadline.
     """
-    if not is_suspicious(html) or is_harmless(html):
+    if not _is_suspicious(html) or is_harmless(html):
         return None
     shortened = _ANY_TOKEN.sub(_shorten, html)
     return None if len(shortened) == len(html) else shortened
 
 
-def suspicious_in_python(html: bytes) -> bool:
-    """Return whether a quarter of *html*, in strides, leaves room for thousands of attributes.
+def _is_suspicious(html: bytes) -> bool:
+    """Return whether a sample of *html* allows for a tag with thousands of attributes.
 
-    Those with values show in the number of equals signs. A stride within a tag of many without
-    has white space, and nothing of what ends a tag, quotes, or makes a style sheet.
+    Attributes with values need equals signs. A stride of attributes without values has white space
+    and no characters that end tags, quote values or occur in style sheets.
     """
     equals = 0
     for start in range(0, len(html), _EVERY * _STRIDE):
         stride = html[start : start + _STRIDE]
         equals += stride.count(b"=")
-        if equals * _EVERY > _FEW:
+        if equals * _EVERY > _MAX_EQUALS:
             return True
         within = start + _STRIDE < len(html) and b" " in stride
-        if within and all(other not in stride for other in _NEVER_BARE):
+        if within and all(delimiter not in stride for delimiter in _DELIMITERS):
             return True
     return False
 
 
-def harmless_in_python(html: bytes) -> bool:
-    """Return whether no tag of *html* has so many parts that its attributes may be too many."""
+@compiled("newscrawl.document._guard", max_parts=_MAX_PARTS)
+def is_harmless(html: bytes) -> bool:
+    """Return whether no tag of *html* has enough parts to have too many attributes."""
     match = _HARMLESS.match(html)
     return match is not None and match.end() == len(html)
 
 
-_compiled = compiled_module("newscrawl.document._bytes")
-is_suspicious: Callable[[bytes], bool] = (
-    partial(_compiled.is_suspicious, stride=_STRIDE, every=_EVERY, few=_FEW, never_bare=_NEVER_BARE)
-    if _compiled
-    else suspicious_in_python
-)
-is_harmless: Callable[[bytes], bool] = (
-    partial(_compiled.is_harmless, most_parts=_MOST_PARTS) if _compiled else harmless_in_python
-)
-
-
 def _shorten(token: re.Match[bytes]) -> bytes:
     whole = token[0]
-    if len(whole) < 2 * MOST_ATTRIBUTES or not whole[1:2].isalpha():
+    if len(whole) < 2 * MAX_ATTRIBUTES or not whole[1:2].isalpha():
         return whole
-    end = _OPEN_TAG.match(whole).end()  # type: ignore[union-attr]  # every token of a letter is one
+    end = _OPEN_TAG.match(whole).end()  # type: ignore[union-attr]  # tokens with a letter are tags
     for count, attribute in enumerate(_ATTRIBUTE.finditer(whole, 1, end)):
-        if count == MOST_ATTRIBUTES:  # the first is the tag's name
+        if count == MAX_ATTRIBUTES:  # the first match is the tag's name
             return whole[: attribute.end()] + b">" + whole[end:]
     return whole

@@ -1,7 +1,7 @@
-"""Repairs of a parsed page where libxml2's tree is not that of a browser.
+"""Repairs of pages that libxml2 parses differently from browsers.
 
-Each of them concerns a story that would otherwise be in no element that is shown: below an open
-``button``, in the ``head``, in the ``title``, or in what React streams behind the page.
+Without them, the article would be in a hidden element: an unclosed ``button``, the ``head``, the
+``title``, or content that React streams after the page.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
-    from newscrawl.document.flatten import Rows
+    from newscrawl.document.rows import Rows
 
-# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead; anything else ends it.
+# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead; other elements end the head.
 _METADATA = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )  # fmt: skip
 _TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
 _BODY = re.compile(r"</head\b|<body\b", re.IGNORECASE)
-# Of a boundary, of a segment; the content that a script moves there is S:
+# ids of placeholders for a boundary or a segment; their content has an id with "S:"
 _PLACEHOLDERS = frozenset({"B:", "P:"})
-_MAX_PLACEHOLDERS = 500  # each may be inside the one before, and trees have to stay shallow
+_MAX_PLACEHOLDERS = 500  # they may be nested, and trees must stay shallow
 
 
-def without_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
-    """Return the page with its ``title`` ended, if that holds the body; else None."""
+def close_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
+    """Return the page with its ``title`` closed if that contains the body; else None."""
     title = root.find("head/title")
     if title is None or not title.text or not _BODY.search(title.text):
         return None
@@ -35,7 +35,7 @@ def without_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
 
 
 def needs_repair(rows: Rows) -> bool:
-    """Return whether :func:`repair_tree` may change the tree of these rows."""
+    """Return whether :func:`repair_tree` may change the tree of *rows*."""
     by_tag, end, identity = rows.by_tag, rows.end, rows.attributes["id"].get
     if "body" not in by_tag:
         return True
@@ -45,16 +45,16 @@ def needs_repair(rows: Rows) -> bool:
 
 
 def repair_tree(root: etree._Element) -> None:
-    """Change the tree of a page to what a browser makes of the same page."""
+    """Change the tree to that of a browser."""
     _close_buttons(root)
     _end_head(root)
     _place_streamed(root)
 
 
 def _close_buttons(root: etree._Element) -> None:
-    """Turn each ``button`` around others, which libxml2 leaves open, into a ``div``.
+    """Rename each ``button`` that contains another one to ``div``.
 
-    HTML ends it at its end tag, whatever is open in it, and at the next ``button``.
+    HTML closes a ``button`` at its end tag and at the next ``button``; libxml2 leaves it open.
     """
     for button in list(root.iter("button")):
         if next(button.iterdescendants("button"), None) is not None:
@@ -62,7 +62,7 @@ def _close_buttons(root: etree._Element) -> None:
 
 
 def _end_head(root: etree._Element) -> None:
-    """Move what is no metadata from the ``head`` of a page without a ``body`` into one."""
+    """Move content from the ``head`` of a page without ``body`` into a new ``body``."""
     head = root.find("head")
     if head is None or root.find("body") is not None or root.find("frameset") is not None:
         return
@@ -75,9 +75,9 @@ def _end_head(root: etree._Element) -> None:
 
 
 def _place_streamed(root: etree._Element) -> None:
-    """Put the content that React streams behind a page into its placeholders.
+    """Move content that React streams after the page to its placeholders.
 
-    The placeholder is ``<template id="B:1">`` or ``"P:1"``, the content ``<div hidden id="S:1">``.
+    A placeholder is ``<template id="B:1">`` or ``"P:1"``, its content ``<div hidden id="S:1">``.
     """
     streamed = {
         identity[2:]: element

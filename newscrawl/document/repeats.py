@@ -1,4 +1,4 @@
-"""Lists of alike elements: comments, entries of a live blog, slides of a gallery."""
+"""Lists of similar elements: comments, live blog entries, gallery slides."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def prose(document: Document, start: int, stop: int) -> float:
     return chars[stop] - chars[start] - links[stop] + links[start]
 
 
-def marked_lists(
+def sibling_lists(
     document: Document, marks: Iterable[int], tags: Collection[str]
 ) -> list[list[int]]:
-    """Return the lists of two and more elements of one of *tags*, side by side, that hold a mark.
+    """Return lists of two or more siblings with the same tag that contain a row of *marks*.
 
-    *marks* are rows in document order. An element that holds several is there once.
+    *marks* are in document order; *tags* are the tags of list elements.
     """
     lists: dict[tuple[int, str], list[int]] = {}
     seen: set[int] = set()

@@ -1,7 +1,6 @@
-"""Ensembles of decision trees as arrays, walked with numpy or compiled.
+"""Ensembles of decision trees: prediction from arrays, without scikit-learn.
 
-Nothing of scikit-learn is needed to predict. What their files hold, and how it is checked, stands
-in :mod:`newscrawl.ensemble.model_file`.
+:mod:`newscrawl.ensemble.model_file` describes the files and validates them.
 """
 
 from __future__ import annotations
@@ -18,21 +17,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from newscrawl.compiled import compiled_module
+from newscrawl.compiled import compiled
 from newscrawl.ensemble import model_file
 from newscrawl.ensemble.model_file import LEAF, EnsembleData, Link, ModelError, check, schema_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 __all__ = [
-    "FEW",
     "LEAF",
-    "Arrays",
     "Link",
     "Model",
     "ModelError",
@@ -40,30 +37,22 @@ __all__ = [
     "TreeEnsemble",
     "load_model",
     "schema_hash",
-    "tree_arrays",
-    "walk",
-    "walk_in_python",
 ]
 
-_MOST_ODDS = 500.0  # the exponential function has its limits
-FEW = 8
-"""Most rows that are walked one by one in Python: up to here numpy's calls cost more than the
-steps. The compiled walk is always faster."""
-
-_ABREAST = 4
-"""Steps after which those who have come to a leaf are told to stay: fewer cost more."""
+_MAX_LOG_ODDS = 500.0  # keeps exp() in its range
+_STEPS_PER_CHECK = 4  # levels between two removals of rows that have reached a leaf
 
 
 class Tree(NamedTuple):
-    """One decision tree; arrays of one entry a node, children counted from the tree's root."""
+    """One decision tree: arrays with one entry per node; children are counted from the root."""
 
-    #: place of the feature that a node asks for, :data:`LEAF` for a leaf
+    #: index of the feature that a node tests, :data:`LEAF` for a leaf
     feature: NDArray[Any]
-    #: rows whose feature is at most this go left; compared as 32-bit floats
+    #: rows with a feature up to this go left; compared as 32-bit floats
     threshold: NDArray[Any]
     left: NDArray[Any]
     right: NDArray[Any]
-    #: probability of class 1 in a leaf, 0..1; log-odds to be added, with link ``logistic``
+    #: of a leaf: probability of class 1; with link ``logistic``, summand of the log-odds
     value: NDArray[Any]
 
 
@@ -77,7 +66,7 @@ class TreeEnsemble(EnsembleData):
         return len(self.offset) - 1
 
     @classmethod
-    def of_trees(
+    def from_trees(
         cls,
         trees: Sequence[Tree],
         feature_names: Iterable[str],
@@ -86,7 +75,7 @@ class TreeEnsemble(EnsembleData):
         link: Link = "mean",
         base: float = 0.0,
     ) -> TreeEnsemble:
-        """Return the ensemble of *trees*. Raises :class:`ModelError` for trees that are none."""
+        """Build an ensemble. Raises :class:`ModelError` if the *trees* are invalid."""
         sizes = [len(tree.feature) for tree in trees]
         offset = np.cumsum([0, *sizes], dtype=np.int32)
         columns = [np.concatenate(column) for column in zip(*trees, strict=True)]
@@ -109,28 +98,28 @@ class TreeEnsemble(EnsembleData):
 
     @classmethod
     def load(cls, path: Traversable, *, schema: str | None = None) -> TreeEnsemble:
-        """Return the ensemble in the file *path*.
+        """Read an ensemble from the file *path*.
 
-        Raises :class:`ModelError` where it is damaged or no ensemble, or, if the hash *schema* is
-        given, one for other features; ``OSError`` where it cannot be read.
+        Raises :class:`ModelError` if the file is damaged, or if its features do not have the hash
+        *schema*; ``OSError`` if it cannot be read.
         """
         data = path.read_bytes()
         try:
-            ensemble = cls(**model_file.read(data))
+            ensemble = cls(**model_file.decode(data))
             check(ensemble)
-        except Exception as error:  # what zipfile and numpy raise for wrong bytes has no end
-            raise ModelError(f"{path} is no model, or a damaged one: {error}") from error
+        except Exception as error:  # zipfile and numpy raise many types
+            raise ModelError(f"{path} is not a model file, or damaged: {error}") from error
         if schema is not None and ensemble.schema_hash != schema:
             names = ", ".join(ensemble.feature_names)
             raise ModelError(f"{path} is a model for other features: {names}")
         return ensemble
 
     def predict(self, rows: Sequence[Sequence[float]] | array[float]) -> list[float]:
-        """Return the probability of class 1 for each of *rows*, by all trees and the link.
+        """Return the probability of class 1 for each of *rows*.
 
-        A row holds one finite number a feature; an array holds one row after the other. The same
-        as ``predict_proba(rows)[:, 1]`` of the scikit-learn ensemble that the trees were taken
-        from, but for rounding (1e-6).
+        A row has one finite number per feature; an array holds one row after the other. Up to
+        rounding (1e-6) the result is ``predict_proba(rows)[:, 1]`` of the scikit-learn ensemble that
+        the trees come from.
         """
         width = len(self.feature_names)
         if isinstance(rows, array):
@@ -140,21 +129,14 @@ class TreeEnsemble(EnsembleData):
             fits = all(len(row) == width for row in rows)
         if not fits:
             raise ValueError(f"rows of {width} features expected")
-        if walk is not walk_in_python or len(table) <= FEW * width:
-            return self._linked(walk(tree_arrays(self), table, width))
-        leaves = self._leaves(np.array(table, dtype=np.float32).reshape(-1, width))
-        sums = self.value[leaves.reshape(-1, self.trees)].sum(axis=1, dtype=np.float64)
-        return self._linked(sums.tolist())
-
-    def _linked(self, totals: Iterable[float]) -> list[float]:
-        """Return the probabilities that the *totals* of the leaves' values stand for."""
+        sums = sum_leaves(self, table, width)
         if self.link == "mean":
-            return [total / self.trees for total in totals]
-        odds = (self.base + total for total in totals)
-        return [1 / (1 + exp(-one if one > -_MOST_ODDS else _MOST_ODDS)) for one in odds]
+            return [total / self.trees for total in sums]
+        log_odds = (max(self.base + total, -_MAX_LOG_ODDS) for total in sums)
+        return [1 / (1 + exp(-value)) for value in log_odds]
 
     def calibrated(self, probability: float) -> float:
-        """Return how often a row of that *probability* is of class 1, by :attr:`calibration`."""
+        """Return the share of class 1 among rows of that *probability*, by :attr:`calibration`."""
         if not self.calibration:
             return probability
         place = bisect_right(self.calibration, probability, key=itemgetter(0))
@@ -163,43 +145,55 @@ class TreeEnsemble(EnsembleData):
         (low, before), (high, after) = self.calibration[place - 1 : place + 1]
         return (after - before) / (high - low) * (probability - low) + before
 
-    def _leaves(self, table: NDArray[np.float32]) -> NDArray[np.intp]:
-        """Return the leaf of each row in each tree, a row's trees together: all walk abreast."""
-        feature, threshold, children, inner = _steps(self)
-        values, width = table.ravel(), table.shape[1]
-        place = node = np.tile(self.offset[:-1].astype(np.intp), len(table))
-        start = np.repeat(np.arange(len(table)) * width, self.trees)
-        walking = np.arange(len(place))
-        while len(walking):
-            for _ in range(_ABREAST):
-                below = values.take(start + feature.take(node)) <= threshold.take(node)
-                node = children.take(2 * node + below)
-            place[walking] = node
-            going = inner.take(node).nonzero()[0]
-            walking, start, node = walking.take(going), start.take(going), node.take(going)
-        return place
-
     def save(self, path: Path) -> None:
-        """Write the ensemble to *path*: the same bytes for the same ensemble."""
-        path.write_bytes(model_file.written(self))
+        """Write the ensemble to *path*: equal ensembles give equal bytes."""
+        path.write_bytes(model_file.encode(self))
 
 
-class _Steps(NamedTuple):
-    """The nodes as numpy walks them: a leaf is its own child. One entry a node, of children two."""
+@compiled("newscrawl.ensemble._ensemble")
+def sum_leaves(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
+    """Return the sum over all trees for each row: the values of the leaves that the row reaches.
+
+    *table* holds one row of *width* values after the other. All rows descend all trees at once.
+    """
+    steps = _descent_steps(ensemble)
+    values = np.array(table, dtype=np.float32)
+    count = len(values) // width
+    leaves = node = np.tile(ensemble.offset[:-1].astype(np.intp), count)
+    first_value = np.repeat(np.arange(count) * width, ensemble.trees)
+    descending = np.arange(len(leaves))
+    while len(descending):
+        for _ in range(_STEPS_PER_CHECK):
+            goes_left = values.take(first_value + steps.feature.take(node)) <= (
+                steps.threshold.take(node)
+            )
+            node = steps.children.take(2 * node + goes_left)
+        leaves[descending] = node
+        inner = steps.inner.take(node).nonzero()[0]
+        descending, first_value, node = (
+            descending.take(inner), first_value.take(inner), node.take(inner)
+        )  # fmt: skip
+    reached = ensemble.value[leaves.reshape(-1, ensemble.trees)]
+    sums: list[float] = reached.cumsum(axis=1, dtype=np.float64)[:, -1].tolist()
+    return sums
+
+
+class _DescentSteps(NamedTuple):
+    """Nodes of an ensemble for the descent with numpy: a leaf is its own child."""
 
     feature: NDArray[np.intp]
     threshold: NDArray[np.float32]
-    #: right child and left child
+    #: right and left child of each node
     children: NDArray[np.intp]
     inner: NDArray[np.bool_]
 
 
 @lru_cache(maxsize=8)
-def _steps(ensemble: TreeEnsemble) -> _Steps:
+def _descent_steps(ensemble: TreeEnsemble) -> _DescentSteps:
     inner = ensemble.feature != LEAF
     nodes = np.arange(len(inner))
     children = [np.where(inner, child, nodes) for child in (ensemble.right, ensemble.left)]
-    return _Steps(
+    return _DescentSteps(
         np.where(inner, ensemble.feature, 0).astype(np.intp),
         ensemble.threshold,
         np.stack(children, axis=1).astype(np.intp).ravel(),
@@ -207,61 +201,15 @@ def _steps(ensemble: TreeEnsemble) -> _Steps:
     )
 
 
-class Arrays(NamedTuple):
-    """The nodes of an ensemble as plain arrays: small enough to stay in the processor's cache."""
-
-    feature: array[int]
-    threshold: array[float]
-    left: array[int]
-    right: array[int]
-    value: array[float]
-    roots: array[int]
-
-
-@lru_cache(maxsize=8)
-def tree_arrays(ensemble: TreeEnsemble) -> Arrays:
-    """Return the nodes of *ensemble* as they are walked."""
-    return Arrays(
-        array("h", ensemble.feature.tolist()),
-        array("f", ensemble.threshold.tolist()),
-        array("i", ensemble.left.tolist()),
-        array("i", ensemble.right.tolist()),
-        array("f", ensemble.value.tolist()),
-        array("i", ensemble.offset[:-1].tolist()),
-    )
-
-
-def walk_in_python(ensemble: Arrays, table: array[float], width: int) -> list[float]:
-    """Return the sum over the trees for each row of *width* values in *table*."""
-    features, thresholds, lefts, rights, leaves, roots = ensemble
-    sums = []
-    for first in range(0, len(table), width):
-        values = array("f", table[first : first + width])  # rounded as the thresholds are
-        total = 0.0
-        for node in roots:
-            place = node
-            while (feature := features[place]) != LEAF:
-                place = (lefts if values[feature] <= thresholds[place] else rights)[place]
-            total += leaves[place]
-        sums.append(total)
-    return sums
-
-
-_compiled = compiled_module("newscrawl.ensemble._predict")
-walk: Callable[[Arrays, array[float], int], list[float]] = (
-    _compiled.walk if _compiled else walk_in_python
-)
-
-
 class Model(NamedTuple):
-    """An ensemble, and the name of the file that it is kept in."""
+    """An ensemble and its file name."""
 
     ensemble: TreeEnsemble
     file: str
 
     @property
     def sites(self) -> frozenset[str]:
-        """The sites whose pages it was trained on."""
+        """Sites whose pages it was trained on."""
         return frozenset(self.ensemble.sites)
 
     def save(self, folder: Path) -> None:
@@ -271,16 +219,16 @@ class Model(NamedTuple):
 
 @cache
 def load_model(file: str, features: tuple[str, ...], folder: Path | None = None) -> Model:
-    """Return the model *file* of *folder*, or of the package; read once.
+    """Load the model *file* from *folder*, or from the package; cached.
 
-    Raises :class:`ModelError`, also where it is for other *features*, and ``OSError``.
+    Raises :class:`ModelError`, also if its features differ from *features*, and ``OSError``.
     """
-    place = folder or files("newscrawl") / "models"
-    return Model(TreeEnsemble.load(place / file, schema=schema_hash(features)), file)
+    source = folder or files("newscrawl") / "models"
+    return Model(TreeEnsemble.load(source / file, schema=schema_hash(features)), file)
 
 
 def _rounded_down(threshold: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the largest 32-bit floats that are not above: no 32-bit value changes sides."""
+    """Return the largest 32-bit floats up to *threshold*: 32-bit values keep their branch."""
     rounded = threshold.astype(np.float32)
     return np.where(
         rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded

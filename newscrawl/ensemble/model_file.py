@@ -1,7 +1,7 @@
-"""The files of ensembles of decision trees: ``.npz``, and no pickle is ever read.
+"""Model files: tree ensembles as ``.npz``, read without pickle.
 
-A file holds the nodes of all trees one after the other, and says what it was made of: the names of
-its features, a hash of them, and the sites whose pages it was trained on.
+A file holds the nodes of all trees, the feature names with their hash, and the sites whose pages
+the model was trained on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LEAF = -1
-"""``feature`` of the nodes that are leaves."""
+"""Value of ``feature`` for leaves."""
 
 _FORMAT = "newscrawl forest 1"
 _DTYPES = {
@@ -33,65 +33,64 @@ _DTYPES = {
     "value": np.float32,
     "offset": np.int32,
 }
-# Zip files have no earlier time; the real one would make every file differ.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
+# The earliest time of the zip format: equal models give equal files.
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 Link = Literal["mean", "logistic"]
-"""How the values of a row's leaves make a probability: their mean, as in a random ensemble, or the
-logistic function of their sum, as in gradient boosting."""
+"""Probability from the leaf values of a row: their mean (random forest) or the logistic function of
+their sum (gradient boosting)."""
 
 
 class ModelError(ValueError):
-    """A model file is damaged, no model, or one for other features."""
+    """The file is damaged, not a model, or a model for other features."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnsembleData:
     """Contents of a model file: the nodes of an ensemble of binary decision trees."""
 
-    #: names of the features, in the order of a row's values
+    #: feature names, in the order of a row's values
     feature_names: tuple[str, ...]
-    #: names of the sites whose pages it was trained on, sorted
+    #: sites whose pages the model was trained on, sorted
     sites: tuple[str, ...]
-    #: the nodes of all trees; :data:`LEAF` for a leaf
+    #: tested feature of each node of all trees; :data:`LEAF` for a leaf
     feature: NDArray[np.int16]
     threshold: NDArray[np.float32]
-    #: nodes to go on with
+    #: child nodes
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     value: NDArray[np.float32]
-    #: the root of each tree, and the number of nodes
+    #: root of each tree, then the number of nodes
     offset: NDArray[np.int32]
-    #: (probability, how often a row of that probability is of class 1), in increasing order;
-    #: empty: as predicted
+    #: increasing (probability, share of class 1 among rows of that probability); empty: identity
     calibration: tuple[tuple[float, float], ...] = ()
     link: Link = "mean"
-    #: log-odds that the leaves' are added to
+    #: log-odds to which the leaf values are added
     base: float = 0.0
 
     @property
     def schema_hash(self) -> str:
-        """Hash of the names of the features."""
+        """Hash of the feature names."""
         return schema_hash(self.feature_names)
 
 
-def read(data: bytes) -> dict[str, Any]:
-    """Return the fields of the ensemble in the file of bytes *data*, unchecked.
+def decode(data: bytes) -> dict[str, Any]:
+    """Return the fields of the ensemble in the file contents *data*, without validation.
 
-    Raises :exc:`ValueError` for another format, and whatever zipfile and numpy do for no file.
+    Raises ``ValueError`` for another format, and the errors of zipfile and numpy.
     """
     if not data.startswith(b"PK"):
         raise ValueError("not an .npz file")
     with np.load(BytesIO(data), allow_pickle=False) as arrays:
         about = json.loads(str(arrays["about"]))
         if about["format"] != _FORMAT:
-            raise ValueError(f"format {about['format']!r} in place of {_FORMAT!r}")
+            raise ValueError(f"format is {about['format']!r}, expected {_FORMAT!r}")
         nodes = {name: arrays[name] for name in _DTYPES}
     for name, dtype in _DTYPES.items():
         if nodes[name].dtype != dtype:
-            raise ValueError(f"{name!r} is of {nodes[name].dtype}")
+            raise ValueError(f"{name!r} has dtype {nodes[name].dtype}")
     if about["schema"] != schema_hash(about["features"]):
-        raise ValueError("its hash is not that of its features")
+        raise ValueError("the hash does not match the features")
     curve = about.get("calibration", ())
     return nodes | {
         "feature_names": tuple(about["features"]),
@@ -102,8 +101,8 @@ def read(data: bytes) -> dict[str, Any]:
     }
 
 
-def written(ensemble: EnsembleData) -> bytes:
-    """Return the file of *ensemble*: the same bytes for the same ensemble."""
+def encode(ensemble: EnsembleData) -> bytes:
+    """Return the file contents of *ensemble*: equal ensembles give equal bytes."""
     about: dict[str, Any] = {
         "format": _FORMAT,
         "features": ensemble.feature_names,
@@ -123,12 +122,12 @@ def written(ensemble: EnsembleData) -> bytes:
 
 
 def schema_hash(feature_names: Iterable[str]) -> str:
-    """Return the hash by which a model says what its features are: SHA-256 of their names."""
+    """Return the SHA-256 hash of the feature names, which identifies the schema."""
     return hashlib.sha256("\n".join(feature_names).encode()).hexdigest()
 
 
 def check(ensemble: EnsembleData) -> None:
-    """Raise :class:`ModelError` unless every walk ends at a leaf of its own tree."""
+    """Raise :class:`ModelError` unless every path ends at a leaf of its own tree."""
     size = len(ensemble.feature)
     columns = (ensemble.feature, ensemble.threshold, ensemble.left, ensemble.right, ensemble.value)
     if any(column.shape != (size,) for column in columns) or ensemble.offset.ndim != 1:
@@ -140,29 +139,29 @@ def check(ensemble: EnsembleData) -> None:
         or ensemble.offset[-1] != size
         or (sizes < 1).any()
     ):
-        raise ModelError("trees that do not add up")
+        raise ModelError("tree offsets do not match the nodes")
     if (ensemble.feature < LEAF).any() or (ensemble.feature >= len(ensemble.feature_names)).any():
-        raise ModelError("features without a name")
+        raise ModelError("feature index out of range")
     if ensemble.link not in get_args(Link):
-        raise ModelError(f"link {ensemble.link!r}")
+        raise ModelError(f"unknown link {ensemble.link!r}")
     if not np.isfinite([*ensemble.value, ensemble.base]).all():
-        raise ModelError("values that are no numbers")
+        raise ModelError("leaf values are not finite")
     if ensemble.link == "mean" and not ((ensemble.value >= 0) & (ensemble.value <= 1)).all():
         raise ModelError("probabilities outside 0..1")
     curve = np.asarray(ensemble.calibration, dtype=np.float64).reshape(-1, 2)
     if not ((curve >= 0) & (curve <= 1)).all() or (np.diff(curve, axis=0) < 0).any():
-        raise ModelError("a calibration that does not increase")
+        raise ModelError("calibration does not increase")
     (inner,) = np.nonzero(ensemble.feature != LEAF)
     after = np.repeat(ensemble.offset[1:], sizes)[inner]
     for child in (ensemble.left[inner], ensemble.right[inner]):
         if (child <= inner).any() or (child >= after).any():
-            raise ModelError("nodes that do not follow their parents")
+            raise ModelError("child nodes before their parents")
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(f"{name}.npy", date_time=_NO_TIME)
+    info = zipfile.ZipInfo(f"{name}.npy", date_time=_FIXED_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
-    info.create_system = 3  # else the platform's
+    info.create_system = 3  # not that of the platform
     return info
 
 

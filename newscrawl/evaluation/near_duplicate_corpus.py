@@ -27,7 +27,7 @@ from newscrawl.corpora.map_pages import PageOutcome, map_pages
 from newscrawl.document.document import parse_document
 from newscrawl.evaluation.out_of_fold import map_folds
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.methods import LEARNED
+from newscrawl.extraction.methods import TRAINED_METHODS
 from newscrawl.neardup import Story
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def extract_texts(
         )
 
     pages = [member.page for member in members]
-    if method not in LEARNED:
+    if method not in TRAINED_METHODS:
         return measure(pages)
     return map_folds(
         pages,

@@ -15,7 +15,7 @@ from newscrawl.corpora.metrics import ZERO, Score, bag_score, node_score, text_w
 from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.methods import STYLED
+from newscrawl.extraction.methods import METHODS
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def score_page(
         html,
         labelled.url,
         fetched_at=labelled.fetched_at,
-        stylesheets=corpus_sheets(labelled.path.parent.parent) if method in STYLED else None,
+        stylesheets=corpus_sheets(labelled.path.parent.parent)
+        if METHODS[method].needs_style
+        else None,
         method=method,
         options=ExtractOptions(models=Path(models) if models else None),
     )

@@ -1,4 +1,4 @@
-"""``extract()``: the one place where the steps are put in order."""
+"""``extract()``: the steps from the bytes of a page to an article."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.parts import rows_left_out, with_parts_between, with_story_tables
+from newscrawl.body.parts import (
+    rows_of_excluded_parts,
+    with_captions_and_tables,
+    with_dominant_tables,
+)
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.methods import (
     DEFAULT_METHOD,
     METHODS,
-    SCRIPTED,
     ExtractOptions,
     PageContext,
     UnknownMethodError,
-    method_of,
-    prepare,
+    get_method,
 )
 from newscrawl.fields.dates.decide import decide
 from newscrawl.fields.dates.evidence import gather, metadata_evidence
@@ -31,16 +33,16 @@ from newscrawl.items import Article, Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
 
     from newscrawl.css.sheets.sheet import Sheet
     from newscrawl.document.document import Document
-    from newscrawl.extraction.methods import Body
+    from newscrawl.extraction.methods import MethodResult
+    from newscrawl.fields.dates.decide import PublicationDate
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
 
 DOUBTFUL_CONFIDENCE = 0.1
-"""Confidence in a body all of which looks like boilerplate. Set by hand."""
+"""Confidence in a body that consists of boilerplate; an estimate."""
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
@@ -57,13 +59,13 @@ def extract(
 ) -> Article:
     """Return the article of a page.
 
-    *html* is the page as fetched from *url*, *encoding* the charset of the HTTP header.
-    *fetched_at* bounds the dates that are believed: now, if not given; naive is taken as UTC.
-    *stylesheets* maps URLs to style sheets, as text or parsed: those that the page links for a
-    screen, and what they import (:func:`~newscrawl.css.sheet_links.sheet_urls`). None: styles are not
-    asked for. *method* is a name in :data:`METHODS`.
+    *html* is the page fetched from *url* as bytes (recommended) or text, *encoding* the charset of
+    the HTTP header. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
+    *stylesheets* maps URLs to style sheets, as text or parsed: those that
+    :func:`~newscrawl.css.sheet_links.sheet_urls` returns and their imports. None: styles are not used.
+    *method* is a name in :data:`METHODS`.
 
-    Raises :class:`~newscrawl.document.document.DocumentError` for what is no page, and
+    Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page, and
     :class:`UnknownMethodError`.
     """
     options = options or _DEFAULT_OPTIONS
@@ -82,16 +84,16 @@ def extract_features(
     fetched_at: datetime | None = None,
     options: ExtractOptions = _DEFAULT_OPTIONS,
 ) -> list[float]:
-    """Return the features that the kind of a page is classified by, as :func:`extract` finds them."""
-    return _extract(html, url, None, fetched_at, options=options).features
+    """Return the features of the page kind classifier, as :func:`extract` computes them."""
+    return _extract(html, url, None, fetched_at, options=options).kind_features
 
 
 class _Extracted(NamedTuple):
     #: without its kind
     article: Article
     document: Document
-    #: of the page and what was found in it
-    features: list[float]
+    #: features of the page kind classifier
+    kind_features: list[float]
 
 
 def _extract(
@@ -104,12 +106,12 @@ def _extract(
     method: str = DEFAULT_METHOD,
     options: ExtractOptions,
 ) -> _Extracted:
-    find_body = method_of(method)
+    chosen = get_method(method)
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
-    document = parse_document(html, encoding, scripts=method in SCRIPTED)
-    document = prepare(document, method, comments=not options.remove_comments)
+    document = parse_document(html, encoding, scripts=chosen.needs_scripts)
+    document = chosen.prepare(document, comments=not options.remove_comments)
     metadata = read_metadata(document, url, fetched_at)
     page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store)
     article = Article(
@@ -122,86 +124,101 @@ def _extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
-    body = find_body(page, options)
-    if body.alone:
-        _fill_as_found(article, document, body)
+    result = chosen.find(page, options)
+    _set_title(article, result)
+    if chosen.standalone:
+        _set_dates(article, result.date, result.modified)
+        _set_body(article, document, result)
     else:
-        _fill_dates(article, page, body)
-        _fill_texts(article, document, body, options)
+        _decide_dates(article, page, result)
+        _select_body(article, document, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
-    if article.paywalled is None and shows_paywall(document, body.forest):
+    if article.paywalled is None and shows_paywall(document, result.roots):
         article.paywalled, article.evidence["paywalled"] = (
             True,
             Evidence("shown", PAYWALL_CONFIDENCE),
         )
-    # The classifier knows the findings of the default method only.
-    found = _findings(article, body) if method == DEFAULT_METHOD else None
     article.style_complete = None if stylesheets is None else page.styles.complete
+    # The classifier is trained on the findings of the default method.
+    found = _findings(article, result) if method == DEFAULT_METHOD else None
     return _Extracted(article, document, kind_features(document, found))
 
 
-def _findings(article: Article, body: Body) -> ExtractedFields:
+def _findings(article: Article, result: MethodResult) -> ExtractedFields:
     return ExtractedFields(
-        body.forest,
+        result.roots,
         article.evidence.get("body"),
-        body.title,
+        result.title,
         article.evidence.get("date"),
         len(article.authors),
-        body.text,
+        result.text,
     )
 
 
-def _fill_as_found(article: Article, document: Document, body: Body) -> None:
-    if body.title is not None:
-        article.title, article.evidence["title"] = body.title.text, body.title.evidence
-    if body.date is not None:
-        article.date, article.date_raw, article.evidence["date"] = body.date
-    if body.modified is not None:
-        article.date_modified, _, article.evidence["date_modified"] = body.modified
-    _fill_body(article, document, body, body.skipped)
+def _set_title(article: Article, result: MethodResult) -> None:
+    if result.title is not None:
+        article.title, article.evidence["title"] = result.title.text, result.title.evidence
 
 
-def _fill_body(article: Article, document: Document, body: Body, skipped: AbstractSet[int]) -> None:
-    article.body = render(document, body.forest, skipped) if body.text is None else body.text
+def _set_dates(
+    article: Article, published: PublicationDate | None, modified: PublicationDate | None
+) -> None:
+    if published is not None:
+        article.date, article.date_raw, article.evidence["date"] = published
+    if modified is not None:
+        article.date_modified, _, article.evidence["date_modified"] = modified
+
+
+def _set_body(article: Article, document: Document, result: MethodResult) -> None:
+    text = result.text
+    article.body = render(document, result.roots, result.skipped) if text is None else text
     if article.body:
-        article.evidence["body"] = body.evidence
+        article.evidence["body"] = result.evidence
 
 
-def _fill_dates(article: Article, page: PageContext, body: Body) -> None:
+def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> None:
+    """Set the dates from all evidence of the page."""
     published = gather(
         page.document,
         page.metadata,
-        body.forest if body.region is None else body.region,
-        body.title.row if body.title else None,
+        result.roots if result.region is None else result.region,
+        result.title.row if result.title else None,
         url=page.url,
         fetched_at=page.fetched_at,
     )
     modified = metadata_evidence(page.metadata.modified)
-    if dating := decide(published, modified):
-        article.date, article.date_raw, article.evidence["date"] = dating
-    if modification := decide(modified):
-        article.date_modified, _, article.evidence["date_modified"] = modification
+    _set_dates(article, decide(published, modified), decide(modified))
 
 
-def _fill_texts(article: Article, document: Document, body: Body, options: ExtractOptions) -> None:
-    title = body.title
-    skipped: frozenset[int] = frozenset()
-    if title is not None:
-        article.title, article.evidence["title"] = title.text, title.evidence
-        skipped = title_rows(document, body.forest, title)
-    captions = "captions" in options.parts
-    if options.remove_boilerplate and not body.whole:
-        first = min(skipped, default=None if body.region is None or title is None else title.row)
-        chosen = body.region is not None
-        skipped |= boilerplate(document, body.forest, first, captions=captions, chosen=chosen)
-    parts = with_story_tables(document, body.forest, options.parts)
-    if not body.whole:
-        skipped |= rows_left_out(document, body.forest, parts)
+def _select_body(
+    article: Article,
+    document: Document,
+    result: MethodResult,
+    options: ExtractOptions,
+    *,
+    whole: bool,
+) -> None:
+    """Set the body, without the title; unless *whole*, also without boilerplate and excluded parts."""
+    title, roots = result.title, result.roots
+    skipped = frozenset() if title is None else title_rows(document, roots, title)
+    if options.remove_boilerplate and not whole:
+        selected = result.region is not None
+        fallback_row = title.row if selected and title is not None else None
+        skipped |= boilerplate(
+            document,
+            roots,
+            min(skipped, default=fallback_row),
+            captions="captions" in options.parts,
+            selected=selected,
+        )
+    parts = with_dominant_tables(document, roots, options.parts)
+    if not whole:
+        skipped |= rows_of_excluded_parts(document, roots, parts)
     start = title.row if title is not None else None
-    forest = with_parts_between(document, body.forest, start, parts)
-    _fill_body(article, document, body._replace(forest=forest), skipped)
-    if not article.body:  # all of it looks like boilerplate
-        doubtful = Evidence(body.evidence.source, DOUBTFUL_CONFIDENCE)
-        _fill_body(article, document, body._replace(evidence=doubtful), frozenset())
+    roots = with_captions_and_tables(document, roots, start, parts)
+    _set_body(article, document, result._replace(roots=roots, skipped=skipped))
+    if not article.body:  # everything looks like boilerplate
+        doubtful = Evidence(result.evidence.source, DOUBTFUL_CONFIDENCE)
+        _set_body(article, document, result._replace(evidence=doubtful, skipped=frozenset()))

@@ -1,22 +1,28 @@
-"""The methods of extraction, by name: how title and body are found, and the models they have."""
+"""The extraction methods by name: :data:`METHODS`.
+
+Comments are removed in one of two ways. The default method hides the regions that
+:func:`~newscrawl.body.comments.comment_rows` finds before it searches for anything, so that neither
+body nor date comes from a comment. The published methods run as published: NCE has its own phase 2
+(:func:`~newscrawl.body.nce.remove_comments`), which finds only comments that share most of their
+words, and CoreEx and ECON have no comment removal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from newscrawl.body.blocks import forest_of_blocks
+from newscrawl.body.blocks import find_roots
 from newscrawl.body.classifier import BodyModels, body_candidates, choose_blocks, load_body_models
 from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
 from newscrawl.body.coreex import CoreExParameters, coreex
-from newscrawl.body.coreex import find_title as title_of_core_content
-from newscrawl.body.econ import EconParameters, econ
-from newscrawl.body.excluded_regions import reveal
+from newscrawl.body.coreex import find_title as find_coreex_title
+from newscrawl.body.econ import EconParameters, extract_news
+from newscrawl.body.excluded_regions import reveal_hidden_article
 from newscrawl.body.nce import Fallback, NceParameters, find_region, nce
-from newscrawl.body.nce import find_title as title_by_nce
+from newscrawl.body.nce import find_title as find_nce_title
 from newscrawl.body.parts import DEFAULT_PARTS, Part
 from newscrawl.css.cascade.style import Stylesheets
 from newscrawl.fields import cardoso
@@ -34,7 +40,7 @@ from newscrawl.items import Evidence
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -46,110 +52,149 @@ if TYPE_CHECKING:
 
 
 class UnknownMethodError(ValueError):
-    """There is no method of that name in :data:`METHODS`."""
+    """The name is not in :data:`METHODS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractOptions:
-    """What :func:`extract` may be told beside the page."""
+    """Options of :func:`~newscrawl.extraction.extract.extract`."""
 
-    #: thresholds of NCE
+    #: parameters of NCE
     nce: NceParameters = field(default_factory=NceParameters)
-    #: leave regions that look like readers' comments out of the body
+    #: remove readers' comments from the body
     remove_comments: bool = True
-    #: leave captions, boxes, bylines, dates and blocks of links out of the body
+    #: remove captions, boxes, bylines, dates and link blocks from the body
     remove_boilerplate: bool = True
-    #: the parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
+    #: parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
     parts: frozenset[Part] = DEFAULT_PARTS
-    #: bodies with fewer characters are taken for no body
+    #: a body with fewer characters is dropped
     min_body_chars: int = 0
-    #: where parsed style sheets are kept, the blocks in pages included
+    #: cache of parsed style sheets, those in pages included
     sheet_store: SheetStore | None = None
     #: probability from which a page is an article
     article_threshold: float = KIND_THRESHOLD
-    #: folder of the models of methods that have any: None for those in the package
+    #: folder of the models; None: those of the package
     models: Path | None = None
 
 
 @dataclass
 class PageContext:
-    """A page as methods see it."""
+    """Input of a method."""
 
     document: Document
     metadata: Metadata
-    #: what was fetched from where and when
     url: str | None
     fetched_at: datetime
-    #: by URL; None where styles were not asked for
+    #: style sheets by URL; None: styles are not used
     sheets: Mapping[str, str | Sheet] | None = None
     sheet_store: SheetStore | None = None
 
     @cached_property
     def styles(self) -> Stylesheets:
-        """The computed styles; of the page's own sheets alone where none were given."""
+        """Computed styles; without ``sheets``, only those of the page itself."""
         sheets = self.sheets or {}
         return Stylesheets(self.document, sheets, base_url=self.url or "", store=self.sheet_store)
 
 
-class Body(NamedTuple):
-    """What a method finds in a page."""
+class MethodResult(NamedTuple):
+    """Output of a method."""
 
-    #: rows of the roots of the subtrees that hold the body, in document order
-    forest: list[int]
+    #: roots of the subtrees that contain the body, in document order
+    roots: list[int]
+    #: evidence of the body
     evidence: Evidence
-    #: the title
     title: Headline | None = None
-    #: the method's own date, where it is alone
+    #: publication and modification date of a ``standalone`` method
     date: PublicationDate | None = None
-    #: rows in the forest that are no body
-    skipped: frozenset[int] = frozenset()
-    #: True: title, date and body are the method's, whatever else the page states
-    alone: bool = False
-    #: the method's date of modification, where it is alone
     modified: PublicationDate | None = None
-    #: True: the body is the forest with all that is in it, as published
-    whole: bool = False
-    #: the region that dates are told from, where it is not the forest
+    #: rows in the subtrees that are not part of the body
+    skipped: frozenset[int] = frozenset()
+    #: roots of the region that is searched for dates, if other than ``roots``: the blocks of the
+    #: body were selected in this region
     region: list[int] | None = None
-    #: the body's text, of a method that does not find it in the page's nodes
+    #: text of the body, if it does not come from the nodes of the page
     text: str | None = None
 
 
-Method = Callable[[PageContext, ExtractOptions], Body]
-
-
-class Trained(Protocol):
-    """The models of a method."""
+class TrainedModels(Protocol):
+    """Models of a method."""
 
     @property
     def sites(self) -> frozenset[str]:
-        """The sites whose pages they were trained on."""
+        """Sites whose pages the models were trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An extraction method."""
+
+    name: str
+    find: Callable[[PageContext, ExtractOptions], MethodResult]
+    #: loads the models from a folder, None for those of the package
+    load_models: Callable[[Path | None], TrainedModels] | None = None
+    #: computed styles are required
+    needs_style: bool = False
+    #: the text of scripts is required: CoreEx before it removed them
+    needs_scripts: bool = False
+    #: readers' comments are hidden before the method runs; see the module
+    hides_comments: bool = False
+    #: an article that the page hides until the reader pays is shown before the method runs
+    reveals_hidden: bool = False
+    #: the body has the whole text of the subtrees, as published
+    whole_subtrees: bool = False
+    #: title, dates and body come from the method alone, not from other evidence of the page
+    standalone: bool = False
+
+    def prepare(self, document: Document, *, comments: bool = False) -> Document:
+        """Return *document* as the method reads it; with *comments*, they are not hidden.
+
+        Models are trained on documents prepared by this function.
+        """
+        if self.reveals_hidden:
+            document = reveal_hidden_article(document)
+        if self.hides_comments and not comments:
+            document = without_comments(document, comment_rows(document))
+        return document
 
 
 NCE_CONFIDENCE: dict[Fallback | None, float] = {None: 0.88, "relaxed": 0.67, "whole_tree": 0.1}
-"""Mean F1 of NCE's body, by its fall-back: 671, 6 and 2 pages of news212 and fundus."""
-
-
-def _nce(page: PageContext, options: ExtractOptions) -> Body:
-    """Find the body by NCE; the title by rules, NCE's own where they find none."""
-    body = _nce_body(page, options)
-    title = choose_title(page.document, page.metadata, page.url, body.title)
-    return body._replace(title=title)
-
+"""Mean F1 of the body by the fallback of NCE, on news212 and fundus."""
 
 PAGE_DATA_CONFIDENCE = 0.9
-"""Set by hand: right on the 2 of 879 pages of the corpora whose article is in their data alone."""
+"""Confidence in a body from the embedded data of a page; an estimate."""
+
+
+def _find_by_nce(page: PageContext, options: ExtractOptions) -> MethodResult:
+    """Find the body by NCE, and the title by rules with that of NCE as the fallback."""
+    document = page.document
+    found = nce(document, options.nce, comments=options.remove_comments)
+    own_title = _nce_headline(document, found.title)
+    title = choose_title(document, page.metadata, page.url, own_title)
+    return MethodResult(found.forest, _nce_evidence(found.fallback), title)
+
+
+def _nce_evidence(fallback: Fallback | None) -> Evidence:
+    return Evidence("nce", NCE_CONFIDENCE[fallback])
+
+
+def _nce_headline(document: Document, row: int | None) -> Headline | None:
+    if row is None:
+        return None
+    evidence = Evidence("nce", TITLE_CONFIDENCE["method"])
+    if document.tag[row] == "title":
+        return Headline(document.title, evidence)
+    return Headline(squeeze(document.subtree_text(row)), evidence, row)
 
 
 class DefaultModels(NamedTuple):
-    """The models of the default method."""
+    """Models of the default method."""
 
     title: Model
     body: BodyModels
 
     @property
     def sites(self) -> frozenset[str]:
-        """The sites whose pages they were trained on."""
+        """Sites whose pages the models were trained on."""
         return self.title.sites | self.body.sites
 
     def save(self, folder: Path) -> None:
@@ -163,103 +208,89 @@ def _load_default_models(folder: Path | None) -> DefaultModels:
     return DefaultModels(load_title_model(folder), load_body_models(folder))
 
 
-def _newscrawl(page: PageContext, options: ExtractOptions) -> Body:
-    """Find the region by NCE, the title by an ensemble, and the body by one that chooses blocks."""
+def _find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
+    """Find the region by NCE, the title with the title model, the body with the block classifier."""
     document = page.document
     models = _load_default_models(options.models)
     _, region, fallback = find_region(document, options.nce)
+    title = _find_title_by_model(page, options, region, models.title)
+    if not options.remove_boilerplate:
+        return MethodResult(region, _nce_evidence(fallback), title)
+    choice = choose_blocks(body_candidates(document, region), models.body)
+    evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
+    text = find_embedded_article(document, choice.rows)
+    if text is not None:
+        evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
+    elif not choice.rows:  # the whole page is in excluded regions
+        return MethodResult(region, _nce_evidence("whole_tree"), title)
+    rows = set(choice.rows)
+    if not options.remove_comments:
+        for comments in comment_rows(document):
+            rows.update(row for row in document.text_nodes() if row in comments)
+    roots = find_roots(document, sorted(rows))
+    return MethodResult(roots, evidence, title, region=region, text=text)
+
+
+def _find_title_by_model(
+    page: PageContext, options: ExtractOptions, region: list[int], model: Model
+) -> Headline | None:
+    document = page.document
     candidates = find_candidates(document, page.metadata, page.url, region)
     if page.sheets is not None and page.styles.complete:
         evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
     if page.sheets is None:
         document.release_tree()
-    other = None
+    fallback = None
     if not candidates.stated:
-        other = _nce_title(document, title_by_nce(document, region, options.nce))
-    title = find_headline(document, candidates, models.title, other)
-    if not options.remove_boilerplate:
-        return Body(region, Evidence("nce", NCE_CONFIDENCE[fallback]), title)
-    choice = choose_blocks(body_candidates(document, region), models.body)
-    evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
-    text = find_embedded_article(document, choice.rows)
-    if text is not None:
-        evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
-    elif not choice.rows:  # all of the page is in regions that are no article
-        return Body(region, Evidence("nce", NCE_CONFIDENCE["whole_tree"]), title)
-    rows = set(choice.rows)
-    if not options.remove_comments:
-        for comments in comment_rows(document):
-            rows.update(row for row in document.text_nodes() if row in comments)
-    return Body(
-        forest_of_blocks(document, sorted(rows)),
-        evidence,
-        title,
-        region=region,
-        text=text,
-    )
-
-
-def _nce_body(page: PageContext, options: ExtractOptions) -> Body:
-    document = page.document
-    found = nce(document, options.nce, comments=options.remove_comments)
-    evidence = Evidence("nce", NCE_CONFIDENCE[found.fallback])
-    return Body(found.forest, evidence, _nce_title(document, found.title))
-
-
-def _nce_title(document: Document, row: int | None) -> Headline | None:
-    if row is None:
-        return None
-    evidence = Evidence("nce", TITLE_CONFIDENCE["method"])
-    if document.tag[row] == "title":
-        return Headline(document.title, evidence)
-    return Headline(squeeze(document.subtree_text(row)), evidence, row)
+        fallback = _nce_headline(document, find_nce_title(document, region, options.nce))
+    return find_headline(document, candidates, model, fallback)
 
 
 COREEX_CONFIDENCE: dict[str, float] = {
     "": 0.9, "R1": 0.0, "R2": 0.21, "R3": 0.23, "R4": 0.23, "R5": 0.57,
 }  # fmt: skip
-"""Mean F1 of CoreEx's body, by its variant: 679 pages of news212 and fundus."""
+"""Mean F1 of the body by the variant of CoreEx, on news212 and fundus."""
 
 
-def _coreex(
+def _find_by_coreex(
     page: PageContext,
-    options: ExtractOptions,  # noqa: ARG001  # as all methods
+    _: ExtractOptions,
     *,
     parameters: CoreExParameters = CoreExParameters.TODAY,
     variant: str = "",
-) -> Body:
-    """Find the body by CoreEx; the title by rules, CoreEx's own where they find none."""
+) -> MethodResult:
+    """Find the body by CoreEx, and the title by rules with that of CoreEx as the fallback."""
     document = page.document
-    forest = coreex(document, parameters)
-    found = None
-    if (row := title_of_core_content(document, forest)) is not None:
+    roots = coreex(document, parameters)
+    own_title = None
+    if (row := find_coreex_title(document, roots)) is not None:
         text = squeeze(document.subtree_text(row))
-        found = Headline(text, Evidence("coreex", TITLE_CONFIDENCE["method"]), row)
-    title = choose_title(document, page.metadata, page.url, found)
-    evidence = Evidence("coreex", COREEX_CONFIDENCE[variant])
-    return Body(forest, evidence, title, whole=bool(variant))
+        own_title = Headline(text, Evidence("coreex", TITLE_CONFIDENCE["method"]), row)
+    title = choose_title(document, page.metadata, page.url, own_title)
+    return MethodResult(roots, Evidence("coreex", COREEX_CONFIDENCE[variant]), title)
 
 
-ECON_CONFIDENCE: dict[str, float] = {"": 0.88, "literal": 0.77}
-"""Mean F1 of ECON's body, by its reading: 679 pages of news212 and fundus."""
+ECON_CONFIDENCE = 0.88
+ECON_LITERAL_CONFIDENCE = 0.77
+"""Mean F1 of the body by the reading of ECON, on news212 and fundus."""
 
 
-def _econ(
+def _find_by_econ(
     page: PageContext,
-    options: ExtractOptions,  # noqa: ARG001  # as all methods
+    _: ExtractOptions,
     *,
     parameters: EconParameters = EconParameters.BEST,
-    variant: str = "",
-) -> Body:
-    """Find the body by ECON; the title by rules."""
+    confidence: float = ECON_CONFIDENCE,
+) -> MethodResult:
+    """Find the body by ECON, and the title by rules."""
     title = choose_title(page.document, page.metadata, page.url)
-    evidence = Evidence("econ", ECON_CONFIDENCE[variant])
-    return Body(econ(page.document, parameters), evidence, title, whole=bool(variant))
+    roots = extract_news(page.document, parameters)
+    return MethodResult(roots, Evidence("econ", confidence), title)
 
 
-def _cardoso(page: PageContext, options: ExtractOptions) -> Body:
-    """Run the papers' pipeline as published: NCE, then the classifiers of title and date.
+def _find_by_cardoso(page: PageContext, options: ExtractOptions) -> MethodResult:
+    """Run the published pipeline: NCE, then the classifiers of title and date.
 
     The body is all other relevant content from the title on (DocEng 2011, 3.4.3).
     """
@@ -270,13 +301,12 @@ def _cardoso(page: PageContext, options: ExtractOptions) -> Body:
     nodes = TextNodes.of(document, rows, page.styles.style_of)
     labels = cardoso.classify(nodes, models)
     before = () if labels.title is None else range(labels.title + 1)
-    return Body(
+    return MethodResult(
         found.forest,
-        Evidence("nce", NCE_CONFIDENCE[found.fallback]),
+        _nce_evidence(found.fallback),
         _cardoso_title(document, nodes, labels),
         cardoso.parse_publication_date(nodes, labels, page.metadata.language, page.fetched_at),
-        frozenset(rows[place] for place in (*before, *labels.date)),
-        alone=True,
+        skipped=frozenset(rows[place] for place in (*before, *labels.date)),
     )
 
 
@@ -292,82 +322,79 @@ def _cardoso_title(
 
 
 STATED_BODY_CONFIDENCE = 0.84
-"""Mean F1 of the body that JSON-LD states, on the 170 of 679 pages of news212 and fundus that do."""
+"""Mean F1 of the body in JSON-LD, on the pages of news212 and fundus that have one."""
 
 
-def _metadata(page: PageContext, options: ExtractOptions) -> Body:  # noqa: ARG001  # as all methods
-    """Read structured data alone: what the page states, whatever it shows."""
+def _find_in_metadata(page: PageContext, _: ExtractOptions) -> MethodResult:
+    """Read the structured data of the page alone."""
     metadata = page.metadata
     modified = metadata_evidence(metadata.modified)
-    return Body(
+    return MethodResult(
         [],
         Evidence("json-ld", STATED_BODY_CONFIDENCE),
         stated_title(metadata, page.url),
         decide(metadata_evidence(metadata.published), modified),
-        alone=True,
-        modified=decide(modified),
+        decide(modified),
         text=stated_body(metadata),
     )
 
 
-METHODS: dict[str, Method] = {
-    "newscrawl": _newscrawl,
-    "nce": _nce,
-    "coreex": _coreex,
-    **{
-        f"coreex:{name}": partial(_coreex, parameters=parameters, variant=name)
-        for name, parameters in COREEX_VARIANTS.items()
-    },
-    "econ": _econ,
-    "econ:literal": partial(_econ, parameters=EconParameters.LITERAL, variant="literal"),
-    "cardoso": _cardoso,
-    "metadata": _metadata,
-}
-"""Methods by name; the same names serve ``scrapy evaluate`` and ``NEWSCRAWL_METHOD``."""
-
 DEFAULT_METHOD = "newscrawl"
 
-LEARNED: dict[str, Callable[[Path | None], Trained]] = {
-    "newscrawl": _load_default_models,
-    "cardoso": cardoso.load_models,
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            DEFAULT_METHOD,
+            _find_by_models,
+            load_models=_load_default_models,
+            hides_comments=True,
+            reveals_hidden=True,
+        ),
+        Method("nce", _find_by_nce),
+        Method("coreex", _find_by_coreex),
+        *(
+            Method(
+                f"coreex:{variant}",
+                partial(_find_by_coreex, parameters=parameters, variant=variant),
+                needs_scripts=not parameters.remove_scripts,
+                whole_subtrees=True,
+            )
+            for variant, parameters in COREEX_VARIANTS.items()
+        ),
+        Method("econ", _find_by_econ),
+        Method(
+            "econ:literal",
+            partial(
+                _find_by_econ,
+                parameters=EconParameters.LITERAL,
+                confidence=ECON_LITERAL_CONFIDENCE,
+            ),
+            whole_subtrees=True,
+        ),
+        Method(
+            "cardoso",
+            _find_by_cardoso,
+            load_models=cardoso.load_models,
+            needs_style=True,
+            standalone=True,
+        ),
+        Method("metadata", _find_in_metadata, standalone=True),
+    )
 }
-"""Those that have models, which are to be scored on sites that they have not seen, and what loads
-the models of a folder."""
+"""Methods by name; ``scrapy evaluate`` and ``NEWSCRAWL_METHOD`` use the same names."""
 
-REVEALED = frozenset({"newscrawl"})
-"""Those for which an article is shown that the page hides until its reader has paid."""
-
-COMMENTS_HIDDEN = frozenset({"newscrawl"})
-"""Those for which readers' comments are hidden before anything is looked for: neither the body
-nor a date is found in them. The published ones have their own phase for comments."""
-
-SCRIPTED = frozenset(
-    f"coreex:{name}" for name, one in COREEX_VARIANTS.items() if not one.remove_scripts
-)
-"""Those that count the text of scripts, as CoreEx did before it removed them."""
-
-STYLED = frozenset({"cardoso"})
-"""Those that need styles. ``newscrawl`` uses them where they were asked for, and is as good without."""
+TRAINED_METHODS = {
+    name: method.load_models for name, method in METHODS.items() if method.load_models
+}
+"""Name -> function that loads the models, of the methods that have some. They are evaluated on sites
+that the models have not seen."""
 
 
-def prepare(
-    document: Document, method: str = DEFAULT_METHOD, *, comments: bool = False
-) -> Document:
-    """Return *document* as *method* reads it; with *comments*, those of readers stay in it.
-
-    What a method has learned it has learned from documents that were prepared so.
-    """
-    if method in REVEALED:
-        document = reveal(document)
-    if method in COMMENTS_HIDDEN and not comments:
-        document = without_comments(document, comment_rows(document))
-    return document
-
-
-def method_of(name: str) -> Method:
-    """Return the method of that name. Raises :class:`UnknownMethodError`."""
+def get_method(name: str) -> Method:
+    """Return the method with this *name*. Raises :class:`UnknownMethodError`."""
     try:
         return METHODS[name]
     except KeyError:
         known = ", ".join(sorted(METHODS))
-        raise UnknownMethodError(f"no method {name!r}; there are: {known}") from None
+        raise UnknownMethodError(f"unknown method {name!r}; expected one of: {known}") from None

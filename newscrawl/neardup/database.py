@@ -85,7 +85,7 @@ def connect(path: Path | str | None, fingerprint: str) -> sqlite3.Connection:
     """
     connection = FILE.connect(path)
     try:
-        with FILE.explained(path):
+        with FILE.translated_errors(path):
             _prepare(connection, path, fingerprint)
     except BaseException:
         connection.close()

@@ -96,7 +96,7 @@ class Index:
         self._boilerplate = SiteBoilerplate(self._stories, self.options)
         self._newest = 0
         self._lock = threading.Lock()
-        with FILE.explained(path):
+        with FILE.translated_errors(path):
             self._postings = InvertedIndex(self._connection, self.options.min_shared)
             self._restore()
 
@@ -106,7 +106,7 @@ class Index:
 
     def add_many(self, stories: Iterable[Story]) -> list[Verdict]:
         """Add all stories or, after an error, none; return their verdicts."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             try:
                 with transaction(self._connection):
                     return [self._add(story) for story in stories]
@@ -116,17 +116,17 @@ class Index:
 
     def resolve(self, cluster: str) -> str:
         """Return the current name of a cluster that may have been merged."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             return self._stories.resolve(cluster)
 
     def __len__(self) -> int:
         """Return the number of stories in the index."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             return self._stories.count()
 
     def close(self) -> None:
         """Close the file, so that another process may open it."""
-        with self._lock, FILE.explained(self._path):
+        with self._lock, FILE.translated_errors(self._path):
             self._connection.close()
 
     def __enter__(self) -> Self:

@@ -73,7 +73,7 @@ def boosted_ensemble(
     """Convert a fitted binary scikit-learn model."""
     trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
     base = float(model._baseline_prediction.item())  # noqa: SLF001
-    return TreeEnsemble.of_trees(trees, feature_names, sites, link="logistic", base=base)
+    return TreeEnsemble.from_trees(trees, feature_names, sites, link="logistic", base=base)
 
 
 def _tree(nodes: Any) -> Tree:

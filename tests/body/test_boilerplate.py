@@ -1,4 +1,4 @@
-"""What is no text of the article, by rules: captions, boxes, bylines, dates, blocks of links."""
+"""Tests of the boilerplate rules: captions, boxes, bylines, dates and link blocks."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def body_of(inside: str, **options: bool) -> str:
         "<footer>All rights reserved.</footer>",
     ],
 )
-def test_boilerplate_is_left_out(piece: str):
-    """captions, boxes and links among the paragraphs"""
+def test_removes_captions_boxes_and_links(piece: str):
     assert body_of(HEADLINE + BODY + piece) == TEXT
     assert body_of(HEADLINE + piece + BODY) == TEXT
 
@@ -43,21 +42,18 @@ def test_boilerplate_is_left_out(piece: str):
         f"{HEADLINE}<div>By A. Clerk</div><div><time datetime=2026-11-17>Tuesday</time> 8:00</div>",
     ],
 )
-def test_head_is_left_out(head: str):
-    """kicker, byline and date line around the title"""
+def test_removes_kicker_byline_and_date_line(head: str):
     assert body_of(head + BODY) == TEXT
 
 
-def test_lists_of_links_that_were_chosen():
-    """A list that is all links is left out of a region, not of blocks chosen one by one."""
+def test_keeps_lists_of_links_among_selected_blocks():
     document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
     [row] = document.rows_of("ul")
     assert row in boilerplate(document, [0], None)
-    assert boilerplate(document, [0], None, chosen=True) == frozenset()
+    assert boilerplate(document, [0], None, selected=True) == frozenset()
 
 
-def test_title_of_a_teaser():
-    """Where the title is found behind the story, in a teaser of it, the story stays."""
+def test_keeps_text_before_a_title_in_a_teaser():
     page = f"<title>Council does nothing at all</title><div>{BODY}<h3>Council does nothing at all</h3></div>"
     assert TEXT in extract(page, method="nce").body
     document = parse_document(page)
@@ -67,8 +63,7 @@ def test_title_of_a_teaser():
     assert boilerplate(document, [0], first + 2)
 
 
-def test_sentences_stay():
-    """a standfirst, a quotation with a link, a sentence with a date"""
+def test_keeps_sentences_with_links_and_dates():
     standfirst = "It was the fourth time this year that the council has met for this."
     sentence = (
         "<p>On <time datetime=2026-11-01>1 November</time> the mayor had called it "
@@ -79,8 +74,7 @@ def test_sentences_stay():
     assert "On 1 November the mayor had called it urgent" in body
 
 
-def test_boilerplate_stays_on_demand():
-    """NCE's forest as it is"""
+def test_keeps_boilerplate_if_the_option_is_off():
     assert "resting" in body_of(
         f"{HEADLINE}<figcaption>The councillors, resting.</figcaption>{BODY}",
         remove_boilerplate=False,

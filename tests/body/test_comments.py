@@ -1,4 +1,4 @@
-"""Readers' comments: what of them is left in the body, and what is not taken for them."""
+"""Tests of the removal of readers' comments."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NAMES = ("Ann", "harbour_rat", "P. Garrow", "Tam")
 
 
 def commented_text(html: str) -> str:
-    """Return the text that is taken for comments."""
+    """Return the text that is classified as comments."""
     document = parse_document(html)
     shown = [row for rows in comment_rows(document) for row in rows if not document.hidden[row]]
     return " ".join(document.text[row] for row in shown if document.text[row])
 
 
 def records(form: str) -> str:
-    """Return four records; *form* has places for a name, a day and a text."""
+    """Return four records; *form* has placeholders for a name, a day and a text."""
     return "".join(
         form.format(
             name=name, day=f"{day} May 2026, 1{day}:05", text=f"I say that {name} is right."
@@ -42,8 +42,8 @@ def records(form: str) -> str:
 
 
 @pytest.mark.parametrize("page", commented_pages(), ids=lambda page: page.page)
-def test_comments_are_removed(page: CommentedPage):
-    """at least nine words of ten, and nothing of the article"""
+def test_removes_comments_and_keeps_the_article(page: CommentedPage):
+    """At least nine words of ten."""
     body = words(extract(page.html).body)
     text = f" {' '.join(body)} "
     lines = [words(line) for line in page.comments.splitlines()]
@@ -53,8 +53,7 @@ def test_comments_are_removed(page: CommentedPage):
         assert f" {' '.join(words(paragraph))} " in text
 
 
-def test_pages_are_of_many_kinds():
-    """both halves hold different software, in the same manners of writing"""
+def test_both_halves_have_the_same_kinds_of_markup():
     tune, report = ({page.system for page in commented_pages(half)} for half in ("tune", "report"))
     assert not tune & report
     assert min(len(commented_pages("tune")), len(commented_pages("report"))) >= 15
@@ -77,15 +76,13 @@ def test_pages_are_of_many_kinds():
         "<article><h3>{name}</h3><time>{day}</time><p>{text}</p><button>Like</button></article>",
     ],
 )
-def test_records_need_no_names(form: str):
-    """author, date, text and a word to click on, the same in all"""
+def test_finds_records_without_names(form: str):
     page = f"<main>{STORY}</main><div>{records(form)}</div>"
     assert all(name in commented_text(page) for name in NAMES)
     assert "council" not in commented_text(page)
 
 
-def test_heading_stands_for_a_button():
-    """records under a heading need not be clickable"""
+def test_finds_records_without_buttons_below_a_heading():
     form = "<div><b>{name}</b> <i>{day}</i><p>{text}</p></div>"
     assert commented_text(f"{STORY}<section>{records(form)}</section>") == ""
     page = f"{STORY}<section><h2>4 Kommentare</h2>{records(form)}</section>"
@@ -115,22 +112,19 @@ def test_heading_stands_for_a_button():
         "<p class=comment-count>4 comments</p><a class=comments-link href=#c>Write to us</a>",
     ],
 )
-def test_other_records_are_no_comments(after: str):
-    """teasers, entries of live blogs, products, counts"""
+def test_keeps_other_lists_of_records(after: str):
     assert "is right" not in commented_text(f"<main>{STORY}</main>{after}")
 
 
 @pytest.mark.parametrize(
     "name", ["commentary", "comments-open", "section-comment", "no-comments", "commentator-column"]
 )
-def test_story_is_no_comment(name: str):
-    """whatever the page calls it"""
+def test_keeps_an_article_with_a_name_of_comments(name: str):
     assert commented_text(f"<body class={name}><article class='{name}'>{STORY}</article>") == ""
     assert commented_text(f"<body><h1>A</h1><div class='{name}'>{STORY[40:]}</div>") == ""
 
 
-def test_longer_than_the_article():
-    """comments may be most of a page"""
+def test_finds_comments_that_are_longer_than_the_article():
     form = "<li class=comment id=c><cite>{name}</cite><time>{day}</time><p>{text}</p></li>"
     comments = records(form) * 40
     page = f"<article>{STORY}</article><ol class=commentlist>{comments}</ol>"
@@ -142,16 +136,14 @@ def test_longer_than_the_article():
     assert article.body.count(SENTENCE.strip()) == 24
 
 
-def test_published_methods_see_comments():
-    """they have their own phase for them"""
+def test_published_methods_do_not_hide_comments():
     page = next(page for page in commented_pages("tune") if page.system == "facebook")
     comment = max(page.comments.splitlines(), key=len)
     assert comment not in extract(page.html).body
     assert comment in extract(page.html, method="nce").body
 
 
-def test_nothing_is_hidden_on_demand():
-    """without their dates, an article that has none stays without"""
+def test_keeps_comments_if_the_option_is_off():
     form = "<li class=comment><cite>{name}</cite><i>{day}</i><p>{text}</p></li>"
     page = f"<title>Council does nothing</title>{STORY}<ol class=comments>{records(form)}</ol>"
     kept = extract(page, options=ExtractOptions(remove_comments=False))
@@ -176,8 +168,7 @@ def test_nothing_is_hidden_on_demand():
         max_size=60,
     )
 )
-def test_any_page(parts: list[str]):
-    """rows are disjoint and in order, and hiding them takes just their text"""
+def test_rows_are_disjoint_and_hiding_removes_their_text(parts: list[str]):
     document = parse_document("<html><body>x" + "".join(parts))
     found = comment_rows(document)
     assert all(one.stop <= other.start for one, other in pairwise(found))
@@ -191,8 +182,8 @@ def test_any_page(parts: list[str]):
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_real_pages(corpus_dir: Path):
-    """nine words of ten on the pages that carry comments, and never more than 5 % of a body"""
+def test_comments_of_real_pages(corpus_dir: Path):
+    """Nine words of ten, and at most 5 % of a body."""
     found = [comments.score(page, "newscrawl") for page in comments.corpus_pages(corpus_dir)]
     assert min(one.removed for one in found) >= 0.9
     assert max(one.loss for one in found) <= 0.05

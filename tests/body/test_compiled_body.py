@@ -1,95 +1,71 @@
-"""The loops of the body's algorithms: the compiled ones against those in Python."""
+"""Compiled loops of the body algorithms against the Python functions."""
 
 from __future__ import annotations
 
+import inspect
 from itertools import product, starmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features as blockfeatures
-from newscrawl.body import block_texts as blocktexts
-from newscrawl.body import blocks, comments, coreex, econ, render
-from newscrawl.body.blocks import find_blocks
+from newscrawl.body import block_features, block_texts, coreex, econ
+from newscrawl.body.blocks import cast_votes, find_blocks
+from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
-from newscrawl.fields.kind import longest_run as longestrun
 from newscrawl.text import squeeze
 from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-compiled = pytest.importorskip(
-    "newscrawl.body._body", reason="the compiled loops are not built", exc_type=ImportError
-)
-for name in ("_blocks", "_block_features"):
-    pytest.importorskip(
-        f"newscrawl.body.{name}", reason="the compiled loops are not built", exc_type=ImportError
-    )
+FUNCTIONS = (
+    block_features.feature_table, coreex.count_rows, coreex.find_main_content_node,
+    econ.find_text_node_sets, econ.read_text,
+)  # fmt: skip
+if not all(map(is_compiled, FUNCTIONS)):
+    pytest.skip("compiled loops are not built", allow_module_level=True)
 
 
-def assert_same(document: Document) -> None:
-    """Every loop gives the same in both."""
+def assert_equal(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Assert that the compiled *function* and its Python counterpart agree; return the result."""
+    result = function(*arguments)
+    assert result == inspect.unwrap(function)(*arguments)
+    return result
+
+
+def assert_equal_loops(document: Document) -> None:
+    """Assert that all compiled functions agree with the Python functions on *document*."""
     forms = coreex.FORM_TAGS
-    for of_forms, largest in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
-        asked = (document, bytearray(document.hidden), of_forms, largest)
-        assert compiled.count_terminals(*asked) == coreex.count_in_python(*asked)
+    for tags, max_chars in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
+        assert_equal(coreex.count_rows, document, bytearray(document.hidden), tags, max_chars)
     for parameters in (coreex.CoreExParameters.TODAY, *coreex.VARIANTS.values()):
         counts = coreex.count_terminals(document, parameters)
-        node = coreex.node_in_python(document, counts, parameters)
-        assert coreex.find_main_content_node(document, counts, parameters) == node
+        assert_equal(coreex.find_main_content_node, document, counts, parameters)
     for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
-        text = econ.read_in_python(document, reading)
-        assert compiled.read_text(document, reading) == text
-        sets = econ.sets_in_python(document, reading, *text)
-        assert econ.find_text_node_sets(document, reading, *text) == sets
-    for least in (0.0, 40.0):
-        assert compiled.find_named_rows(document, least) == comments.named_in_python(
-            document, least
-        )
-    assert blocks.split_text(document) == blocks.split_in_python(document)
-    for kept in (document.shown[::2], document.shown[3:], document.shown[:7], document.shown):
-        assert blocks.find_roots(document, kept) == blocks.roots_in_python(document, kept)
-    assert longestrun.longest_runs(document) == longestrun.runs_in_python(document)
-    assert_same_table(document)
-    if not any(map(document.rows_of, ("pre", "listing", "plaintext", "xmp"))):
-        assert_same_pieces(document)
+        text = assert_equal(econ.read_text, document, reading)
+        assert_equal(econ.find_text_node_sets, document, reading, *text)
+    assert_equal_features(document)
 
 
-def assert_same_pieces(document: Document) -> None:
-    """The text is written alike, whatever is left out."""
-    forests = [[0], [len(document) // 2], document.shown, [*document.children(0)]]
-    forests += [sorted((*document.rows_of("a"), *document.rows_of("p")))]
-    for forest in forests:
-        for skipped in (frozenset[int](), frozenset(range(1, len(document), 7))):
-            mine, reference = render.Flow(), render.Flow()
-            render.write_forest(mine, document, forest, skipped)
-            render.forest_in_python(reference, document, forest, skipped)
-            assert mine.pieces == reference.pieces
-
-
-def assert_same_table(document: Document) -> None:
-    """The features of all blocks are the same, whatever the page says of itself."""
+def assert_equal_features(document: Document) -> None:
+    """Assert that both compute the same features of all blocks, for several descriptions."""
     found = find_blocks(document)
     if not len(found):
         return
-    forests = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
-    votes = blocks.votes_in_python(document.end, forests)
-    assert blocks.cast_votes(document.end, forests) == votes
-    for first in (0, len(found) // 2, len(found)):
-        prose = blockfeatures.prose_in_python(document, found.rows, first)
-        assert blockfeatures.find_prose(document, found.rows, first) == prose
-    texts = blocktexts.texts_of(document, found.rows)
+    bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
+    votes = cast_votes(document.end, bodies)
+    texts = block_texts.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
-    for heading, said in (
+    for heading, description in (
         (None, ""),
         (0, "\n".join(map(squeeze, texts[::3]))),
         (len(document) // 2, "x"),
     ):
-        asked = (document, found.owner, found.rows, votes, heading, texts, said)
-        assert blockfeatures.feature_table(*asked) == blockfeatures.table_in_python(*asked)
+        columns = (document, found.owner, found.rows, votes, heading, texts, description)
+        assert_equal(block_features.feature_table, *columns)
 
 
 TAGS = st.sampled_from([
@@ -120,15 +96,13 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-def test_pages_of_any_markup(page: str) -> None:
-    """Whatever the markup and the script of its text."""
-    assert_same(parse_document(f"<html><body>{'<p>' * 99}{page}"))
+def test_agree_on_any_markup(page: str) -> None:
+    assert_equal_loops(parse_document(f"<html><body>{'<p>' * 99}{page}"))
 
 
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
-def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    """Every page of the corpora."""
+def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in corpus_pages(corpus_dir / corpus):
-        assert_same(parse_document(page))
+        assert_equal_loops(parse_document(page))

@@ -1,4 +1,4 @@
-"""CoreEx: the paper's examples, its variants, and today's constants."""
+"""Tests of CoreEx: the examples of the paper, its variants, and today's constants."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class TestCounts:
     def test_a_link_is_one_word_and_one_link(self) -> None:
         assert self.counts("a") == (1, 1)
 
-    def test_the_words_beside_a_link_are_not_linked(self) -> None:
+    def test_words_next_to_a_link_are_not_linked(self) -> None:
         assert self.counts("p") == (3, 1)
 
-    def test_counts_add_up_and_other_terminals_count_nothing(self) -> None:
+    def test_counts_add_up_and_ignore_other_terminals(self) -> None:
         assert self.counts("ul") == (4, 0)
         assert self.counts("img") == (0, 0)
         assert self.counts("body") == (9, 2)  # a linked image is a link, an anchor is none
 
-    def test_a_character_is_a_word_where_no_spaces_are_written(self) -> None:
+    def test_a_character_is_a_word_in_scripts_without_spaces(self) -> None:
         document = parse_document("<p>港の再建が夜の会議で決まった</p><p>항구를 다시 짓는다</p>")
         counts = count_terminals(document, TODAY)
         assert counts.words[-1] == 14 + 3
@@ -89,8 +89,8 @@ class TestCounts:
 class TestScore:
     """Basic and weighted scoring, and ties."""
 
-    def test_basic_scoring_takes_a_part_without_links(self) -> None:
-        """Figure 5: a link in the last sentence keeps the container from being chosen."""
+    def test_basic_scoring_prefers_a_part_without_links(self) -> None:
+        """Figure 5: a link in the last sentence disqualifies the container."""
         document = parse_document(
             f"<body><div id=story><p id=one>{SENTENCE}</p><p id=two>{SENTENCE} {SENTENCE}</p>"
             f"<p>{SENTENCE} <a href=/x>More</a></p></div></body>"
@@ -98,10 +98,10 @@ class TestScore:
         assert ids(document, coreex(document, BASIC)) == ["one"]
         weighted = replace(WEIGHTED, weight_text=0.1)
         assert ids(document, coreex(document, weighted)) == [None]
-        assert coreex(document, weighted) == [0]  # nothing but the story is in the page
+        assert coreex(document, weighted) == [0]  # the page has only the article
 
-    def test_weighted_scoring_takes_the_node_with_more_text(self) -> None:
-        """Figure 6: of two nodes without links the list wins."""
+    def test_weighted_scoring_prefers_the_node_with_more_text(self) -> None:
+        """Figure 6: the list wins among two nodes without links."""
         document = parse_document(
             "<body><p>A paragraph <a href=/l>with a link</a></p><p id=note>Note:</p>"
             "<ul id=list><li>The first item</li><li>The second item</li></ul></body>"
@@ -136,14 +136,13 @@ class TestSubset:
         + "</div></body>"
     )
 
-    def test_text_nodes_are_taken_without_the_advertisements_between_them(self) -> None:
+    def test_selects_text_nodes_without_advertisements(self) -> None:
         document = parse_document(self.STORY)
         assert ids(document, coreex(document, SUBSET)) == ["p0", "p1", "p2"]
         assert "Buy" not in text_of(document, coreex(document))
         assert "Buy" in text_of(document, coreex(document, replace(WEIGHTED, weight_text=0.3)))
 
-    def test_a_child_at_the_threshold_is_left_out(self) -> None:
-        """A childRatio above it is asked for."""
+    def test_excludes_a_child_at_the_threshold(self) -> None:
         nine = f"<p id=nine>{'word ' * 9}<a href=/>x</a></p>"  # (10 - 1) / 10
         ten = f"<p id=ten>{'word ' * 10}<a href=/>x</a></p>"
         document = parse_document(
@@ -151,7 +150,7 @@ class TestSubset:
         )
         assert ids(document, coreex(document, replace(TODAY, weight_text=0.5))) == ["ten", "long"]
 
-    def test_text_beside_elements_is_a_child(self) -> None:
+    def test_text_next_to_elements_is_a_child(self) -> None:
         document = parse_document(f"<div>{NAVIGATION}{SENTENCE}<br>{SENTENCE}<br>{SENTENCE}</div>")
         assert text_of(document, coreex(document)).count("council") == 3
 
@@ -159,14 +158,14 @@ class TestSubset:
 class TestPreprocessing:
     """The variants of section 3.2."""
 
-    def test_forms_confuse_the_algorithm_until_they_are_ignored(self) -> None:
+    def test_ignores_forms_from_r4_on(self) -> None:
         options = "".join(f"<option>State number {n} of the union</option>" for n in range(60))
         page = f"<body>{NAVIGATION}<form><select>{options}</select></form><div id=s>{paragraphs()}</div></body>"
         document = parse_document(page, scripts=True)
         assert coreex(document, VARIANTS["R3"]) != coreex(document, VARIANTS["R4"])
         assert ids(document, coreex(document, VARIANTS["R4"])) == ["s"]
 
-    def test_scripts_are_text_until_they_are_removed(self) -> None:
+    def test_ignores_scripts_from_r5_on(self) -> None:
         script = f"<script>{'var a = 1; ' * 400}</script>"
         document = parse_document(
             f"<body>{script}{NAVIGATION}<div>{paragraphs()}</div></body>", scripts=True
@@ -175,7 +174,7 @@ class TestPreprocessing:
         assert row_of(document, "script") in published
         assert document.tag[without[0]] == "div"
 
-    def test_a_page_in_a_form_is_lost_as_published_and_read_today(self) -> None:
+    def test_reads_a_page_in_a_form_only_today(self) -> None:
         """Section 6.1, Leading the Charge."""
         document = parse_document(
             f"<body><form>{NAVIGATION}<div id=story>{paragraphs()}</div></form></body>"
@@ -183,7 +182,7 @@ class TestPreprocessing:
         assert coreex(document, PUBLISHED) == []
         assert ids(document, coreex(document)) == ["story"]
 
-    def test_hidden_text_is_text_to_the_published_variants_alone(self) -> None:
+    def test_ignores_hidden_text_only_today(self) -> None:
         hidden = f"<div hidden id=cookies>{paragraphs('Cookies are small files, and this is a policy.', 40)}</div>"
         document = parse_document(
             f"<body>{hidden}{NAVIGATION}<div id=s>{paragraphs()}</div></body>"
@@ -196,7 +195,7 @@ class TestTitle:
     """Section 6.1, Article Title."""
 
     def page(self, story: str, before: str = "") -> tuple[Document, list[int]]:
-        """Return a page and the children of its story."""
+        """Return a page and the children of its article."""
         document = parse_document(
             f"<body><h1>The Gazette</h1><main><header><h1>Terminal to be rebuilt</h1></header>"
             f"{before}<section>{story}</section></main></body>"
@@ -206,25 +205,25 @@ class TestTitle:
     def text(self, document: Document, row: int | None) -> str | None:
         return None if row is None else document.subtree_text(row)
 
-    def test_the_closest_header_beside_the_parent_is_recovered(self) -> None:
+    def test_recovers_the_closest_heading_next_to_the_parent(self) -> None:
         document, forest = self.page(paragraphs(), before="<h2>Far</h2><h3>Near</h3><p>By Ada</p>")
         assert self.text(document, recover_title(document, forest)) == "Near"
 
-    def test_a_header_in_another_container_is_found_today_only(self) -> None:
+    def test_finds_a_heading_in_another_container_only_today(self) -> None:
         document, forest = self.page(paragraphs())
         assert recover_title(document, forest) is None
         assert self.text(document, find_title(document, forest)) == "Terminal to be rebuilt"
 
-    def test_a_header_in_the_content_comes_first(self) -> None:
+    def test_prefers_a_heading_in_the_content(self) -> None:
         document, forest = self.page(f"<h1>In it</h1>{paragraphs()}")
         assert self.text(document, find_title(document, forest)) == "In it"
 
-    def test_a_header_of_another_rank_where_there_is_no_other(self) -> None:
+    def test_falls_back_to_headings_of_other_ranks(self) -> None:
         document = parse_document(f"<h2>Terminal</h2><h3></h3><div>{paragraphs()}</div>")
         forest = list(document.children(row_of(document, "div")))
         assert self.text(document, find_title(document, forest)) == "Terminal"
 
-    def test_no_header_no_title(self) -> None:
+    def test_finds_no_title_without_heading(self) -> None:
         document = parse_document(paragraphs())
         assert find_title(document, coreex(document)) is None
         assert recover_title(document, coreex(document)) is None
@@ -233,7 +232,7 @@ class TestTitle:
 
 
 def reference(document: Document, parameters: CoreExParameters) -> list[int]:
-    """CoreEx as section 2 words it, bottom up and node by node, of pages without forms."""
+    """CoreEx as in section 2: bottom up, node by node, for pages without forms."""
     counts: dict[int, tuple[int, int]] = {}
     sets: dict[int, tuple[list[int], int, int]] = {}
 
@@ -283,16 +282,16 @@ PIECES = st.recursive(
 
 
 @given(PIECES, st.sampled_from([0.0, 0.01, 0.08, 0.5]), st.booleans())
-def test_it_is_the_algorithm_of_the_paper(body: str, weight: float, subset: bool) -> None:
+def test_equals_a_literal_implementation_of_the_paper(
+    body: str, weight: float, subset: bool
+) -> None:
     document = parse_document(f"<html><body>{body}</body></html>")
     parameters = replace(TODAY, weight_text=weight, subset=subset)
     assert coreex(document, parameters) == reference(document, parameters)
 
 
 @given(PIECES, st.sampled_from([*VARIANTS.values(), TODAY]))
-def test_the_forest_is_of_disjoint_subtrees_in_the_order_of_the_page(
-    body: str, parameters: CoreExParameters
-) -> None:
+def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExParameters) -> None:
     document = parse_document(f"<html><body>{body}</body></html>", scripts=True)
     forest = coreex(document, parameters)
     assert forest == coreex(document, parameters)
@@ -313,8 +312,8 @@ def test_each_variant_is_a_method(name: str) -> None:
     assert name in METHODS
 
 
-def test_captions_stay_in_the_published_core_content() -> None:
-    """Section 6.1, Wral.com; the best method leaves them out."""
+def test_published_variants_keep_captions() -> None:
+    """Section 6.1, Wral.com."""
     caption = "<figure><img><figcaption>The old terminal in the rain</figcaption></figure>"
     page = f"<body><div>{paragraphs()}{caption}{paragraphs()}</div></body>"
     assert "in the rain" in extract(page, method="coreex:R5").body
@@ -326,10 +325,8 @@ def test_captions_stay_in_the_published_core_content() -> None:
 @pytest.mark.parametrize(
     ("name", "today", "published"), [("news212", 0.86, 0.5), ("fundus", 0.88, 0.6)]
 )
-def test_bodies_of_sites_that_no_constant_was_fitted_on(
-    corpus_dir: Path, name: str, today: float, published: float
-) -> None:
-    """Forests as found, without the filter of captions and boxes."""
+def test_f1_on_the_test_half(corpus_dir: Path, name: str, today: float, published: float) -> None:
+    """Without the boilerplate filter."""
     pages = [page for page in load_corpus(corpus_dir / name).pages if page.half == "test"]
     documents = [(parse_document(page.html()), words(page.body or "")) for page in pages]
 

@@ -1,4 +1,4 @@
-"""ECON: big-nodes, text-node-sets, Joint-para, Extract-news, and punctuation of many scripts."""
+"""Tests of ECON: Joint-para, Extract-news, and punctuation of many scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.econ import EconParameters, econ
+from newscrawl.body.econ import EconParameters, extract_news
 from newscrawl.body.render import render
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.metrics import bag_score, mean
@@ -50,18 +50,19 @@ def page(story: str, before: str = "", after: str = "", outside: str = "") -> Do
 
 
 def text_of(document: Document, parameters: EconParameters = BEST) -> str:
-    return " ".join(document.subtree_text(tree) for tree in econ(document, parameters))
+    return " ".join(document.subtree_text(tree) for tree in extract_news(document, parameters))
 
 
 def roots(document: Document, parameters: EconParameters = BEST) -> list[str]:
     return [
-        document.element(row).get("id") or document.tag[row] for row in econ(document, parameters)
+        document.element(row).get("id") or document.tag[row]
+        for row in extract_news(document, parameters)
     ]
 
 
 @pytest.mark.parametrize("parameters", [BEST, LITERAL])
 @pytest.mark.parametrize("script", SENTENCES)
-def test_news_in_the_scripts_that_it_counts_the_punctuation_of(
+def test_extracts_news_in_scripts_with_known_punctuation(
     script: str, parameters: EconParameters
 ) -> None:
     document = page(paragraphs(SENTENCES[script]))
@@ -71,7 +72,7 @@ def test_news_in_the_scripts_that_it_counts_the_punctuation_of(
 class TestJointPara:
     """The algorithm of Joint-para and its example (Figure 4)."""
 
-    def test_short_pieces_together_outweigh_a_long_piece_of_noise(self) -> None:
+    def test_joined_short_pieces_outweigh_long_noise(self) -> None:
         noise = (
             "<div id=noise><p>"
             + "Copyright of the paper, which reserves all rights. " * 3
@@ -81,7 +82,7 @@ class TestJointPara:
         assert roots(page(pieces, outside=noise)) == ["story"]
 
     def test_a_node_that_is_not_big_ends_the_set(self) -> None:
-        """Of the brothers 1 to 4, the two big ones in the middle are joined."""
+        """Of brothers 1 to 4, the two big-nodes in the middle are joined."""
         brothers = (
             "<div id=one><div>Share</div></div><p>First, a part</p><p>and, then, a second</p>"
             "<div id=four><div>Print</div></div>"
@@ -89,24 +90,24 @@ class TestJointPara:
         document = page(brothers)
         assert text_of(document) == "First, a part and, then, a second"
 
-    def test_a_set_without_punctuation_is_pruned(self) -> None:
+    def test_prunes_a_set_without_punctuation(self) -> None:
         document = page(
             paragraphs() + "<div><div><p>Read more</p><p>Share</p></div></div>" + paragraphs()
         )
         assert "Read more" not in text_of(document)
         assert text_of(document).count("council") == 2 * 12
 
-    def test_text_between_breaks_is_joined(self) -> None:
+    def test_joins_text_between_breaks(self) -> None:
         """Old pages have no paragraphs."""
         document = page("<br><br>".join([SENTENCES["Latin"]] * 5), before=NAVIGATION)
         assert roots(document) == ["story"]
 
-    def test_emphasis_without_a_comma_falls_out_of_its_sentence_to_the_letter(self) -> None:
+    def test_literal_reading_prunes_emphasis_without_comma(self) -> None:
         story = f"<p>Some say, <b>and loudly so</b>, that it is late.</p>{paragraphs()}"
         assert "loudly" not in text_of(page(story), LITERAL)
         assert "loudly" in text_of(page(story))
 
-    def test_pictures_between_paragraphs_part_them_to_the_letter_alone(self) -> None:
+    def test_only_the_literal_reading_splits_at_images(self) -> None:
         picture = "<div><img src=a.jpg></div>"
         noise = f"<div id=noise><p>{'Terms, conditions, and a policy. ' * 8}</p></div>"
         story = picture.join(f"<p>{SENTENCES['Latin']}</p>" for _ in range(6))
@@ -121,20 +122,20 @@ class TestExtractNews:
         document = page(paragraphs(), before="<h1>Ferry terminal to be rebuilt</h1>")
         assert roots(document) == ["story"]
 
-    def test_noise_with_a_comma_is_taken_for_news(self) -> None:
-        """Table II: most wrongly extracted pages are of this kind."""
+    def test_mistakes_noise_with_a_comma_for_news(self) -> None:
+        """Table II: most wrong extractions are of this kind."""
         document = page(
             paragraphs(), after="<div><p>Follow us on this, that, and the other.</p></div>"
         )
         assert "Follow us" in text_of(document)
 
-    def test_paragraphs_in_boxes_of_their_own(self) -> None:
-        """The first distance is 0 at once; a father that wraps no more is passed today."""
+    def test_literal_reading_stops_at_the_box_of_a_paragraph(self) -> None:
+        """The first distance is 0; today's reading passes fathers without more text."""
         boxes = "".join(f"<div><p>{SENTENCES['Latin']}</p></div>" for _ in range(6))
         assert text_of(page(boxes)).count("council") == 6
         assert text_of(page(boxes), LITERAL).count("council") == 1
 
-    def test_a_short_page_is_missed(self) -> None:
+    def test_misses_a_short_article(self) -> None:
         """Table IV: one sentence against a long notice."""
         notice = f"<div><p>{'These terms, as amended, apply to all readers. ' * 9}</p></div>"
         document = page(f"<div>{SENTENCES['Latin']}</div>", after=f"<div><div>{notice}</div></div>")
@@ -142,36 +143,36 @@ class TestExtractNews:
 
     def test_a_page_without_punctuation_has_no_content(self) -> None:
         document = page("<p>Nothing here has a comma</p>")
-        assert econ(document) == econ(document, LITERAL) == []
+        assert extract_news(document) == extract_news(document, LITERAL) == []
 
-    def test_hidden_text_is_neither_news_nor_counted(self) -> None:
+    def test_ignores_hidden_text(self) -> None:
         cookies = f"<div hidden><p>{'Cookies are small, and many. ' * 40}</p></div>"
         document = page(paragraphs(), before=cookies)
         assert roots(document) == ["story"]
 
-    def test_punctuation_in_scripts_does_not_count(self) -> None:
-        """Condition 1 of big-nodes leaves script and style out."""
+    def test_ignores_punctuation_in_scripts(self) -> None:
+        """Condition 1 of big-nodes excludes script and style."""
         html = f"<div><div id=story>{paragraphs()}</div><script>f(1, 2, 3);</script></div>"
         document = parse_document(html)
         assert roots(document, LITERAL) == ["story"]
 
 
 class TestPunctuation:
-    """What is a period or a comma."""
+    """Periods and commas."""
 
-    def test_teasers_are_sentences_today(self) -> None:
+    def test_ignores_punctuation_in_links(self) -> None:
         teasers = "".join(f"<li><a href=/{n}>He came, he saw, he left.</a></li>" for n in range(9))
         document = page(paragraphs(), after=f"<ul>{teasers}</ul>")
         assert "he saw" not in text_of(document)
         assert "he saw" in text_of(document, replace(BEST, link_marks=True))
 
-    def test_numbers_hold_none(self) -> None:
+    def test_ignores_punctuation_in_numbers(self) -> None:
         prices = "<table><tr><td>Gold 1,900.50</td><td>Oil 3.5</td></tr></table>"
         document = page(paragraphs(), after=prices)
         assert "Gold" not in text_of(document)
         assert "Gold" in text_of(document, replace(BEST, decimal_marks=True))
 
-    def test_a_number_may_end_a_sentence(self) -> None:
+    def test_counts_punctuation_after_a_number(self) -> None:
         document = page("".join(f"<p>The hall was built in 193{n}.</p>" for n in range(9)))
         assert roots(document) == ["story"]
 
@@ -190,21 +191,17 @@ READINGS = [BEST, LITERAL, *(replace(BEST, **{one.name: True}) for one in fields
 
 
 @given(PIECES, st.sampled_from(READINGS))
-def test_the_forest_is_of_disjoint_subtrees_in_the_order_of_the_page(
-    body: str, parameters: EconParameters
-) -> None:
+def test_roots_are_disjoint_and_in_document_order(body: str, parameters: EconParameters) -> None:
     document = parse_document(f"<html><body>{body}</body></html>")
-    forest = econ(document, parameters)
-    assert forest == econ(document, parameters)
+    forest = extract_news(document, parameters)
+    assert forest == extract_news(document, parameters)
     assert all(0 <= row < len(document) for row in forest)
     assert all(document.chars(row) for row in forest)
     assert all(document.end[one] <= other for one, other in pairwise(forest))
 
 
 @given(PIECES, st.sampled_from(READINGS))
-def test_text_is_extracted_where_a_period_or_a_comma_counts(
-    body: str, parameters: EconParameters
-) -> None:
+def test_extracts_text_if_any_punctuation_counts(body: str, parameters: EconParameters) -> None:
     document = parse_document(f"<html><body>{body}</body></html>")
     links, decimals = parameters.link_marks, parameters.decimal_marks
     counts = any(
@@ -215,14 +212,13 @@ def test_text_is_extracted_where_a_period_or_a_comma_counts(
         if "1.5" not in document.text[row] or document.text[row] == "1.5"
     )
     if counts:
-        assert econ(document, parameters)
+        assert extract_news(document, parameters)
 
 
 @given(PIECES)
-def test_what_is_pruned_has_no_punctuation(body: str) -> None:
-    """All of the summary-node's text with a mark is kept, in every reading."""
+def test_prunes_only_text_without_punctuation(body: str) -> None:
     document = parse_document(f"<html><body>{body}</body></html>")
-    forest = econ(document, LITERAL)
+    forest = extract_news(document, LITERAL)
     kept = {row for tree in forest for row in range(tree, document.end[tree])}
     if forest:
         inside = range(forest[0], document.end[forest[-1]])
@@ -247,17 +243,15 @@ def test_each_reading_is_a_method(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "best", "literal"), [("news212", 0.84, 0.76), ("fundus", 0.85, 0.79)]
 )
-def test_bodies_of_sites_that_no_reading_was_chosen_on(
-    corpus_dir: Path, name: str, best: float, literal: float
-) -> None:
-    """Forests as found, without the filter of captions and boxes."""
+def test_f1_on_the_test_half(corpus_dir: Path, name: str, best: float, literal: float) -> None:
+    """Without the boilerplate filter."""
     pages = [one for one in load_corpus(corpus_dir / name).pages if one.half == "test"]
     documents = [(parse_document(one.html()), words(one.body or "")) for one in pages]
 
     def f1(parameters: EconParameters) -> float:
         return mean(
             [
-                bag_score(words(render(document, econ(document, parameters))), body).f1
+                bag_score(words(render(document, extract_news(document, parameters))), body).f1
                 for document, body in documents
             ]
         )

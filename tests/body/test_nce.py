@@ -1,4 +1,4 @@
-"""NCE in its three phases."""
+"""Tests of the three phases of NCE."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from newscrawl.body.nce import (
     NceParameters,
     cut_before,
-    find_comments,
-    find_separator,
+    find_first_comment,
+    find_separator_node,
     find_title,
     forest_of,
     nce,
@@ -84,66 +84,60 @@ def element_id(document: Document, row: int | None) -> str | None:
 
 
 class TestSeparatorNode:
-    """Phase 1."""
+    """Phase 1: separator node search."""
 
-    def test_the_container_of_the_paragraphs(self) -> None:
-        """The closest ancestor of the first long leaf with enough text separates."""
+    def test_finds_the_closest_ancestor_with_enough_text(self) -> None:
         document = article()
-        assert element_id(document, find_separator(document, PARAMETERS)) == "story"
+        assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_condition_1_no_paragraph(self) -> None:
-        """A p never separates, however long."""
+    def test_condition_1_rejects_paragraphs(self) -> None:
         document = parse_document(f"<div id=story><p id=one>{'word ' * 400}</p></div>")
-        assert element_id(document, find_separator(document, PARAMETERS)) == "story"
+        assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_condition_2_enough_text(self) -> None:
-        """Below beta2 the search climbs on."""
+    def test_condition_2_rejects_nodes_with_less_text_than_beta2(self) -> None:
         document = article()
         large = replace(PARAMETERS, beta2=document.chars(0) - 1)
-        assert document.tag[find_separator(document, large) or 0] == "body"
-        assert find_separator(document, replace(PARAMETERS, beta2=document.chars(0) + 1)) is None
+        assert document.tag[find_separator_node(document, large) or 0] == "body"
+        assert (
+            find_separator_node(document, replace(PARAMETERS, beta2=document.chars(0) + 1)) is None
+        )
 
-    def test_condition_3_at_most_one_large_sibling(self) -> None:
-        """A node with two siblings of much text is a part of something: the search climbs on."""
+    def test_condition_3_rejects_nodes_with_two_large_siblings(self) -> None:
         part = f"<div><p>{'word ' * 400}</p></div>"
         two = parse_document(f"<main><article id=a>{part}{part}</article></main>")
         three = parse_document(f"<main><article id=a>{part}{part}{part}</article></main>")
-        assert two.tag[find_separator(two, PARAMETERS) or 0] == "div"
-        assert element_id(three, find_separator(three, PARAMETERS)) == "a"
+        assert two.tag[find_separator_node(two, PARAMETERS) or 0] == "div"
+        assert element_id(three, find_separator_node(three, PARAMETERS)) == "a"
         links = replace(PARAMETERS, beta1=0.5)
         linked = part.replace("<p>", "<p><a>").replace("</p>", "</a></p>")
         mixed = parse_document(f"<main><article id=a>{part}{linked}{linked}</article></main>")
-        assert mixed.tag[find_separator(mixed, links) or 0] == "div"
+        assert mixed.tag[find_separator_node(mixed, links) or 0] == "div"
 
-    def test_leaves_in_links_are_passed_over(self) -> None:
-        """A long teaser before the article does not start the search."""
+    def test_does_not_start_at_a_long_teaser(self) -> None:
         teaser = f"<div id=teasers><a href=/x>{'teaser ' * 300}</a></div>"
         document = parse_document(f"<body>{teaser}<div id=story>{PARAGRAPHS}</div></body>")
-        assert element_id(document, find_separator(document, PARAMETERS)) == "story"
+        assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_the_forest_leaves_out_link_lists(self) -> None:
-        """Children of more links than beta4 are not in the forest; text nodes are."""
+    def test_forest_has_text_nodes_but_no_link_lists(self) -> None:
         related = "<ul><li><a href=/1>One story</a></li><li><a href=/2>And another</a></li></ul>"
         document = article(inside=f"{related} A bare closing line.")
-        forest = forest_of(document, find_separator(document, PARAMETERS), PARAMETERS)
+        forest = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
         assert text_of(document, forest).endswith("A bare closing line.")
         assert "another" not in text_of(document, forest)
 
-    def test_cjk_counts_for_more(self) -> None:
-        """A Japanese article of 900 characters has its separator node."""
+    def test_finds_the_separator_node_of_a_short_japanese_article(self) -> None:
         sentence = (
             "港の新しい灯台は三年の工事を終えて今週金曜日の夕方に初めて点灯すると市が発表した。"
         )
         story = "".join(f"<p>{sentence * 2}</p>" for _ in range(11))
         document = parse_document(f"<body>{NAVIGATION}<div id=story>{story}</div></body>")
-        assert element_id(document, find_separator(document, PARAMETERS)) == "story"
+        assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
 
 class TestFallbacks:
-    """Where phase 1 finds nothing."""
+    """Phase 1 without a separator node."""
 
-    def test_relaxed(self) -> None:
-        """A short article is found with smaller thresholds."""
+    def test_finds_a_short_article_with_relaxed_parameters(self) -> None:
         short = f"<p>{SENTENCES[0]} {SENTENCES[1]}</p><p>{' '.join(SENTENCES[2:])}</p>"
         document = parse_document(f"<body>{NAVIGATION}<div id=story>{short}</div></body>")
         result = nce(document)
@@ -151,8 +145,7 @@ class TestFallbacks:
         assert "Section number" not in text_of(document, result.forest)
         assert nce(document, replace(PARAMETERS, relaxations=0)).fallback == "whole_tree"
 
-    def test_whole_tree(self) -> None:
-        """Without a leaf of text to start from, the forest is the whole tree, as published."""
+    def test_returns_the_whole_tree_without_a_long_leaf(self) -> None:
         document = parse_document(f"<title>Front</title><body>{NAVIGATION}</body>")
         result = nce(document)
         assert (result.separator, result.forest, result.fallback) == (None, [0], "whole_tree")
@@ -160,11 +153,10 @@ class TestFallbacks:
 
 
 class TestComments:
-    """Phase 2."""
+    """Phase 2: comments removal."""
 
     @pytest.mark.parametrize("place", ["inside", "outside"])
-    def test_comments_are_cut_off(self, place: str) -> None:
-        """A region of blocks that repeat themselves ends the article."""
+    def test_cuts_the_article_before_the_comments(self, place: str) -> None:
         if place == "inside":
             document = article(inside=COMMENTS)
         else:
@@ -173,36 +165,33 @@ class TestComments:
                 f"{COMMENTS}</article></body>"
             )
         result = nce(document)
-        assert result.comments is not None
         text = text_of(document, result.forest)
         assert "knees" not in text
         assert "wrote on Friday" not in text
         assert text.count("Engineers warned") == document.subtree_text(0).count("Engineers warned")
         assert "wrote on Friday" in text_of(document, nce(document, comments=False).forest)
 
-    def test_prose_is_no_comments(self) -> None:
-        """Unrelated paragraphs share too few words."""
+    def test_keeps_unrelated_paragraphs(self) -> None:
         document = article()
-        paragraphs = forest_of(document, find_separator(document, PARAMETERS), PARAMETERS)
-        assert find_comments(document, paragraphs, PARAMETERS) is None
+        paragraphs = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
+        assert find_first_comment(document, paragraphs, PARAMETERS) is None
 
-    def test_two_comments_make_no_component(self) -> None:
-        """The paper's own limit: one or two comments stay."""
+    def test_keeps_two_comments(self) -> None:
+        """They are no component: a limit that the paper states."""
         two = COMMENTS.split("<li class=c12>")[0] + "</ol></section>"
-        assert nce(article(inside=two)).comments is None
+        document = article(inside=two)
+        assert nce(document) == nce(document, comments=False)
 
-    def test_a_cut_above_the_forest_is_not_made(self) -> None:
-        """Where the region is most of the forest, as in a live blog, nothing is cut."""
+    def test_keeps_a_region_that_is_most_of_the_forest(self) -> None:
         blog = COMMENTS * 6
         document = parse_document(f"<body><div id=story>{PARAGRAPHS[:400]}{blog}</div></body>")
-        forest = forest_of(document, find_separator(document, PARAMETERS), PARAMETERS)
+        forest = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
         unbounded = replace(PARAMETERS, removable=1.0)
-        first = find_comments(document, forest, unbounded)
+        first = find_first_comment(document, forest, unbounded)
         assert first is not None
-        assert find_comments(document, forest, PARAMETERS) is None
+        assert find_first_comment(document, forest, PARAMETERS) is None
 
-    def test_cut_splits_trees(self) -> None:
-        """What comes before the cut in the same tree stays."""
+    def test_splits_the_tree_at_the_cut(self) -> None:
         document = parse_document(
             "<body><div><p>one</p><div><p>two</p><p>three</p></div></div></body>"
         )
@@ -212,15 +201,13 @@ class TestComments:
 
 
 class TestTitle:
-    """Phase 3."""
+    """Phase 3: title search."""
 
-    def test_the_title_element(self) -> None:
-        """Without a longer candidate it is the title element."""
+    def test_falls_back_to_the_title_element(self) -> None:
         document = article()
         assert document.tag[nce(document).title or 0] == "title"
 
-    def test_a_longer_node_that_the_body_holds(self) -> None:
-        """A node before the forest whose words the body holds beats a shorter title element."""
+    def test_prefers_a_longer_node_with_words_of_the_body(self) -> None:
         page = (
             f"<title>News</title><body><h1>Rebuild the ferry terminal</h1><div>{PARAGRAPHS}</div>"
         )
@@ -230,8 +217,7 @@ class TestTitle:
         strict = replace(PARAMETERS, alpha3=5)
         assert document.tag[find_title(document, result.forest, strict) or 0] == "title"
 
-    def test_nothing(self) -> None:
-        """Without title and candidates there is none."""
+    def test_finds_no_title_without_candidates(self) -> None:
         assert nce(parse_document(f"<div>{PARAGRAPHS}</div>")).title is None
 
 
@@ -242,26 +228,22 @@ class TestTitle:
         max_size=8,
     ).map("".join)
 )  # fmt: skip
-def test_the_forest_is_a_forest(page: str) -> None:
-    """Whatever the page: trees are disjoint, in order, and without the comments."""
+def test_trees_are_disjoint_and_in_document_order(page: str) -> None:
     document = parse_document("<body>" + page)
     result = nce(document)
     for tree, following in zip(result.forest, result.forest[1:], strict=False):
         assert document.end[tree] <= following
-    if result.comments is not None:
-        assert all(document.end[tree] <= result.comments for tree in result.forest)
-        whole = nce(document, comments=False)
-        kept = sum(map(document.chars, result.forest))
-        assert kept >= (1 - PARAMETERS.removable) * sum(map(document.chars, whole.forest))
+    whole = nce(document, comments=False)
+    kept = sum(map(document.chars, result.forest))
+    assert kept >= (1 - PARAMETERS.removable) * sum(map(document.chars, whole.forest))
 
 
 @pytest.mark.corpus
-def test_the_separator_is_the_closest(corpus_dir: Path) -> None:
-    """On real pages no descendant on the way to the leaf meets the conditions (iv)."""
+def test_condition_4_finds_the_closest_ancestor(corpus_dir: Path) -> None:
     pages = load_corpus(corpus_dir / "news212").pages[::20]
     for page in pages:
         document = parse_document(page.html())
-        separator = find_separator(document, PARAMETERS)
+        separator = find_separator_node(document, PARAMETERS)
         if separator is None:
             continue
         assert document.chars(separator) >= PARAMETERS.beta2

@@ -1,4 +1,4 @@
-"""Captions, code, embedded posts, lists, quotes and so on: in the body, or not, as the user wants."""
+"""Tests of the parts of an article: captions, code, embeds, lists, quotes and tables."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def body_of(page: str, *parts: Part, method: str = "nce") -> str:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_part_is_kept_or_left_out(part: Part):
-    """one part alone, and all but it; the rest of the text is the same"""
+def test_includes_or_excludes_each_part(part: Part):
+    """The rest of the text stays the same."""
     alone, others = body_of(PAGE, part), body_of(PAGE, *(other for other in PARTS if other != part))
     for other, text in WORDS.items():
         assert (text in alone) == (other == part)
@@ -69,14 +69,12 @@ def test_part_is_kept_or_left_out(part: Part):
         assert "What follows" in body
 
 
-def test_default_is_the_text():
-    """headings, lists, quotes, posts; no captions, no tables"""
+def test_default_parts():
     body = extract(PAGE, method="nce").body
     assert [part for part in PARTS if WORDS[part] in body] == sorted(DEFAULT_PARTS)
 
 
-def test_default_method_obeys():
-    """what it takes for text is left out on demand, captions are put back"""
+def test_default_method_respects_the_parts():
     page = next(page for page in commented_pages() if page.page == "coral.en.html")
     first, _, rest = page.html.decode().partition("</p>\n<p>")
     items = "".join(f"<li>{SENTENCE}Item {number} of it.</li>" for number in range(3))
@@ -95,8 +93,7 @@ STANDINGS = "".join(
 )
 
 
-def test_tables_of_the_default_method():
-    """A table among the paragraphs is left out, or put back whole."""
+def test_default_method_includes_or_excludes_whole_tables():
     page = next(page for page in commented_pages() if page.page == "coral.en.html")
     first, _, rest = page.html.decode().partition("</p>\n<p>")
     table = f"<table><tr><th>Place<th>Team<th>Points{STANDINGS}</table>"
@@ -108,7 +105,7 @@ def test_tables_of_the_default_method():
 
 
 @pytest.mark.parametrize(
-    ("rows", "tells"),
+    ("rows", "is_data"),
     [
         (STANDINGS, True),
         ("<tr><th>Length<td>212 m<tr><th>Piers<td>nine<tr><th>Opened<td>1871", True),
@@ -120,10 +117,9 @@ def test_tables_of_the_default_method():
         ("", False),
     ],
 )
-def test_data_tables(rows: str, *, tells: bool):
-    """Rows and columns of short texts; not what a page is laid out with"""
+def test_distinguishes_data_tables_from_layout(rows: str, *, is_data: bool):
     document = parse_document(f"<table>{rows}</table>")
-    assert is_data_table(document, document.rows_of("table")[0]) == tells
+    assert is_data_table(document, document.rows_of("table")[0]) == is_data
 
 
 @pytest.mark.parametrize(
@@ -134,36 +130,33 @@ def test_data_tables(rows: str, *, tells: bool):
         "<blockquote>{}</blockquote>",
     ],
 )
-def test_layout_stays(layout: str):
-    """what holds the story is no part of it"""
+def test_keeps_layout_tables_and_lists_with_the_article(layout: str):
     assert body_of(f"<h1>Council</h1><div>{layout.format(STORY)}</div>").count("No.") == 9
 
 
-def test_caption_of_the_first_picture():
-    """between headline and text, where it is in no tree of the body"""
+def test_includes_a_caption_before_the_body():
     page = f"<h1>Council does nothing</h1>{PIECES['captions']}<div>{STORY}</div><p>Bye.</p>"
     assert body_of(page, "captions").startswith(WORDS["captions"])
     assert WORDS["captions"] not in body_of(page)
 
 
-def test_names_of_parts():
-    """white space is nothing, an unknown name an error"""
+def test_parses_part_names():
     assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
     assert parse_parts([]) == frozenset()
-    with pytest.raises(UnknownPartError, match=r"'images'; there are: captions, code, definitions"):
+    with pytest.raises(
+        UnknownPartError, match=r"'images'; expected one of: captions, code, definitions"
+    ):
         parse_parts(["images"])
 
 
-def test_parts_of_a_crawl():
-    """a worker is told their names"""
+def test_worker_task_accepts_part_names():
     plain = extract_page(PAGE.encode(), parts=["captions"], method="nce")
     assert WORDS["captions"] in plain["body"]
     assert WORDS["lists"] not in plain["body"]
 
 
 @pytest.mark.slow
-def test_parts_on_the_command_line(tmp_path: Path):
-    """scrapy extract --parts"""
+def test_extract_command_accepts_parts(tmp_path: Path):
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     ran = scrapy_extract(
         tmp_path, "page.html", "--parts", "captions,tables", "--text", "--method", "nce"
@@ -172,4 +165,4 @@ def test_parts_on_the_command_line(tmp_path: Path):
     assert [part for part in PARTS if WORDS[part] in text] == ["captions", "tables"]
     wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
     assert wrong.returncode == 2
-    assert b"no part 'images'" in wrong.stderr + wrong.stdout
+    assert b"unknown part 'images'" in wrong.stderr + wrong.stdout

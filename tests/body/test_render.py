@@ -1,3 +1,5 @@
+"""Tests of the rendering to text."""
+
 from __future__ import annotations
 
 import pytest
@@ -36,13 +38,11 @@ def render_body(html: str) -> list[str]:
         ("", [""]),
     ],
 )
-def test_paragraphs(html: str, paragraphs: list[str]):
-    """Blocks and double breaks part, inline elements join as they stand."""
+def test_separates_blocks_and_joins_inline_elements(html: str, paragraphs: list[str]):
     assert render_body(html) == paragraphs
 
 
-def test_forest_of_siblings_joins_as_in_its_parent():
-    """Text nodes and inline elements that are roots of their own make one paragraph."""
+def test_joins_adjacent_inline_roots():
     document = parse_document("<div>Rain <b>and</b> <i>wind</i>, then<p>sun</p>again</div>")
     parent = document.tag.index("div")
     assert (
@@ -50,23 +50,20 @@ def test_forest_of_siblings_joins_as_in_its_parent():
     )
 
 
-def test_trees_apart_are_paragraphs_apart():
-    """What stands between two trees of the forest parts them."""
+def test_separates_roots_that_are_not_adjacent():
     document = parse_document("<div><b>one</b><i>not this</i><b>two</b></div>")
     first, _, second = document.children(document.tag.index("div"))
     assert render(document, [first, second]) == "one\n\ntwo"
 
 
-def test_rows_to_skip():
-    """A subtree left out leaves the white space of its place."""
+def test_skipped_rows_leave_their_white_space():
     document = parse_document("<div><h1>Title</h1><p>one <b>two</b> three</p></div>")
     rows = {document.tag.index("h1"), document.tag.index("b")}
     assert render(document, [0], rows) == "one three"
 
 
 @pytest.mark.timeout(60)
-def test_deep_and_wide_pages():
-    """No recursion, no second look at what was read (quadratic time would be hours)."""
+def test_takes_linear_time_on_deep_and_wide_pages():
     deep = parse_document("<div>x" * 900 + "</div>" * 900)
     assert len(render(deep, [0]).split("\n\n")) == 900
     wide = parse_document("<p>word <b>word</b> word<br>" * 200_000)
@@ -79,8 +76,7 @@ _WORD = st.sampled_from(["rain", "wind", "sun", " ", "\n", "  snow "])
 
 
 @given(st.lists(st.tuples(_INLINE | _BLOCK, _WORD, _WORD), max_size=12))
-def test_every_word_is_kept_and_no_white_space_doubled(parts: list[tuple[str, str, str]]):
-    """Whatever the mixture of inline and block elements."""
+def test_keeps_all_words_and_collapses_white_space(parts: list[tuple[str, str, str]]):
     html = "".join(f"<{tag}> {text} </{tag}>{tail} " for tag, text, tail in parts)
     text = render(parse_document(f"<body><div>x {html}"), [0])
     assert words(text) == ["x", *words(" ".join(word for part in parts for word in part[1:]))]

@@ -1,4 +1,4 @@
-"""Guards against the loss of a story: pages on which the usual rules would take it for something else."""
+"""Tests of pages on which a rule would remove the article."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import pytest
 from newscrawl.body.block_texts import texts_of
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.comments import comment_rows, without_comments
-from newscrawl.body.excluded_regions import heading_row, outside_regions, reveal
+from newscrawl.body.excluded_regions import (
+    heading_row,
+    outside_excluded_regions,
+    reveal_hidden_article,
+)
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import extract
 
@@ -28,17 +32,15 @@ PARAGRAPHS = "".join(f"<p>{text}</p>" for text in STORY)
 HEAD = f"<title>{HEADLINE}</title><h1>{HEADLINE}</h1><p class=date>3 May 2026</p>"
 
 
-def test_hidden_copy():
-    """for search engines, for printing: what is shown already is not shown again"""
+def test_does_not_reveal_copies_of_shown_text():
     copy = "<br>".join(STORY) + " Printed from the site of the Harbour Gazette."
     page = f"<body>{HEAD}<div>{PARAGRAPHS}</div><div style='display: none'>{copy}{copy}</div>"
     document = parse_document(page)
-    assert reveal(document) is document
+    assert reveal_hidden_article(document) is document
     assert extract(page).body.split("\n\n") == STORY
 
 
-def test_closed_panels():
-    """answers that a control opens are text of the page; other hidden text is not"""
+def test_reveals_panels_with_a_control():
     panels = "".join(
         f"<h2><button aria-controls='panel-{number} other'>Question {number}</button></h2>"
         f"<div id=panel-{number} hidden><p>{text}</p></div>"
@@ -49,19 +51,19 @@ def test_closed_panels():
         f"<body>{HEAD}<article>{PARAGRAPHS.replace('said', 'wrote')}{panels}</article>"
         f"<section id=settings hidden>{other}</section>"
     )
-    shown = reveal(parse_document(page)).subtree_text(0)
+    shown = reveal_hidden_article(parse_document(page)).subtree_text(0)
     assert all(text in shown for text in STORY)
     assert "had said" not in shown
     assert all(text in extract(page).body for text in STORY)
 
 
 def as_entries(form: str) -> str:
-    """Return the story as entries; *form* has places for a number and a text."""
+    """Return the article as entries; *form* has placeholders for a number and a text."""
     return "".join(form.format(number=number, text=text) for number, text in enumerate(STORY, 1))
 
 
 def assert_story(page: str) -> None:
-    """The story is not taken for comments: neither hidden nor left out of the body."""
+    """Assert that the article is neither hidden nor missing from the body."""
     document = parse_document(page)
     rest = without_comments(document, comment_rows(document)).subtree_text(0)
     assert all(text in rest for text in STORY)
@@ -77,8 +79,7 @@ def assert_story(page: str) -> None:
         "entry tag-comment",
     ],
 )
-def test_category_called_comment(classes: str):
-    """on the element of the post, in which there are dates of related stories, too"""
+def test_keeps_a_post_in_a_category_with_a_name_of_comments(classes: str):
     related = "".join(
         f"<li><a href=/{day}>Story of day {day}</a> <time>{day} May 2026</time></li>"
         for day in range(1, 5)
@@ -86,8 +87,7 @@ def test_category_called_comment(classes: str):
     assert_story(f"<body>{HEAD}<div class='{classes}'>{PARAGRAPHS}<ul>{related}</ul></div>")
 
 
-def test_unclosed_link_to_comments():
-    """an item of a sidebar before the story that is never closed holds all of the page"""
+def test_keeps_an_article_in_an_unclosed_sidebar_item():
     teasers = "".join(
         f"<div class=teaser><a href=/{day}>Story {day}</a> <i>{day} May 2026</i></div>"
         for day in range(1, 5)
@@ -99,14 +99,12 @@ def test_unclosed_link_to_comments():
     assert_story(page)
 
 
-def test_entries_called_comments():
-    """minute by minute: each entry has a clock before it, and no author"""
+def test_keeps_live_blog_entries_with_names_of_comments():
     form = "<div class='live-comment'><span>19:0{number}</span><p>{text}</p></div>"
     assert_story(f"<body>{HEAD}<div class=ticker>{as_entries(form)}</div>")
 
 
-def test_records_of_the_story():
-    """products with their makers: the same words to click on, as below comments"""
+def test_keeps_products_with_makers_and_buttons():
     form = (
         "<div class=product><h3>No. {number} of 2026</h3><b>by Maker {number}</b><p>{text}</p>"
         "<a href=/{number}>See the rating</a></div>"
@@ -115,8 +113,7 @@ def test_records_of_the_story():
     assert_story(f"<body>{HEAD}{lead}<div>{as_entries(form)}</div>")
 
 
-def test_short_story_above_comments():
-    """what is around comments is taken with them, but not the only prose of the page"""
+def test_keeps_a_short_article_next_to_comments():
     comments = "".join(
         f"<div class=comment><b>{name}</b> <time>{day} May 2026</time><p>I was on board, and it was"
         f" a long crossing, says {name}. Nobody told us anything at all.</p><a href=#>Reply</a></div>"
@@ -137,8 +134,7 @@ def results(rows: int) -> str:
     return f"<table><tr><th>Place</th><th>Crew</th><th>Points</th></tr>{cells}</table>"
 
 
-def test_table_is_the_story():
-    """more text than all paragraphs together; a short one is left out, as is one elsewhere"""
+def test_keeps_a_table_with_most_of_the_text():
     lead = "".join(f"<p>{text}</p>" for text in STORY[:3])
     promotion = "<aside>" + "<p>Read the Gazette for a month, and pay only for the ink. </p>" * 20
     page = f"<body>{HEAD}<article>{lead}%s</article>{promotion}</aside><footer><p>All of the last season</p>{results(9)}</footer>"
@@ -149,8 +145,7 @@ def test_table_is_the_story():
     assert "Crew of" not in extract(page % results(5)).body
 
 
-def test_story_in_a_caption():
-    """names of captions, credits, newsletters count where other prose is left"""
+def test_keeps_prose_in_captions_if_there_is_no_other():
     picture = "<div class='caption-image'><img src=1.jpg><p>{}</p></div>"
     pictures = "".join(picture.format(text) for text in STORY)
     teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(200))
@@ -171,13 +166,11 @@ def test_story_in_a_caption():
         f"<body><div class=privacy>{PARAGRAPHS}</div><figcaption>{STORY[0] * 3}</figcaption>",
     ],
 )
-def test_prose_is_kept(page: str):
-    """whatever it looks like, if there is no other"""
+def test_keeps_the_only_prose_of_a_page(page: str):
     assert STORY[0] in extract(page).body
 
 
-def test_doubtful_body():
-    """all of it looks like boilerplate"""
+def test_keeps_a_body_of_boilerplate_with_low_confidence():
     article = extract(f"<body><article><a href=/s>{PARAGRAPHS}</a></article>")
     assert article.evidence["body"].confidence <= 0.1
 
@@ -191,8 +184,7 @@ LEGAL = (
 @pytest.mark.parametrize(
     "footer", ["div class=footer", "div id=page-footer", "footer", "table id=footer"]
 )
-def test_legal_footer(footer: str):
-    """of a page with a short story; the footer of the story itself has its credits"""
+def test_removes_the_page_footer_but_not_the_article_footer(footer: str):
     teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(60))
     legal = f"<p>{LEGAL}</p>"
     head, story = f"<body>{HEAD}<ul>{teasers}</ul>", f"<p>{STORY[0]}</p><p>{STORY[1]}</p>"
@@ -207,12 +199,11 @@ def test_legal_footer(footer: str):
 
 def candidate_texts(document: Document) -> list[str]:
     blocks = find_blocks(document)
-    places = outside_regions(document, blocks, range(len(blocks)), heading_row(document))
+    places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
     return texts_of(document, [blocks.rows[place] for place in places])
 
 
-def test_first_post_of_a_thread():
-    """it is marked up as the replies are"""
+def test_keeps_the_first_post_of_a_thread():
     post = (
         "<div class=post><b>{name}</b> <i>{day} May 2026, 10:1{day}</i><p>{text}</p>"
         "<a href=#>Reply</a><a href=#>Report</a></div>"

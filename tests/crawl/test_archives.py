@@ -24,7 +24,7 @@ from warcio.warcwriter import WARCWriter
 from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.crawl.warc.captures import Capture, NoPageError, page_of, redirect_target, sheet_of
 from newscrawl.css.sheet_links import sheet_urls
-from newscrawl.document.document import MOST_BYTES
+from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file
 from tests.conftest import REPOSITORY
@@ -162,11 +162,11 @@ def test_reads_notes_of_crawl(tmp_path: Path):
         ((b"",), {"kind": "revisit"}, "revisit"),
         ((b"1.2.3.4",), {"url": "dns:a.test", "kind": "resource"}, "not_http"),
         (
-            (gzip.compress(bytes(MOST_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
+            (gzip.compress(bytes(MAX_PAGE_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
             {},
             "too_large",
         ),
-        ((bytes(MOST_BYTES + 1),), {}, "too_large"),
+        ((bytes(MAX_PAGE_BYTES + 1),), {}, "too_large"),
     ],
 )
 def test_names_reason_without_page(

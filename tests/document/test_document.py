@@ -1,4 +1,4 @@
-"""A page as a table."""
+"""Tests of the document: rows, columns, hidden text and limits."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from newscrawl.document.document import (
     HEAD,
     INVISIBLE,
-    MOST_BYTES,
+    MAX_PAGE_BYTES,
     SCRIPT,
     TEXT,
     WIDGET,
@@ -27,8 +27,7 @@ def rows_of(document: Document, tag: str) -> list[int]:
     return [row for row in range(len(document)) if document.tag[row] == tag]
 
 
-def test_rows_are_in_document_order() -> None:
-    """Elements and text nodes stand as they do in the page; comments do not."""
+def test_rows_are_in_document_order_without_comments() -> None:
     document = parse_document(PAGE)
     (paragraph, _) = rows_of(document, "p")
     rows = range(paragraph, document.end[paragraph])
@@ -43,8 +42,7 @@ def test_rows_are_in_document_order() -> None:
     assert document.depth[paragraph] == 3
 
 
-def test_characters_and_links() -> None:
-    """CJK characters count for two and a half, white space at the ends for nothing."""
+def test_counts_weighted_characters_and_link_characters() -> None:
     document = parse_document(PAGE)
     (nav,), (h1,) = rows_of(document, "nav"), rows_of(document, "h1")
     assert document.chars(h1) == len("The ferry")
@@ -54,8 +52,7 @@ def test_characters_and_links() -> None:
     assert document.chars(rows_of(document, "p")[1]) == 3 * 2.5
 
 
-def test_title() -> None:
-    """The title is the first outside of an image."""
+def test_title_is_the_first_outside_of_images() -> None:
     assert parse_document(PAGE).title == "Ferry & tide"
     assert parse_document("<svg><title>icon</title></svg><title> A \n B </title>").title == "A B"
     assert parse_document("<p>no title").title == ""
@@ -75,8 +72,7 @@ def test_title() -> None:
         ('<p style="color: red; DISPLAY : none">{}</p>', INVISIBLE),
     ],
 )
-def test_text_that_is_not_shown(markup: str, why: int) -> None:
-    """Text that no reader sees is marked with the reason, and does not count."""
+def test_marks_hidden_text_with_the_reason(markup: str, why: int) -> None:
     page = f"<body><div>{markup.format('unseen')}</div><p>seen</p></body>"
     document = parse_document(page, scripts=True)
     row = document.text.index("unseen")
@@ -86,8 +82,7 @@ def test_text_that_is_not_shown(markup: str, why: int) -> None:
     assert list(document.text_nodes()) == [document.text.index("seen")]
 
 
-def test_scripts_have_rows_when_asked_for() -> None:
-    """The text of scripts is read only for those who count it."""
+def test_scripts_have_rows_only_on_request() -> None:
     assert "var text" not in " ".join(parse_document(PAGE).text)
     document = parse_document(PAGE, scripts=True)
     (script,) = rows_of(document, "script")
@@ -97,7 +92,6 @@ def test_scripts_have_rows_when_asked_for() -> None:
 
 
 def test_aria_hidden_false_is_shown() -> None:
-    """Only a value that hides hides."""
     page = "<p aria-hidden=false>one</p><p style='display:block'>two</p>"
     assert parse_document(page).subtree_text(0) == "one two"
 
@@ -105,18 +99,17 @@ def test_aria_hidden_false_is_shown() -> None:
 @pytest.mark.parametrize(
     "page",
     [b"", b"   \n", "", b"<!-- nothing -->", b"%PDF-1.7 \x00\x01", b"\x89PNG\r\n\x1a\n" + b"\0" * 99,
-     bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MOST_BYTES + 1)],
+     bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MAX_PAGE_BYTES + 1)],
     ids=["empty", "blank", "empty str", "comment", "pdf", "png", "binary", "gzip", "large"],
 )  # fmt: skip
-def test_what_is_no_page(page: bytes | str) -> None:
-    """What holds no page is refused with the reason."""
-    with pytest.raises(DocumentError, match=r"empty|not a page|largest"):
+def test_rejects_input_that_is_not_a_page(page: bytes | str) -> None:
+    with pytest.raises(DocumentError, match=r"empty|not an HTML page|exceeds the limit"):
         parse_document(page)
 
 
 @pytest.mark.parametrize("levels", [300, 3000, 100_000])
-def test_deep_trees_lose_nothing(levels: int) -> None:
-    """However deep the tree, the text below and behind it is there; libxml2's limit is flagged."""
+def test_keeps_the_text_of_deep_trees(levels: int) -> None:
+    """Trees above the limit of libxml2 are flagged."""
     page = "<p>before</p>" + "<div>" * levels + "bottom" + "</div>" * levels + "<p>after</p>"
     document = parse_document(page)
     assert document.subtree_text(0) == "before bottom after"
@@ -124,34 +117,29 @@ def test_deep_trees_lose_nothing(levels: int) -> None:
     assert max(document.depth) < 2100
 
 
-def test_unclosed_tags() -> None:
-    """Five megabytes of unclosed tags make a document."""
+def test_parses_five_megabytes_of_unclosed_tags() -> None:
     document = parse_document(b"<p>start" + b"<div>" * 1_000_000 + b"end")
     assert document.subtree_text(0) == "start end"
     assert document.flags == ["depth_exceeded"]
 
 
-def test_attributes_without_end() -> None:
-    """A tag of 300,000 attributes costs its surplus attributes and nothing else."""
+def test_drops_surplus_attributes() -> None:
     attributes = " ".join(f"a{n}=1" for n in range(300_000))
     document = parse_document(f"<p>before</p><div {attributes}>inside</div><p>after")
     assert document.subtree_text(0) == "before inside after"
     assert document.flags == ["attributes_dropped"]
 
 
-def test_nul_bytes() -> None:
-    """NULs vanish, as in a browser."""
+def test_drops_nul_bytes() -> None:
     assert parse_document(b"<p>one\0 two\0</p>\0<p>three").subtree_text(0) == "one two three"
 
 
-def test_large_text_node() -> None:
-    """A text node of over ten megabytes, libxml2's usual limit, is kept whole."""
+def test_keeps_text_nodes_above_ten_megabytes() -> None:
     document = parse_document(b"<p>" + b"word " * 2_200_000)
     assert document.chars(0) == 5 * 2_200_000 - 1
 
 
-def test_charset_of_the_header() -> None:
-    """The header's charset is used where the bytes are not UTF-8."""
+def test_uses_the_charset_of_the_header() -> None:
     document = parse_document("<p>façade".encode("latin-1"), "iso-8859-1")
     assert document.subtree_text(0) == "façade"
     assert document.encoding == "cp1252"
@@ -168,8 +156,7 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-def test_the_arrays_agree(page: str) -> None:
-    """Subtrees nest, parents come before children, sums over children make the whole."""
+def test_columns_are_consistent(page: str) -> None:
     try:
         document = parse_document("<body>" + page)
     except DocumentError:
@@ -191,8 +178,7 @@ def test_the_arrays_agree(page: str) -> None:
     assert tags == [element.tag for element in document.root.iter()]
 
 
-def test_columns_that_spare_the_elements() -> None:
-    """Attributes, white space, tags and numbers are told by row, without the tree."""
+def test_columns_replace_elements() -> None:
     document = parse_document(
         "<div class='a b' role=main hidden> <p id=x>one <b>2</b> three</p>\n</div><p>four</p>"
     )
@@ -204,23 +190,21 @@ def test_columns_that_spare_the_elements() -> None:
     text = [document.text.index(word) for word in ("one", "2", "three", "four")]
     assert [document.space[row] for row in (div, first, *text)] == [1, 2, 2, 0, 1, 0]
     assert document.text_rows == text
-    assert document.shown == document.text_nodes() == [last + 1]
-    assert document.numbered == [text[1]]
+    assert document.shown_rows == document.text_nodes() == [last + 1]
+    assert document.number_rows == [text[1]]
 
 
-def test_with_hidden() -> None:
-    """A document with hidden parts counts them no more; the one that it was made of still does."""
+def test_with_hidden_returns_a_reduced_copy() -> None:
     document = parse_document("<p>one</p><p><a>two</a></p><p>three</p>")
     _, second, _ = document.rows_of("p")
     shorn = document.with_hidden([range(second, document.end[second])])
     assert [shorn.text[row] for row in shorn.text_nodes()] == ["one", "three"]
     assert (shorn.chars(0), shorn.link_chars(0)) == (8, 0)
     assert (document.chars(0), document.link_chars(0)) == (11, 3)
-    assert len(document.shown) == 3
+    assert len(document.shown_rows) == 3
 
 
-def test_a_tree_that_was_released() -> None:
-    """The columns stay; who asks for an element gets that of a tree made anew."""
+def test_parses_again_after_the_release_of_the_tree() -> None:
     document = parse_document("<p>one<pre> two\n</pre>".encode("utf-16"))
     before = document.element(document.tag.index("pre"))
     document.release_tree()
@@ -230,8 +214,7 @@ def test_a_tree_that_was_released() -> None:
     assert document.subtree_text(0) == "one two"
 
 
-def test_a_tree_that_was_changed_is_kept() -> None:
-    """What cannot be parsed again is not released."""
+def test_keeps_a_changed_tree() -> None:
     document = Document(parse_document("<p>one").root, "utf-8", [])
     root = document.root
     document.release_tree()

@@ -1,4 +1,4 @@
-"""From bytes to UTF-8."""
+"""Tests of decoding to UTF-8."""
 
 import codecs
 
@@ -19,8 +19,7 @@ def page(text: str, charset: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "iso-2022-jp", "utf-8"])
-def test_declared_by_the_page(charset: str) -> None:
-    """What the page declares and is stored in is read so."""
+def test_uses_the_charset_of_the_page(charset: str) -> None:
     decoded = to_utf8(page(JAPANESE, charset).encode(charset))
     assert JAPANESE in decoded.utf8.decode()
     assert not decoded.repaired
@@ -29,20 +28,17 @@ def test_declared_by_the_page(charset: str) -> None:
 @pytest.mark.parametrize(
     "declared", ["gb2312", "shift_jis", "iso-8859-1", "windows-1251", "x-none"]
 )
-def test_utf8_whatever_is_declared(declared: str) -> None:
-    """Bytes that are valid UTF-8 are UTF-8, by header or by page."""
+def test_valid_utf8_takes_precedence(declared: str) -> None:
     data = page(JAPANESE, declared).encode()
     assert to_utf8(data, declared) == (data, "utf-8", False)
 
 
-def test_utf8_declared_windows_1252_sent() -> None:
-    """A page of windows-1252 that calls itself UTF-8 loses nothing."""
+def test_decodes_windows_1252_declared_as_utf8() -> None:
     decoded = to_utf8(page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8")
     assert FRENCH in decoded.utf8.decode()
 
 
-def test_stray_bytes_in_utf8() -> None:
-    """One byte of windows-1252 in a page of UTF-8 is read as what it was meant to be."""
+def test_repairs_invalid_bytes_in_utf8() -> None:
     data = page(FRENCH).encode() + "caf\xe9".encode("latin-1") + b" and a long Latin tail"
     decoded = to_utf8(data)
     assert FRENCH in decoded.utf8.decode()
@@ -50,21 +46,18 @@ def test_stray_bytes_in_utf8() -> None:
     assert decoded.repaired
 
 
-def test_header_of_a_server_default() -> None:
-    """A header of ISO-8859-1 gives way to what the page says."""
+def test_page_takes_precedence_over_a_latin_1_header() -> None:
     decoded = to_utf8(page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1")
     assert "λιμάνι" in decoded.utf8.decode()
 
 
-def test_header_goes_before_the_page() -> None:
-    """Any other header is believed before the page."""
+def test_header_takes_precedence_over_the_page() -> None:
     decoded = to_utf8(page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7")
     assert "λιμάνι" in decoded.utf8.decode()
 
 
 @pytest.mark.parametrize("charset", ["shift_jis", "cp1251", "gbk", "euc_kr"])
-def test_undeclared(charset: str) -> None:
-    """A legacy page that declares nothing is recognised by its bytes."""
+def test_detects_undeclared_charsets(charset: str) -> None:
     text = {
         "shift_jis": JAPANESE,
         "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
@@ -75,20 +68,17 @@ def test_undeclared(charset: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16", "utf-32"])
-def test_byte_order_mark(mark: str) -> None:
-    """A byte order mark is believed before everything, and dropped."""
+def test_byte_order_mark_takes_precedence(mark: str) -> None:
     decoded = to_utf8(page(FRENCH, "shift_jis").encode(mark), "koi8-r")
     assert decoded.utf8.decode() == page(FRENCH, "shift_jis")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark(encoding: str) -> None:
-    """UTF-16 shows itself by its NULs."""
+def test_detects_utf16_without_a_mark(encoding: str) -> None:
     assert FRENCH in to_utf8(page(FRENCH).encode(encoding)).utf8.decode()
 
 
-def test_cut_in_a_character() -> None:
-    """A page of UTF-8 that was cut off in the middle of a character stays UTF-8."""
+def test_accepts_utf8_cut_in_a_character() -> None:
     decoded = to_utf8(page(JAPANESE).encode()[: page(JAPANESE).encode().index("点".encode()) + 1])
     assert decoded.encoding == "utf-8"
     assert decoded.repaired
@@ -96,8 +86,7 @@ def test_cut_in_a_character() -> None:
 
 
 @given(st.binary(max_size=400), st.sampled_from([None, "utf-8", "shift_jis", "utf-16", "nonsense"]))
-def test_never_fails(data: bytes, charset: str | None) -> None:
-    """Any bytes give valid UTF-8."""
+def test_always_returns_valid_utf8(data: bytes, charset: str | None) -> None:
     decoded = to_utf8(data, charset)
     decoded.utf8.decode()
     codecs.lookup(decoded.encoding)

@@ -1,7 +1,8 @@
-"""The pass over the tree: the compiled one against the one in Python."""
+"""The compiled pass over the tree against the Python pass."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,29 +10,27 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from newscrawl.document import flatten as rows
+from newscrawl.compiled import is_compiled
 from newscrawl.document.document import DocumentError, parse_document
+from newscrawl.document.flatten import flatten
 from tests.conftest import corpus_pages, run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-compiled = pytest.importorskip(
-    "newscrawl.document._flatten", reason="the compiled pass is not built", exc_type=ImportError
-)
+if not is_compiled(flatten):
+    pytest.skip("the compiled pass is not built", allow_module_level=True)
+flatten_in_python = inspect.unwrap(flatten)
 
 
 def assert_same_rows(root: etree._Element) -> None:
     for scripts in (False, True):
-        mine, reference = (
-            flatten(root, scripts=scripts) for flatten in (compiled.flatten, rows.flatten)
-        )
-        assert mine == reference
-        assert [type(chars) for chars in mine.chars_before] == [float] * (len(mine.tag) + 1)
+        rows = flatten(root, scripts=scripts)
+        assert rows == flatten_in_python(root, scripts=scripts)
+        assert [type(chars) for chars in rows.chars_before] == [float] * (len(rows.tag) + 1)
 
 
-def test_characters_of_any_script() -> None:
-    """Which characters are wide, and which are digits, is told alike at the bounds of scripts."""
+def test_agree_on_wide_characters_and_digits() -> None:
     bounds = (
         0x3500, 0x4DBF, 0x4E00, 0x9FFF, 0xA000, 0xA960, 0xA97F, 0xAC00, 0xD7FE, 0xF900, 0xFAFF,
         0xFF10, 0xFF66, 0xFFDC, 0xFFFC, 0x10000, 0x1D7CE, 0x20000, 0x3FFFE, 0x40000,
@@ -74,20 +73,18 @@ MARKUP = st.lists(st.one_of(OPEN, OPEN, TAGS.map("</{}>".format), TEXTS), max_si
 @example("<p>a<br>\u00a0<br> b</p></html> after <html><p>late</html> \u3000")
 @example("<noscript>one<p>two</p>three</noscript>four")
 @example("<a href=x>one<b>two<a href=y>three</a>four</b></a>five")
-def test_compiled_rows_are_those_of_the_reference(page: str) -> None:
-    """Whatever the markup, text and attributes, every column is the same."""
+def test_agree_on_any_markup(page: str) -> None:
     try:
         document = parse_document(page)
     except DocumentError:
         return
     assert_same_rows(document.root)
     for element in document.root.iter():
-        assert_same_rows(element)  # the tail of a root is no part of its tree
+        assert_same_rows(element)  # the tail of the root is not in its tree
 
 
 @given(st.binary(max_size=200))
-def test_bytes_of_no_encoding(page: bytes) -> None:
-    """Bytes that are no text make the same rows, too."""
+def test_agree_on_invalid_bytes(page: bytes) -> None:
     assert_same_rows(parse_document(b"<p>" + b"text " * 40 + page).root)
 
 
@@ -102,26 +99,23 @@ def test_bytes_of_no_encoding(page: bytes) -> None:
     ],
     ids=["deep", "long text", "many siblings", "many names", "no characters"],
 )
-def test_pages_out_of_measure(page: bytes) -> None:
-    """Depth, length and number are bounded by memory alone."""
+def test_agree_on_huge_pages(page: bytes) -> None:
     assert_same_rows(parse_document(page).root)
 
 
-def test_deep_chain() -> None:
-    """Neither pass recurses."""
+def test_does_not_recurse() -> None:
     root = last = etree.Element("html")
-    for _ in range(20_000):  # making it takes the square of this
+    for _ in range(20_000):  # quadratic time
         last = etree.SubElement(last, "div")
     last.text = "bottom"
     assert_same_rows(root)
 
 
-def test_nodes_that_no_page_has() -> None:
-    """In a tree of another making comments, instructions and entities have no row."""
+def test_skips_comments_instructions_and_entities() -> None:
     xml = """<!DOCTYPE r [<!ENTITY e "value">]><r xmlns:s="urn:x">one<!-- c -->two<?pi x?>
         <s:script>three</s:script>&e;<![CDATA[four]]> five<b s:hidden="1">six</b></r>"""
     root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, strip_cdata=False))
-    found = compiled.flatten(root)
+    found = flatten(root)
     assert found.tag == [
         "r", "#text", "#text", "{urn:x}script", "#text", "#text", "b", "#text",
     ]  # fmt: skip
@@ -131,25 +125,23 @@ def test_nodes_that_no_page_has() -> None:
     assert_same_rows(root)
 
 
-def test_statements_of_a_page() -> None:
-    """What a page says for machines is listed, in the order of the page, elsewhere than in heads, too."""
+def test_lists_elements_with_metadata_in_head_and_body() -> None:
     page = """<html lang=en><head><meta charset=utf-8><link rel=stylesheet href=a><link rel="x Canonical" href=b>
         <script>1</script><script type="application/LD+json">{}</script><base target=x></head>
         <p itemprop=a><time>now</time><time datetime=2024></time><noscript><meta name=b></noscript>"""
-    for flatten in (compiled.flatten, rows.flatten):
-        statements = flatten(parse_document(page).root).statements
-        assert [(one.tag, *one.attributes.values(), one.script) for one in statements] == [
+    for function in (flatten, flatten_in_python):
+        statements = function(parse_document(page).root).statements
+        assert [(s.tag, *s.attributes.values(), s.script) for s in statements] == [
             ("html", "en", ""), ("meta", "utf-8", ""), ("link", "x Canonical", "b", ""),
             ("script", "application/LD+json", "{}"), ("p", "a", ""), ("time", "2024", ""),
             ("meta", "b", ""),
         ]  # fmt: skip
 
 
-def test_other_objects_are_refused() -> None:
-    """What is no element has no node."""
+def test_rejects_objects_that_are_not_elements() -> None:
     for other in (None, "html", etree.ElementTree(etree.Element("html"))):
         with pytest.raises(TypeError):
-            compiled.flatten(other)
+            flatten(other)
 
 
 @pytest.mark.parametrize(
@@ -159,12 +151,9 @@ def test_other_objects_are_refused() -> None:
         ("from lxml import etree; etree.LIBXML_VERSION = (2, 9, 14)", {}),
         ("import sys; sys.modules['newscrawl.document._flatten'] = None", {}),
     ],
-    ids=["turned off", "another libxml2", "not built"],
+    ids=["disabled", "other libxml2", "not built"],
 )
-def test_python_where_the_compiled_pass_is_not_to_be_used(
-    before: str, environment: dict[str, str]
-) -> None:
-    """Without it, or with another lxml than it was built for, pages are walked in Python."""
+def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
     code = f"""if True:
         {before}
         from newscrawl.document.document import COMPILED, parse_document
@@ -172,11 +161,10 @@ def test_python_where_the_compiled_pass_is_not_to_be_used(
     assert run_python(code, **environment).split() == ["False", "text"]
 
 
-def test_module_of_another_version_is_refused() -> None:
-    """A compiled module that was built before a column was added does not fill the wrong ones."""
+def test_rejects_a_module_built_for_other_columns() -> None:
     code = """if True:
         from dataclasses import make_dataclass
-        from newscrawl.document import flatten as rows
+        from newscrawl.document import rows
         rows.Rows = make_dataclass("Rows", ["tag", "another"])
         try:
             import newscrawl.document._flatten
@@ -189,7 +177,6 @@ def test_module_of_another_version_is_refused() -> None:
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites", "near-duplicates"])
-def test_pages_of_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    """Every page of the corpora has the same rows in both."""
+def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in corpus_pages(corpus_dir / corpus):
         assert_same_rows(parse_document(page).root)

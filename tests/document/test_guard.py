@@ -1,4 +1,4 @@
-"""The guard before the parser."""
+"""Tests of the limit on attributes per tag."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from newscrawl.corpora.corpus import load_corpus
-from newscrawl.document.guard import MOST_ATTRIBUTES, drop_surplus_attributes
+from newscrawl.document.guard import MAX_ATTRIBUTES, drop_surplus_attributes
 
 VALUED = b"<p>before</p><div " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">text</div>"
 BARE = b"<p>before</p><div " + b" ".join(b"a%d" % n for n in range(300_000)) + b">text</div>"
@@ -16,26 +16,23 @@ QUOTED = b"<div " + b" ".join(b'a%d="<b>"' % n for n in range(300_000)) + b">tex
 
 
 @pytest.mark.parametrize("page", [VALUED, BARE, QUOTED], ids=["valued", "bare", "quoted"])
-def test_surplus_attributes_are_dropped(page: bytes) -> None:
-    """A tag keeps its first attributes, and the page its text."""
+def test_drops_surplus_attributes_and_keeps_the_text(page: bytes) -> None:
     guarded = drop_surplus_attributes(page)
     assert guarded is not None
     tree = html.document_fromstring(guarded)
     (div,) = tree.iter("div")
-    assert len(div.attrib) == MOST_ATTRIBUTES
+    assert len(div.attrib) == MAX_ATTRIBUTES
     assert div.attrib["a0"] in ("1", "", "<b>")
     assert div.text == "text"
 
 
-def test_long_tags_of_few_attributes_stay() -> None:
-    """A tag with a large value is nothing unusual."""
+def test_keeps_long_tags_with_few_attributes() -> None:
     assert (
         drop_surplus_attributes(b'<div data-state="' + b"a=b&gt; " * 100_000 + b'">x</div>') is None
     )
 
 
-def test_scripts_and_comments_hold_no_tags() -> None:
-    """What looks like a tag of many attributes in a script or a comment is none."""
+def test_ignores_tags_in_scripts_and_comments() -> None:
     code = b"if (i<n) { " + b"x = y; " * 50_000 + b"}"
     for page in (b"<script>%s</script><p>x", b"<!-- %s --><p>x", b"<style>%s</style><p>x"):
         assert drop_surplus_attributes(page % code) is None
@@ -48,8 +45,7 @@ def test_scripts_and_comments_hold_no_tags() -> None:
         max_size=60,
     ).map(b"".join)
 )  # fmt: skip
-def test_ordinary_markup_is_left_alone(page: bytes) -> None:
-    """However broken, markup without thousands of attributes passes untouched."""
+def test_keeps_broken_markup_with_few_attributes(page: bytes) -> None:
     assert drop_surplus_attributes(page) is None
 
 
@@ -61,14 +57,12 @@ def test_ordinary_markup_is_left_alone(page: bytes) -> None:
     ids=["tags", "quotes", "quoted tags", "brackets", "comments", "scripts", "equals", "slashes"],
 )  # fmt: skip
 @pytest.mark.timeout(20)
-def test_no_markup_makes_it_slow(page: bytes) -> None:
-    """Bait for a backtracking pattern is read in linear time (quadratic would be hours)."""
+def test_takes_linear_time(page: bytes) -> None:
     drop_surplus_attributes(page)
 
 
 @pytest.mark.corpus
-def test_real_pages_are_left_alone(corpus_dir: Path) -> None:
-    """No real page has a tag of so many attributes."""
+def test_keeps_real_pages_unchanged(corpus_dir: Path) -> None:
     for name in ("news212", "fundus"):
         for page in load_corpus(corpus_dir / name).pages:
             assert drop_surplus_attributes(page.html()) is None, page.id

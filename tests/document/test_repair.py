@@ -1,4 +1,4 @@
-"""Pages whose story libxml2 leaves in a button, in the head, in the title or behind the page."""
+"""Tests of the repairs of the tree."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ OPEN_BUTTON = f"""<html><head><title>{HEADLINE}</title></head><body>
 <div class="comp mntl-sc-page mntl-block">{STORY}</div></article></main></body></html>"""
 
 
-def test_button_without_its_end():
-    """blocks of a large publisher's CMS; the labels of the buttons are no text"""
+def test_closes_buttons():
+    """Block markup of a large publisher; labels of buttons are not text."""
     article = extract(OPEN_BUTTON)
     assert article.kind == "article"
     assert all(sentence in article.body for sentence in SENTENCES)
     assert "Search" not in article.body
 
 
-def test_button_stays_a_button():
+def test_keeps_buttons_without_nested_buttons():
     document = parse_document("<p>text</p><button><span>Press</span></button><button>me</button>")
     assert document.subtree_text(0) == "text"
 
@@ -48,21 +48,19 @@ def test_button_stays_a_button():
         f"<title id=t>{HEADLINE}</titlevalue='x'></head><body><h1>{HEADLINE}</h1>",
     ],
 )
-def test_page_in_its_head(head: str):
+def test_moves_content_from_the_head(head: str):
     article = extract(f"<html><head>{head}<div>{STORY}</div>")
     assert article.title == HEADLINE
     assert all(sentence in article.body for sentence in SENTENCES)
 
 
-def test_no_body_of_nothing():
-    """a head of metadata alone, a frameset"""
+def test_creates_no_body_from_metadata_or_framesets():
     assert len(parse_document("<html><head><title>A</title><meta name=a></head></html>").tag) == 5
     framed = parse_document("<head><title>A</title></head><frameset><frame src=a></frameset>")
     assert not framed.rows_of("body")
 
 
-def test_streamed_content():
-    """in the order in which a script would put it, whatever the order in the source"""
+def test_places_streamed_content():
     parts = [f"<p>{sentence}</p>" for sentence in SENTENCES]
     page = (
         f"<html><body><main><h1>{HEADLINE}</h1>{parts[0]}<!--$?--><template id='B:0'></template>"
@@ -74,15 +72,13 @@ def test_streamed_content():
     assert parse_document(page).subtree_text(0) == " ".join([HEADLINE, *SENTENCES])
 
 
-def test_streamed_content_in_circles():
-    """what is in itself is put nowhere"""
+def test_ignores_streamed_content_that_contains_its_placeholder():
     page = '<body>a<div hidden id="S:1"><template id="P:1"></template>b</div>'
     assert parse_document(page).subtree_text(0) == "a"
 
 
 @pytest.mark.parametrize("page", [OPEN_BUTTON, f"<html><head><title>A</title><mbox>{STORY}"])
-def test_tree_parsed_again(page: str):
-    """the same as the one that was released"""
+def test_repairs_a_tree_that_is_parsed_again(page: str):
     document = parse_document(page)
     document.release_tree()
     rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]

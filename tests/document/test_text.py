@@ -1,4 +1,4 @@
-"""Words and lengths."""
+"""Tests of words and lengths."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from newscrawl.text import count_digits, squeeze, tokens, weighted_length, words
 
 
-def test_words_of_spaced_scripts() -> None:
-    """Words are lower case, without punctuation, soft hyphens and zero-width characters."""
+def test_words_are_lower_case_without_punctuation() -> None:
     assert words("The Fer\u00adry, at 12:30 – “again”.") == [
         "the",
         "ferry",
@@ -20,47 +19,40 @@ def test_words_of_spaced_scripts() -> None:
     assert words("한국어 단어") == ["한국어", "단어"]
 
 
-def test_words_of_scripts_without_spaces() -> None:
-    """There a character is a word, also beside Latin words."""
+def test_a_character_is_a_word_in_scripts_without_spaces() -> None:
     assert words("東京2026年、JR東") == ["東", "京", "2026", "年", "jr", "東"]
     assert words("ไทย") == ["ไ", "ท", "ย"]
 
 
-def test_tokens() -> None:
-    """Tokens are cheap words: parts between spaces, or characters where there are none."""
+def test_tokens_are_parts_between_spaces_or_characters() -> None:
     assert tokens("The ferry, again.") == ["The", "ferry,", "again."]
     assert tokens("新しい灯台が金曜日に点灯する") == list("新しい灯台が金曜日に点灯する")
     assert tokens("") == []
 
 
-def test_digits_of_all_scripts() -> None:
-    """All that :meth:`str.isdigit` knows are counted, and nothing else."""
+def test_counts_digits_of_all_scripts() -> None:
     characters = [chr(code) for code in range(0x110000)]
     assert [one for one in characters if count_digits(one)] == list(filter(str.isdigit, characters))
     assert count_digits("1 of 24 m²") == 4
 
 
-def test_weighted_length() -> None:
-    """A CJK, kana or Hangul character counts for two and a half Latin ones."""
+def test_wide_characters_count_for_two_and_a_half() -> None:
     assert weighted_length("café") == 4
     assert weighted_length("日本 한") == 3 * 2.5 + 1
 
 
 @given(st.text())
-def test_words_are_stable(text: str) -> None:
-    """The words of a text of words are those words."""
+def test_words_of_words_are_the_same(text: str) -> None:
     once = words(text)
     assert words(" ".join(once)) == once
 
 
 @given(st.text(), st.text())
-def test_weighted_length_adds_up(one: str, other: str) -> None:
-    """Lengths of parts sum up to the whole's."""
+def test_weighted_lengths_add_up(one: str, other: str) -> None:
     assert weighted_length(one + other) == weighted_length(one) + weighted_length(other)
 
 
 @given(st.text())
-def test_squeeze(text: str) -> None:
-    """Squeezed text has the same tokens, and squeezes to itself."""
+def test_squeeze_keeps_tokens_and_is_idempotent(text: str) -> None:
     assert squeeze(text).split() == text.split()
     assert squeeze(squeeze(text)) == squeeze(text)

@@ -1,9 +1,11 @@
-"""Ensembles of trees as arrays, against scikit-learn."""
+"""Tree ensembles: prediction against scikit-learn, and validation of model files."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import zipfile
+from array import array
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from newscrawl.ensemble.ensemble import LEAF, ModelError, Tree, TreeEnsemble, schema_hash
+from newscrawl.ensemble.ensemble import (
+    LEAF,
+    ModelError,
+    Tree,
+    TreeEnsemble,
+    schema_hash,
+    sum_leaves,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +30,7 @@ NAMES = ("length", "digits", "size")
 
 
 def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
-    """Return a tree of one question."""
+    """Return a tree with one inner node."""
     return Tree(
         np.array([feature, LEAF, LEAF]),
         np.array([threshold, 0.0, 0.0]),
@@ -32,58 +41,52 @@ def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
 
 
 @pytest.fixture
-def forest() -> TreeEnsemble:
-    """Return two stumps."""
-    return TreeEnsemble.of_trees(
+def ensemble() -> TreeEnsemble:
+    """An ensemble of two stumps."""
+    return TreeEnsemble.from_trees(
         [stump(1.5, 0.0, 1.0), stump(10, 0.25, 0.75, feature=2)], NAMES, ["b.example", "a.example"]
     )
 
 
-def test_mean_over_trees(forest: TreeEnsemble):
-    """The probability is the mean of the leaves; a value at the threshold goes left."""
+def test_predicts_the_mean_of_the_leaves(ensemble: TreeEnsemble):
+    """A value at the threshold goes left."""
     rows = [(1.5, 0, 10), (1.6, 0, 10), (1.6, 0, 11)]
-    assert forest.predict(rows) == [0.125, 0.625, 0.875]
+    assert ensemble.predict(rows) == [0.125, 0.625, 0.875]
 
 
-def test_no_rows(forest: TreeEnsemble):
-    """A page without candidates has no probabilities."""
-    assert forest.predict([]) == []
+def test_predicts_nothing_for_no_rows(ensemble: TreeEnsemble):
+    assert ensemble.predict([]) == []
 
 
-def test_row_of_other_width(forest: TreeEnsemble):
-    """A row that misses a feature is an error, not another prediction."""
+def test_rejects_rows_without_all_features(ensemble: TreeEnsemble):
     with pytest.raises(ValueError, match="rows of 3 features"):
-        forest.predict([(1.0, 2.0)])
+        ensemble.predict([(1.0, 2.0)])
 
 
-def test_saved_and_loaded(forest: TreeEnsemble, tmp_path: Path):
-    """A file gives back the ensemble and what it was made of."""
-    forest.save(path := tmp_path / "model.npz")
+def test_file_keeps_ensemble_features_and_sites(ensemble: TreeEnsemble, tmp_path: Path):
+    ensemble.save(path := tmp_path / "model.npz")
     loaded = TreeEnsemble.load(path, schema=schema_hash(NAMES))
     assert loaded.feature_names == NAMES
     assert loaded.sites == ("a.example", "b.example")
-    assert loaded.schema_hash == forest.schema_hash
-    assert loaded.predict([(2, 0, 11)]) == forest.predict([(2, 0, 11)])
+    assert loaded.schema_hash == ensemble.schema_hash
+    assert loaded.predict([(2, 0, 11)]) == ensemble.predict([(2, 0, 11)])
 
 
-def test_same_bytes(forest: TreeEnsemble, tmp_path: Path):
-    """The file of an ensemble depends on the ensemble alone, not on the time."""
-    forest.save(first := tmp_path / "first.npz")
+def test_file_does_not_depend_on_the_time(ensemble: TreeEnsemble, tmp_path: Path):
+    ensemble.save(first := tmp_path / "first.npz")
     TreeEnsemble.load(first).save(second := tmp_path / "second.npz")
     assert first.read_bytes() == second.read_bytes()
     times = {info.date_time for info in zipfile.ZipFile(first).infolist()}
     assert times == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_other_features(forest: TreeEnsemble, tmp_path: Path):
-    """A model for other features is refused, and says what its features are."""
-    forest.save(path := tmp_path / "model.npz")
+def test_rejects_a_model_for_other_features(ensemble: TreeEnsemble, tmp_path: Path):
+    ensemble.save(path := tmp_path / "model.npz")
     with pytest.raises(ModelError, match="other features: length, digits, size"):
         TreeEnsemble.load(path, schema=schema_hash(("size", "digits", "length")))
 
 
-def test_missing_file(tmp_path: Path):
-    """A file that is not there is not a damaged one."""
+def test_missing_file_is_not_a_damaged_one(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         TreeEnsemble.load(tmp_path / "model.npz")
 
@@ -91,23 +94,21 @@ def test_missing_file(tmp_path: Path):
 @pytest.mark.parametrize(
     "data", [b"", b"PK", b"<html>", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00v\x00"]
 )
-def test_foreign_file(tmp_path: Path, data: bytes):
-    """What is no .npz file is refused: nothing, a page, a pickle, a single array."""
+def test_rejects_files_of_other_formats(tmp_path: Path, data: bytes):
     (path := tmp_path / "model.npz").write_bytes(data)
-    with pytest.raises(ModelError, match="no model"):
+    with pytest.raises(ModelError, match="not a model file"):
         TreeEnsemble.load(path)
 
 
-def test_pickle_inside(tmp_path: Path):
-    """An array of objects, which numpy would unpickle, is refused unread."""
+def test_does_not_unpickle(tmp_path: Path):
     np.savez(path := tmp_path / "model.npz", about=np.array([object()], dtype=object))
     with pytest.raises(ModelError, match="allow_pickle"):
         TreeEnsemble.load(path)
 
 
-def rewritten(forest: TreeEnsemble, path: Path, **changed: Any) -> Path:
-    """Write *forest* with some arrays changed."""
-    forest.save(path)
+def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
+    """Write *ensemble* with changed arrays."""
+    ensemble.save(path)
     with np.load(path) as arrays:
         np.savez(path, **{**arrays, **changed})
     return path
@@ -144,18 +145,19 @@ def rewritten(forest: TreeEnsemble, path: Path, **changed: Any) -> Path:
         },
     ],
 )
-def test_impossible_trees(forest: TreeEnsemble, tmp_path: Path, changed: dict[str, Any]):
-    """Arrays that are no trees are refused, so that no walk is endless or out of bounds."""
-    path = rewritten(forest, tmp_path / "model.npz", **changed)
+def test_rejects_invalid_trees(ensemble: TreeEnsemble, tmp_path: Path, changed: dict[str, Any]):
+    """Their paths would be endless or out of bounds."""
+    path = rewritten(ensemble, tmp_path / "model.npz", **changed)
     with pytest.raises(ModelError):
         TreeEnsemble.load(path)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
-def test_damaged_byte(forest: TreeEnsemble, tmp_path: Path, data: st.DataObject):
-    """A file with a byte changed is refused, or predicts the same."""
-    forest.save(path := tmp_path / "model.npz")
+def test_rejects_a_changed_byte_or_predicts_the_same(
+    ensemble: TreeEnsemble, tmp_path: Path, data: st.DataObject
+):
+    ensemble.save(path := tmp_path / "model.npz")
     content = bytearray(path.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] ^= data.draw(st.integers(1, 255))
@@ -165,22 +167,20 @@ def test_damaged_byte(forest: TreeEnsemble, tmp_path: Path, data: st.DataObject)
         loaded = TreeEnsemble.load(path)
     except ModelError:
         return
-    assert loaded.predict(rows) == forest.predict(rows)
+    assert loaded.predict(rows) == ensemble.predict(rows)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(length=st.integers(0))
-def test_truncated(forest: TreeEnsemble, tmp_path: Path, length: int):
-    """Half a file is refused."""
-    forest.save(path := tmp_path / "model.npz")
+def test_rejects_a_truncated_file(ensemble: TreeEnsemble, tmp_path: Path, length: int):
+    ensemble.save(path := tmp_path / "model.npz")
     content = path.read_bytes()
     path.write_bytes(content[: length % len(content)])
     with pytest.raises(ModelError):
         TreeEnsemble.load(path)
 
 
-def test_no_members(tmp_path: Path):
-    """An empty archive is refused."""
+def test_rejects_an_empty_archive(tmp_path: Path):
     with zipfile.ZipFile(data := BytesIO(), "w"):
         pass
     (path := tmp_path / "model.npz").write_bytes(data.getvalue())
@@ -196,8 +196,10 @@ def test_no_members(tmp_path: Path):
     depth=st.one_of(st.none(), st.integers(1, 6)),
     whole=st.booleans(),
 )
-def test_as_scikit_learn(seed: int, trees: int, features: int, depth: int | None, whole: bool):
-    """Random ensembles predict what scikit-learn does, also at thresholds and far from them."""
+def test_predicts_as_scikit_learn(
+    seed: int, trees: int, features: int, depth: int | None, whole: bool
+):
+    """Random ensembles, with values at thresholds and far from them."""
     pytest.importorskip("sklearn")
     from sklearn.ensemble import RandomForestClassifier
 
@@ -209,10 +211,14 @@ def test_as_scikit_learn(seed: int, trees: int, features: int, depth: int | None
     truth = (known.sum(axis=1) + random.normal(scale=50, size=80) > 0).astype(int)
     truth[0], truth[1] = 0, 1
     model = RandomForestClassifier(trees, max_depth=depth, random_state=seed).fit(known, truth)
-    forest = to_ensemble(model, [str(name) for name in range(features)])
+    ensemble = to_ensemble(model, [str(name) for name in range(features)])
     thresholds = [tree.tree_.threshold for tree in model.estimators_]
     asked = np.concatenate(
         [known, known * 1e6, random.choice(np.concatenate(thresholds), size=(50, features))]
     )
     expected = model.predict_proba(asked)[:, 1]
-    assert np.abs(np.array(forest.predict(asked.tolist())) - expected).max() < 1e-6
+    assert np.abs(np.array(ensemble.predict(asked.tolist())) - expected).max() < 1e-6
+    values = array("d", asked.ravel().tolist())
+    assert sum_leaves(ensemble, values, features) == inspect.unwrap(sum_leaves)(
+        ensemble, values, features
+    )

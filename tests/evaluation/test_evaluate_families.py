@@ -31,7 +31,7 @@ from newscrawl.evaluation.families import (
 )
 from newscrawl.evaluation.family_tables import family_tables
 from newscrawl.evaluation.out_of_fold import map_folds, seen
-from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED
+from newscrawl.extraction.methods import DEFAULT_METHOD, TRAINED_METHODS
 from newscrawl.training.bundle import fit_default
 from tests.training.test_training import BODY, PAGE, STORY
 
@@ -268,7 +268,7 @@ def test_scores_with_models_of_other_domains(corpora: Path):
     training_sites = {name for page in news for name in site_names(page)}
 
     def measure(members: Sequence[LabelledPage], models: Path) -> list[PageOutcome[None]]:
-        trained = LEARNED[DEFAULT_METHOD](models)
+        trained = TRAINED_METHODS[DEFAULT_METHOD](models)
         assert seen(members, trained) == []
         assert trained.sites < training_sites
         return [PageOutcome(page, None) for page in members]
@@ -331,7 +331,7 @@ def test_command_rejects_wrong_usage(arguments: list[str], message: str):
 def test_packaged_models_were_trained_on_training_corpora(corpus_dir: Path):
     pages = [page for name in MAY_TRAIN for page in load_corpus(corpus_dir / name).pages]
     known = {name for page in pages for name in site_names(page)}
-    for method, load in LEARNED.items():
+    for method, load in TRAINED_METHODS.items():
         assert load(None).sites <= known, method
 
 

@@ -1,4 +1,4 @@
-"""Pages that go wrong end as an article or as one counted failure, and hurt nobody else."""
+"""Faulty pages end as an article or as one counted failure, and do not affect other pages."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ TASK = "newscrawl.crawl.workers.tasks:extract_page"
 URL = "http://paper.example/2026/03/14/story.html"
 
 
-class Ending(NamedTuple):
-    """How the extraction of a page ended, and how the page after it fared."""
+class Outcome(NamedTuple):
+    """Outcome of a faulty page, and the body of the page after it."""
 
     body: str | None
     reason: str | None
     next_body: str
 
 
-def extract_in_worker(name: str) -> Ending:
+def extract_in_worker(name: str) -> Outcome:
     """Extract the faulty page *name* in a worker process, then a healthy page in the same pool."""
     fault = PAGES[name]
 
-    async def both() -> Ending:
+    async def both() -> Outcome:
         pool = WorkerPool(1, deadline=DEADLINE)
         try:
             body = reason = None
@@ -46,7 +46,7 @@ def extract_in_worker(name: str) -> Ending:
             except WorkerError as error:
                 reason = error.reason
             healthy = await pool.call(TASK, pages.article_page(7).encode(), url=URL)
-            return Ending(body, reason, healthy["body"])
+            return Outcome(body, reason, healthy["body"])
         finally:
             await pool.close()
 
@@ -54,24 +54,23 @@ def extract_in_worker(name: str) -> Ending:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_faulty_page_in_a_worker(name: str):
-    """An article, whole and without mojibake, or a failure with a name; the next page is well."""
-    ending = extract_in_worker(name)
+def test_worker_survives_faulty_pages(name: str):
+    outcome = extract_in_worker(name)
     fault = PAGES[name]
     if fault.outcome == "failure":
-        assert ending.reason == "document"
+        assert outcome.reason == "document"
     elif fault.outcome == "article":
-        assert ending.reason is None
+        assert outcome.reason is None
     else:
-        assert ending.reason in {None, "document", "timeout", "memory"}
-    if ending.body is not None:
-        assert [text for text in fault.text if text not in squeeze(ending.body)] == []
+        assert outcome.reason in {None, "document", "timeout", "memory"}
+    if outcome.body is not None:
+        assert [text for text in fault.text if text not in squeeze(outcome.body)] == []
     for paragraph in pages.paragraphs(7):
-        assert paragraph in ending.next_body
+        assert paragraph in outcome.next_body
 
 
 def crawl_faults(folder: Path, *, fronts: bool = False, **settings: object) -> Crawl:
-    """Crawl all fault sites at once."""
+    """Crawl all fault sites."""
     with FaultServer(fronts=fronts) as server:
         return crawl_sites(
             folder,
@@ -91,8 +90,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     return crawl_faults(tmp_path_factory.mktemp("faults"))
 
 
-def test_crawl_ends_well(crawl: Crawl):
-    """The crawl finishes by itself, and no exception is in its log."""
+def test_crawl_finishes_without_exceptions(crawl: Crawl):
     assert crawl.returncode == 0, crawl.output[-5000:]
     assert crawl.stats["finish_reason"] == "finished"
     assert "Traceback" not in crawl.output
@@ -100,17 +98,14 @@ def test_crawl_ends_well(crawl: Crawl):
 
 
 def test_memory_stays_bounded(crawl: Crawl):
-    """Bombs and endless bodies are cut at the limit, so the crawler stays small."""
     assert crawl.stats["process/memory"] < 500 * 1024 * 1024
 
 
-def test_reactor_is_never_held(crawl: Crawl):
-    """No page holds the event loop: what reads downloaded bytes runs elsewhere."""
+def test_no_page_blocks_the_reactor(crawl: Crawl):
     assert crawl.stats["reactor/read"] <= MAX_READ
 
 
-def test_every_healthy_neighbour_is_extracted(crawl: Crawl):
-    """All healthy pages are in the feed, title and every paragraph."""
+def test_extracts_all_healthy_pages(crawl: Crawl):
     items = {item["url"]: item for item in crawl.items}
     for site in FAULT_SITES:
         for url, number in site.healthy.items():
@@ -120,8 +115,7 @@ def test_every_healthy_neighbour_is_extracted(crawl: Crawl):
 
 
 @pytest.mark.parametrize("site", FAULT_SITES, ids=lambda site: site.name)
-def test_faulty_page_has_one_outcome(crawl: Crawl, site: FaultSite):
-    """The faulty page is an article, or dropped once, or failed once, as its fault demands."""
+def test_counts_each_faulty_page_once(crawl: Crawl, site: FaultSite):
     counts = crawl.site_counts(site.host)
     assert counts["discovered_count"] == 3, counts
     bodies = [item["body"] for item in crawl.items if item["url"] == site.faulty_url]
@@ -134,24 +128,21 @@ def test_faulty_page_has_one_outcome(crawl: Crawl, site: FaultSite):
         assert [text for text in site.fault.text if text not in squeeze(body)] == []
 
 
-#: more than ``DOWNLOAD_MAXSIZE``, so that a crawl never sees the page
+#: pages above ``DOWNLOAD_MAXSIZE``
 TOO_LARGE = {"big-page", "long-href"}
 
 
 @pytest.mark.parametrize("name", [*sorted(TOO_LARGE), "gzip-bomb", "infinite"])
-def test_too_large_pages_are_named_so(crawl: Crawl, name: str):
-    """What exceeds the size limit fails for that reason, whether it says its size or not."""
+def test_counts_pages_above_the_size_limit(crawl: Crawl, name: str):
     assert crawl.site_counts(f"{name}.example")["failed_count/too_large"] == 1
 
 
 @pytest.mark.parametrize("name", ["slow-loris", "hang"])
-def test_slow_pages_are_named_so(crawl: Crawl, name: str):
-    """What outlasts the download timeout fails for that reason."""
+def test_counts_timeouts(crawl: Crawl, name: str):
     assert crawl.site_counts(f"{name}.example")["failed_count/timeout"] == 1
 
 
-def test_totals_agree_with_sites(crawl: Crawl):
-    """Every page that was discovered is in exactly one of the totals."""
+def test_totals_equal_the_sums_over_sites(crawl: Crawl):
     counts = sum((crawl.site_counts(site.host) for site in FAULT_SITES), Counter[str]())
     assert counts["discovered_count"] == 3 * len(FAULT_SITES)
     assert crawl.stats["newscrawl/extract/article_count"] == counts["article_count"]
@@ -160,8 +151,7 @@ def test_totals_agree_with_sites(crawl: Crawl):
     assert failed == counts["dropped_count/failed"]
 
 
-def test_faulty_front_pages(tmp_path: Path):
-    """A front page that goes wrong costs its links: what the sitemap names is extracted."""
+def test_extracts_sitemap_pages_of_faulty_front_pages(tmp_path: Path):
     # Some of the pages link to a thousand articles that do not exist.
     crawl = crawl_faults(tmp_path, fronts=True, NEWSCRAWL_SITE_REQUESTS=20)
     assert crawl.returncode == 0, crawl.output[-5000:]

@@ -1,3 +1,5 @@
+"""Tests of ``extract()``: fields, options, methods and unusual input."""
+
 from __future__ import annotations
 
 import gzip
@@ -16,7 +18,7 @@ from newscrawl import Article, DocumentError, Evidence, clock, extract
 from newscrawl.body.nce import NceParameters
 from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodError
-from newscrawl.extraction.methods import Body
+from newscrawl.extraction.methods import Method, MethodResult
 from tests.conftest import run_python
 from tests.helpers.operations import growth
 
@@ -67,8 +69,7 @@ def fixed_clock() -> Iterator[datetime]:
     clock.set_clock()
 
 
-def test_article_of_a_page():
-    """Every field, with its source and a confidence in 0..1."""
+def test_fills_all_fields_with_evidence():
     article = extract(PAGE, URL, fetched_at=NOW)
     assert article.title == TITLE
     assert article.body.split("\n\n") == PARAGRAPHS
@@ -92,31 +93,28 @@ def test_article_of_a_page():
     assert all(0 <= evidence.confidence <= 1 for evidence in article.evidence.values())
 
 
-def test_bytes_and_text_give_the_same():
-    """The page as received and as decoded."""
+def test_accepts_bytes_and_text():
     text = PAGE.replace("old bridge", "alte Brücke „Süd“")
     article = extract(text, URL, fetched_at=NOW)
     for encoding in ("utf-8", "cp1252"):
         assert extract(text.encode(encoding), URL, encoding=encoding, fetched_at=NOW) == article
 
 
-def test_url_is_optional(fixed_clock: datetime):
-    """Nothing but the page: what a URL would tell stays open, the clock gives the time."""
+def test_url_and_time_are_optional(fixed_clock: datetime):
     article = extract(PAGE)
     assert (article.url, article.canonical_url, article.title) == (None, None, TITLE)
     assert article.fetched_at == fixed_clock
 
 
-def test_dates_after_the_fetch_are_not_believed():
-    """The time of the fetch bounds them; a naive one is taken as UTC."""
+def test_ignores_dates_after_the_fetch():
+    """A naive time of the fetch is UTC."""
     early = extract(PAGE, URL, fetched_at=datetime(2023, 1, 1))  # noqa: DTZ001  # the case
     assert early.fetched_at == datetime(2023, 1, 1, tzinfo=UTC)
     assert (early.date, early.date_raw, early.date_modified) == (None, None, None)
 
 
 @pytest.mark.parametrize("page", ["", b"", "   \n", "<!-- only this -->", b"%PDF-1.7 \x00\x01"])
-def test_what_is_no_page(page: bytes | str):
-    """A clear error."""
+def test_rejects_input_that_is_not_a_page(page: bytes | str):
     with pytest.raises(DocumentError, match=r".+"):
         extract(page)
 
@@ -167,8 +165,7 @@ _SOUP = st.lists(
 
 
 @given(st.binary() | _SOUP.map(" ".join))
-def test_any_input_is_an_article_or_no_page(page: bytes | str):
-    """Nothing but DocumentError is raised, and what comes back is plain JSON in Unicode."""
+def test_returns_json_or_raises_document_error(page: bytes | str):
     try:
         article = extract(page, URL, fetched_at=NOW)
     except DocumentError:
@@ -178,7 +175,7 @@ def test_any_input_is_an_article_or_no_page(page: bytes | str):
 
 
 def _json_ld(size: int) -> str:
-    """Return a script whose lists and texts are long."""
+    """Return a JSON-LD script with long lists and texts."""
     values = {
         "@type": "Article",
         "datePublished": ["Jan 5 x"] * size,
@@ -211,8 +208,7 @@ def _json_ld(size: int) -> str:
         lambda size: "<div class=comment>reply by x</div>" * size,
     ],
 )
-def test_oversized_pages_take_linear_time(page: Callable[[int], str]):
-    """Nothing that a page may hold by the thousand is compared with everything else."""
+def test_takes_linear_time(page: Callable[[int], str]):
     extract("<p>x", URL, fetched_at=NOW)  # loads the models
     layers = (
         "newscrawl.extraction.extract",
@@ -228,22 +224,19 @@ def test_oversized_pages_take_linear_time(page: Callable[[int], str]):
     assert growth(extract_page, 3000, *modules) < 2.3
 
 
-def test_page_without_text():
-    """A page, but no article: nothing is made up."""
+def test_page_without_text_has_no_fields():
     article = extract("<html><body><div></div></body></html>", fetched_at=NOW)
     assert (article.title, article.body, article.date) == (None, "", None)
     assert set(article.evidence) == {"kind"}
 
 
-def test_short_page_is_less_sure():
-    """Without a separator node the whole page is the body, and said to be doubtful."""
+def test_confidence_is_low_without_a_separator_node():
     short = extract("<title>A note</title><p>One line only.</p>", fetched_at=NOW)
     assert short.body == "One line only."
     assert short.evidence["body"].confidence < extract(PAGE).evidence["body"].confidence
 
 
-def test_options():
-    """Thresholds, comments and the least body."""
+def test_options_change_thresholds_and_comment_removal():
     assert extract(PAGE, options=ExtractOptions(min_body_chars=100_000)).body == ""
     never = ExtractOptions(nce=NceParameters(beta2=1e9, beta3=1e9))
     assert extract(PAGE, method="nce", options=never).evidence["body"].confidence < 0.5
@@ -258,12 +251,14 @@ def test_options():
     assert "Reader 3" in kept.body
 
 
-def test_methods_are_looked_up_by_name():
-    """A registered function serves; an unknown name is an error that lists the known."""
+def test_uses_registered_methods():
     with pytest.raises(UnknownMethodError, match=r"'magic'.*nce"):
         extract(PAGE, method="magic")
-    METHODS["first-paragraph"] = lambda page, _: Body(
-        [page.document.tag.index("p")], Evidence("first-paragraph", 0.1)
+    METHODS["first-paragraph"] = Method(
+        "first-paragraph",
+        lambda page, _: MethodResult(
+            [page.document.tag.index("p")], Evidence("first-paragraph", 0.1)
+        ),
     )
     try:
         article = extract(PAGE, method="first-paragraph")
@@ -273,16 +268,14 @@ def test_methods_are_looked_up_by_name():
     assert article.evidence["body"] == Evidence("first-paragraph", 0.1)
 
 
-def test_title_repeated_in_the_body_is_left_out_once():
-    """The headline's element and headings that repeat it, not the words in a paragraph."""
+def test_removes_the_title_from_the_body_but_not_from_paragraphs():
     page = PAGE.replace(
         "<p>The council", f"<h2>{TITLE}</h2><p>{TITLE}, said all.</p><p>The council", 1
     )
     assert extract(page).body.split("\n\n") == [f"{TITLE}, said all.", *PARAGRAPHS]
 
 
-def test_worker_task_gives_plain_json():
-    """What a worker sends back is the article, whole."""
+def test_worker_task_returns_the_article_as_json():
     plain = extract_page(
         PAGE.encode(),
         url=URL,
@@ -295,8 +288,7 @@ def test_worker_task_gives_plain_json():
     assert article.to_dict() == extract(PAGE, URL, fetched_at=NOW).to_dict() == plain
 
 
-def test_hints_fill_what_the_page_leaves_open():
-    """A feed's title, date and language, where the page has none of its own."""
+def test_hints_fill_missing_fields():
     hints = {"title": "From the feed", "date": "2024-05-03", "language": "fr"}
     known = extract_page(PAGE.encode(), fetched_at=NOW.isoformat(), hints=hints)
     assert (known["title"], known["language"]) == (TITLE, "en")
@@ -308,8 +300,7 @@ def test_hints_fill_what_the_page_leaves_open():
     assert extract_page(b"<p>Text.</p>", fetched_at=NOW.isoformat(), hints=late)["date"] is None
 
 
-def test_public_names():
-    """Few, and without Scrapy until the add-on is asked for."""
+def test_imports_scrapy_only_for_the_addon():
     program = "import sys, newscrawl; print({'scrapy', 'twisted', 'asyncio'} & set(sys.modules))"
     assert run_python(program).strip() == "set()"
     assert all(hasattr(newscrawl, name) for name in newscrawl.__all__)
@@ -319,8 +310,8 @@ def test_public_names():
 
 
 @pytest.mark.corpus
-def test_title_and_date_on_real_pages(corpus_dir: Path):
-    """Every eighth page of news212: titles as a person gave them, days where they are sure."""
+def test_titles_and_days_of_real_pages(corpus_dir: Path):
+    """Every eighth page of news212, against the labels."""
     titles, days = [], []
     for line in (corpus_dir / "news212" / "truth.jsonl").read_text().splitlines()[::8]:
         truth = json.loads(line)

@@ -1,4 +1,4 @@
-"""The article of each page of the sample sites."""
+"""Extraction of the pages of the sample sites."""
 
 from __future__ import annotations
 
@@ -24,11 +24,8 @@ def extracted(page: ExpectedPage) -> Article:
 
 
 @pytest.mark.parametrize("page", ARTICLES, ids=label)
-def test_article_is_extracted(page: ExpectedPage):
-    """title, date and body are those that a reader sees, without comments and boilerplate
-
-    The rest may be missing where only a reader can tell it, but not wrong.
-    """
+def test_article_has_the_expected_fields(page: ExpectedPage):
+    """Modification date and authors may be missing, but not wrong."""
     article = extracted(page)
     assert Check(page, article).faults() == []
     assert article.date_modified in {page.date_modified, None}
@@ -39,8 +36,7 @@ def test_article_is_extracted(page: ExpectedPage):
 @pytest.mark.parametrize(
     "page", [page for page in expected_pages() if page.kind != "article"], ids=label
 )
-def test_other_page_is_no_article(page: ExpectedPage):
-    """front pages, sections, imprints and galleries are no articles, or are marked by a low confidence"""
+def test_other_page_is_not_an_article_or_has_low_confidence(page: ExpectedPage):
     article = extracted(page)
     is_article = article.kind == "article" and len(article.body) >= 100
     assert not is_article or article.evidence["kind"].confidence < 0.6

@@ -205,7 +205,7 @@ def forest(feature: int, threshold: float, width: int) -> TreeEnsemble:
         np.array([2, -1, -1]),
         np.array([0, 0, 1]),
     )
-    return TreeEnsemble.of_trees([tree], [str(n) for n in range(width)])
+    return TreeEnsemble.from_trees([tree], [str(n) for n in range(width)])
 
 
 BIG_IS_TITLE = Models(title=forest(3, 20, 8), date=forest(1, 3.5, 8))

@@ -18,7 +18,7 @@ from warcio.bufferedreaders import ChunkedDataReader
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 from newscrawl import clock
-from newscrawl.document.document import MOST_BYTES
+from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset, is_binary
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _response(record: ArchiveRecord, content_type: bytes = b"") -> Response:
         raise NoPageError("other_type")
     if b"chunked" in (headers.get("Transfer-Encoding") or b"").lower():
         body = ChunkedDataReader(io.BytesIO(body)).read()
-    if len(body) > MOST_BYTES:
+    if len(body) > MAX_PAGE_BYTES:
         raise NoPageError("too_large")
     return _decompress(record.url, status, headers, body)
 
@@ -155,7 +155,7 @@ class _Decompressor(HttpCompressionMiddleware):
 
     def __init__(self) -> None:
         self.stats = None
-        self._max_size = MOST_BYTES
+        self._max_size = MAX_PAGE_BYTES
         self._warn_size = 0
 
 

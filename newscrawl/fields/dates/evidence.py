@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.document.flatten import MOST_SHORT
+from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date, read_dates
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
@@ -136,7 +136,7 @@ def _candidates(
     for position, row in enumerate(rows, first):
         length = len(text[row])
         if row in short_with_digit or (
-            MOST_SHORT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row])
+            MAX_SHORT_TEXT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row])
         ):
             candidates.append((position, position - title, row))
             with_digit.append(candidates[-1])
@@ -152,7 +152,7 @@ def _numbered(document: Document, rows: Sequence[int]) -> set[int]:
     """Return the numbered rows of *document* from the first to the last of *rows*."""
     if not rows:
         return set()
-    numbered = document.numbered
+    numbered = document.number_rows
     first = bisect_left(numbered, rows[0])
     return set(numbered[first : bisect_right(numbered, rows[-1], first)])
 

@@ -162,7 +162,7 @@ class _TextMeasures(NamedTuple):
         headline_chars, teasers, paragraphs, paragraph_chars = 0.0, 0, 0, 0.0
         after_headline = False
         sentences, text = 0, document.text
-        for row in document.shown:
+        for row in document.shown_rows:
             size = before[row + 1] - before[row]
             if size < _MIN_HEADLINE:
                 continue
@@ -194,7 +194,7 @@ def _page_features(document: Document, measures: _Measures) -> list[float]:
     texts, headings, linked, dates, prices, (run, second) = measures
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
-    count = len(document.shown)
+    count = len(document.shown_rows)
     links = len(document.rows_of("a"))
     types = data_types(document)
     return [
@@ -211,7 +211,7 @@ def _page_features(document: Document, measures: _Measures) -> list[float]:
         log1p(len(texts.headlines)),
         texts.headline_chars / (chars or 1),
         log1p(texts.teasers),
-        len(document.numbered) / (count or 1),
+        len(document.number_rows) / (count or 1),
         log1p(prices),
         log1p(len(dates)),
         log1p(links),
@@ -244,7 +244,7 @@ def _headings(document: Document) -> tuple[list[int], list[int]]:
 
 def _dates_and_prices(document: Document) -> tuple[list[int], int]:
     """Return the rows of short texts with a date, and the number of those with a price."""
-    rows, text = document.numbered[:_MAX_NUMBERED], document.text
+    rows, text = document.number_rows[:_MAX_NUMBERED], document.text
     prices = sum(_PRICE.search(text[row]) is not None for row in rows)
     dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
     return dates, prices
@@ -341,7 +341,7 @@ def _title_features(document: Document, found: ExtractedFields) -> list[float]:
         if found.forest:
             first, last = sorted((row, found.forest[0]))
             distance = log1p(prose(document, first, last))
-            texts = log1p(_count_between(document.shown, first, last))
+            texts = log1p(_count_between(document.shown_rows, first, last))
     return [
         log1p(weighted_length(title.text)),
         title.evidence.confidence,

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import partial
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled_module
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from newscrawl.document.document import Document
 
 # Weighted characters: a shorter block is a caption or a teaser, a longer one is a run of its own.
@@ -22,8 +17,8 @@ INLINE = frozenset(
 )  # fmt: skip
 
 
-def runs_in_python(document: Document) -> tuple[float, float]:
-    """Python implementation of :data:`longest_runs`."""
+def longest_runs(document: Document) -> tuple[float, float]:
+    """Return the weighted characters of the two longest runs of text outside of links."""
     runs: dict[int, float] = defaultdict(float)
     for block, chars in _blocks(document).items():
         if chars >= _BLOCK:
@@ -31,15 +26,6 @@ def runs_in_python(document: Document) -> tuple[float, float]:
             runs[block if separate else document.parent[block]] += chars
     longest, second = sorted([0.0, 0.0, *runs.values()])[:-3:-1]
     return longest, second
-
-
-_compiled = compiled_module("newscrawl.body._blocks")
-longest_runs: Callable[[Document], tuple[float, float]] = (
-    partial(_compiled.longest_runs, inline=INLINE, least=_BLOCK, alone=_LONG_BLOCK)
-    if _compiled
-    else runs_in_python
-)
-"""Return the weighted characters of the longest run of text outside of links, and of the second."""
 
 
 def _blocks(document: Document) -> dict[int, float]:

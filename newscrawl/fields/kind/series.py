@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from newscrawl.document.repeats import marked_lists, prose
+from newscrawl.document.repeats import prose, sibling_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def _marks(document: Document) -> tuple[list[int], list[int]]:
     text, hidden = document.text, document.hidden
     times: list[int] = []
     counters: list[int] = []
-    for row in document.numbered:
+    for row in document.number_rows:
         if hidden[row] or len(text[row]) > _MAX_MARK_LENGTH:
             continue
         if mark := _MARK.match(text[row]):
@@ -63,7 +63,7 @@ def _marks(document: Document) -> tuple[list[int], list[int]]:
 def _is_live(document: Document, times: Sequence[int], page: float) -> bool:
     if len(times) < MIN_ENTRIES:
         return False
-    for rows in marked_lists(document, times, _ENTRY_TAGS):
+    for rows in sibling_lists(document, times, _ENTRY_TAGS):
         own = sum(prose(document, row, document.end[row]) for row in rows)
         if (
             len(rows) >= MIN_ENTRIES
@@ -91,7 +91,7 @@ def _is_gallery(document: Document, counters: Sequence[int], page: float) -> boo
         return False
     return any(
         _is_most_prose(document, rows, page)
-        for rows in marked_lists(document, counters, _SLIDE_TAGS)
+        for rows in sibling_lists(document, counters, _SLIDE_TAGS)
     )
 
 

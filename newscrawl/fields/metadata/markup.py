@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from newscrawl.document.document import Document
-    from newscrawl.document.flatten import Statement
+    from newscrawl.document.rows import Statement
 
 _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 # URLs that need no resolution.

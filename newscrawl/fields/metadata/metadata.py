@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from newscrawl.document.document import Document
-    from newscrawl.document.flatten import Statement
+    from newscrawl.document.rows import Statement
     from newscrawl.items import Day
 
 PUBLISHED_META = (

@@ -1,0 +1,154 @@
+"""Lists of records that may be comments: siblings with a date, an author, a text and buttons."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.document.document import WIDGET
+from newscrawl.document.repeats import sibling_lists
+from newscrawl.text import weighted_length
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from newscrawl.document.document import Document
+
+_DIGIT = re.compile(r"\d")
+# A year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
+_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
+)
+# "Ago" in many languages; each alternative starts with a letter, for speed.
+_AGO = re.compile(
+    "|".join(rf"{words}\b(?<=\b{words})" for words in ("ago", "vor", "il y a", "hace", "há", "fa"))
+    + "|geleden|назад|temu|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
+)
+_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_NON_LETTERS = re.compile(r"[\d\W_]+")
+_RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
+_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
+
+MAX_LABEL = 45
+"""Weighted characters of an author, a date, a button or a heading."""
+_MIN_COMMENT = 15  # weighted characters
+_MIN_RECORD_SHARE = 0.7
+"""Share of the records of a list that must have a property."""
+
+
+class _Record(NamedTuple):
+    """Properties of one element of a list."""
+
+    #: short texts after the longest text, without digits and punctuation
+    buttons: frozenset[str]
+    #: first short text before the longest text that is not a date
+    author: str
+
+
+class RecordSigns(NamedTuple):
+    """Properties of a list of records."""
+
+    records: int
+    #: many records have different authors
+    has_authors: bool
+    #: most records have the same button
+    has_buttons: bool
+
+
+def record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
+    """Return lists of siblings with the same tag and a date each, in the rows *start* to *stop*."""
+    return [
+        rows
+        for rows in sibling_lists(document, _dates(document, start, stop), _RECORD_TAGS)
+        if rows[0] > start
+    ]
+
+
+def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
+    """Yield the rows of short shown texts with a date or time and little other text around."""
+    text, parent, hidden = document.text, document.parent, document.hidden
+    shown = document.text_nodes()
+    rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= MAX_LABEL]
+    is_date: Callable[[str], object] = _has_date
+    if not _AGO.search("\n".join([text[row] for row in rows])):  # the common case
+        rows = [
+            row for row in document.number_rows if not hidden[row] and len(text[row]) <= MAX_LABEL
+        ]
+        is_date = _DATE.search
+    for row in rows:
+        if start <= row < stop and is_date(text[row]):
+            above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
+            if document.chars(above) <= 3 * MAX_LABEL:
+                yield row
+
+
+def _has_date(text: str) -> bool:
+    return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
+
+
+def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
+    """Return the properties of the list *rows*; negative if too few of them are records."""
+    records: list[_Record] = []
+    needed = max(2, _MIN_RECORD_SHARE * len(rows))
+    for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+        if record := _record(document, row):
+            records.append(record)
+        if len(records) + left < needed:
+            return RecordSigns(len(records), has_authors=False, has_buttons=False)
+    authors = {record.author for record in records if record.author}
+    counts = Counter(button for record in records for button in record.buttons)
+    return RecordSigns(
+        len(records),
+        has_authors=len(authors) >= max(2, len(rows) / 2),
+        has_buttons=any(count >= needed for count in counts.values()),
+    )
+
+
+def _record(document: Document, row: int) -> _Record | None:
+    """Return the properties of the subtree of *row*; None if it is not a comment."""
+    if document.link_density(row) > 0.5:
+        return None
+    texts = [
+        (place, document.text[place], weighted_length(document.text[place]))
+        for place in document.text_nodes(row)
+    ]
+    own = [
+        place
+        for place, text, size in texts
+        if size >= _MIN_COMMENT and not _is_link(document, place)
+    ]
+    if not own or _has_headline(document, row):
+        return None
+    if any(size <= MAX_LABEL and _PRICE.search(text) for _, text, size in texts):
+        return None
+    longest = max(own, key=document.chars)
+    order = [place for place, _, _ in texts].index(longest)
+    if not any(size <= MAX_LABEL and _has_date(text) for _, text, size in texts[: order + 4]):
+        return None
+    later_texts = [
+        document.text[place]
+        for place in range(longest, document.end[row])
+        if document.text[place] and document.hidden[place] in {0, WIDGET}
+    ]
+    before = [text for place, text, size in texts if place < longest and size <= MAX_LABEL]
+    return _Record(
+        frozenset(
+            button
+            for text in later_texts[1:]
+            if len(text) <= MAX_LABEL and (button := _NON_LETTERS.sub("", text))
+        ),
+        author=next((text for text in before if not _has_date(text)), ""),
+    )
+
+
+def _is_link(document: Document, row: int) -> bool:
+    return document.link_chars(row) > 0
+
+
+def _has_headline(document: Document, row: int) -> bool:
+    return any(
+        document.tag[place] in _HEADING_TAGS and document.chars(place) > MAX_LABEL
+        for place in range(row, document.end[row])
+    )

@@ -1,0 +1,106 @@
+"""The columns of a document, and the tags and attributes that fill them.
+
+:mod:`newscrawl.document.flatten` and its compiled counterpart fill :class:`Rows`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TEXT = "#text"
+"""Tag of text nodes (the ``nodeName`` of the DOM)."""
+
+#: reasons why the text of a row is not part of the page's text: values of ``Rows.hidden``
+SCRIPT, WIDGET, INVISIBLE, HEAD = 1, 2, 3, 4
+
+HIDDEN_TAGS = {
+    **dict.fromkeys(("script", "style", "noscript", "template", "svg", "math", "iframe"), SCRIPT),
+    **dict.fromkeys(("select", "option", "button", "textarea", "datalist", "input"), WIDGET),
+    **dict.fromkeys(("dialog", "object", "video", "audio", "canvas"), INVISIBLE),
+    "head": HEAD,
+}
+"""Tags of elements whose text is hidden, with the reason."""
+
+DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+"""Inline declaration that hides an element."""
+
+HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
+    "hidden": lambda _: True,
+    "aria-hidden": "true".__eq__,
+    "style": lambda value: DISPLAY_NONE.search(value) is not None,
+}
+"""Attributes that can hide an element, with a test of their value."""
+
+KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role")
+"""Attributes whose values are kept in ``Rows.attributes``."""
+
+MAX_SHORT_TEXT = 60
+"""Characters of a text node that may be a date, a number or a name."""
+
+LEADING, TRAILING = 1, 2
+"""Bits of ``Rows.space``."""
+
+METADATA_TAGS = {
+    "html": ("", ""),
+    "a": ("rel", "author"),
+    "meta": ("", ""),
+    "title": ("", ""),
+    "base": ("href", ""),
+    "time": ("datetime", ""),
+    "link": ("rel", "canonical"),
+    "script": ("type", "json"),
+}
+"""Tag -> (attribute, substring of its lower-case value) of elements with metadata; "" is any."""
+
+
+class Statement(NamedTuple):
+    """An element with metadata of the page, as plain values: an lxml element would keep the tree."""
+
+    row: int
+    tag: str
+    #: in source order
+    attributes: dict[str, str]
+    #: text of a ``script`` element
+    script: str = ""
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the value of the attribute *name*, or *default*."""
+        return self.attributes.get(name, default)
+
+
+@dataclass(slots=True)
+class Rows:
+    """Columns of a page, one entry per row; see :class:`~newscrawl.document.document.Document`."""
+
+    tag: list[str] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    hidden: bytearray = field(default_factory=bytearray)
+    #: white space that ``text`` lacks. Text node: it starts (:data:`LEADING`) or ends
+    #: (:data:`TRAILING`) with white space. Element: the text before its first child, or the text
+    #: after the element, is white space only
+    space: bytearray = field(default_factory=bytearray)
+    #: rows of all text nodes
+    text_rows: list[int] = field(default_factory=list)
+    #: rows of the text nodes that are not hidden
+    shown_rows: list[int] = field(default_factory=list)
+    #: rows of text nodes of at most :data:`MAX_SHORT_TEXT` characters with a digit
+    number_rows: list[int] = field(default_factory=list)
+    #: prefix sums over the rows, with one more entry
+    chars_before: list[float] = field(default_factory=list)
+    link_chars_before: list[float] = field(default_factory=list)
+    #: elements of :data:`METADATA_TAGS` or with an ``itemprop``, in document order
+    statements: list[Statement] = field(default_factory=list)
+    #: tag -> rows of the elements
+    by_tag: dict[str, list[int]] = field(default_factory=dict)
+    #: name -> row -> value of :data:`KEPT_ATTRIBUTES`
+    attributes: dict[str, dict[int, str]] = field(
+        default_factory=lambda: {name: {} for name in KEPT_ATTRIBUTES}
+    )
