@@ -26,7 +26,7 @@ from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.folds import FOLDS, extra_site
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.document.document import parse_document
-from newscrawl.extraction.methods import prepare
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS
 from newscrawl.text import words
 from newscrawl.training.block_labels import label_blocks
 from newscrawl.training.block_training import fit_body_models, read_labelled
@@ -96,7 +96,7 @@ def errors_in_folds(pages: Sequence[LabelledPage]) -> Iterator[Errors]:
 
 def errors_of(page: LabelledPage, models: BodyModels) -> Errors:
     """Return the errors of the body extracted from *page* with *models*."""
-    document = prepare(parse_document(page.html()))
+    document = METHODS[DEFAULT_METHOD].prepare(parse_document(page.html()))
     candidates = body_candidates(document, find_region(document).forest)
     chosen = set(choose_blocks(candidates, models).rows)
     blocks = find_blocks(document)

@@ -11,6 +11,7 @@ modules (if built) and without. The garbage collector is configured as in a work
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import statistics
 import sys
@@ -22,20 +23,16 @@ from unittest.mock import patch
 
 import lxml.html
 
-from newscrawl.body import block_features as blockfeatures
-from newscrawl.body import blocks, comments, coreex, econ, render
-from newscrawl.body import classifier as choice
+from newscrawl.body import block_features, coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.workers.child import tune_garbage_collector
-from newscrawl.document import document, encoding, guard
-from newscrawl.document import flatten as rows
+from newscrawl.document import document, guard
 from newscrawl.document.document import COMPILED, parse_document
-from newscrawl.ensemble import ensemble as forest
+from newscrawl.ensemble import ensemble
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.extraction.extract import extract
-from newscrawl.fields.kind import longest_run as longestrun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,24 +50,15 @@ STEPS: dict[str, Callable[[bytes], object]] = {
     "extract": extract,
 }
 IN_PYTHON = ", in Python"
-COMPILED_LOOPS: Sequence[tuple[ModuleType, str, object]] = (
-    (encoding, "utf8_length", encoding.utf8_length_in_python),
-    (guard, "is_suspicious", guard.suspicious_in_python),
-    (guard, "is_harmless", guard.harmless_in_python),
-    (document, "flatten", rows.flatten),
-    (forest, "walk", forest.walk_in_python),
-    (coreex, "count_rows", coreex.count_in_python),
-    (coreex, "find_main_content_node", coreex.node_in_python),
-    (econ, "read_text", econ.read_in_python),
-    (econ, "find_text_node_sets", econ.sets_in_python),
-    (comments, "find_named_rows", comments.named_in_python),
-    (blocks, "split_text", blocks.split_in_python),
-    (blocks, "find_roots", blocks.roots_in_python),
-    (blockfeatures, "find_prose", blockfeatures.prose_in_python),
-    (blockfeatures, "feature_table", blockfeatures.table_in_python),
-    (choice, "cast_votes", blocks.votes_in_python),
-    (render, "write_forest", render.forest_in_python),
-    (longestrun, "longest_runs", longestrun.runs_in_python),
+COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (
+    (guard, "is_harmless"),
+    (document, "flatten"),
+    (ensemble, "sum_leaves"),
+    (coreex, "count_rows"),
+    (coreex, "find_main_content_node"),
+    (econ, "read_text"),
+    (econ, "find_text_node_sets"),
+    (block_features, "feature_table"),
 )
 BUDGETS = {"parse_document + NCE": 1.2, "extract": 3.0, f"extract{IN_PYTHON}": 5.0}
 
@@ -80,7 +68,8 @@ def in_python(step: Callable[[bytes], object]) -> Callable[[bytes], object]:
 
     def walked_in_python(html: bytes) -> object:
         with ExitStack() as stack:
-            for module, name, reference in COMPILED_LOOPS:
+            for module, name in COMPILED_LOOPS:
+                reference = inspect.unwrap(getattr(module, name))
                 stack.enter_context(patch.object(module, name, reference))
             return step(html)
 

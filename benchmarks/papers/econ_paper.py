@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from lxml import html as lxml_html
 
 from newscrawl.body.coreex import CoreExParameters, coreex
-from newscrawl.body.econ import EconParameters, econ
+from newscrawl.body.econ import EconParameters, extract_news
 from newscrawl.body.render import BLOCK_LEVEL, render
 from newscrawl.corpora.alignment import covered_nodes
 from newscrawl.corpora.corpus import LabelledPage
@@ -42,8 +42,8 @@ MIN_INLINE_SHARE = 0.75
 """Minimum share of the text nodes in or next to an inline element, in a pieces-page."""
 
 ALGORITHMS: Mapping[str, Callable[[Document], list[int]]] = {
-    "econ:literal": lambda document: econ(document, EconParameters.LITERAL),
-    "econ": econ,
+    "econ:literal": lambda document: extract_news(document, EconParameters.LITERAL),
+    "econ": extract_news,
     "coreex:R5": lambda document: coreex(document, CoreExParameters.PUBLISHED),
     "coreex": coreex,
 }

@@ -68,7 +68,7 @@ VARIANTS = {
     "R5": CoreExParameters.PUBLISHED,
 }
 """Configurations of Table 1. R6 is R5 on a page converted to XHTML by
-:mod:`newscrawl.evaluation.xhtml`."""
+:mod:`benchmarks.papers.xhtml`."""
 
 
 def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.TODAY) -> list[int]:

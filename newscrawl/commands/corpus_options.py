@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from newscrawl.extraction.methods import LEARNED, METHODS
+from newscrawl.extraction.methods import METHODS, TRAINED_METHODS
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def check_method(method: str, *, fitted: bool = False) -> None:
     if method not in METHODS:
         names = ", ".join(sorted(METHODS))
         raise UsageError(f"unknown method {method!r}; available: {names}", print_help=False)
-    if method in LEARNED and not fitted:
+    if method in TRAINED_METHODS and not fitted:
         require("sklearn", "scikit-learn")
 
 

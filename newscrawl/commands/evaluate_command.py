@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from newscrawl.commands.corpus_options import check_method, load_corpora, progress, save_text
 from newscrawl.commands.evaluate_families import evaluate_families
 from newscrawl.commands.evaluate_near_duplicates import evaluate_near_duplicates
-from newscrawl.extraction.methods import DEFAULT_METHOD, LEARNED
+from newscrawl.extraction.methods import DEFAULT_METHOD, TRAINED_METHODS
 
 if TYPE_CHECKING:
     import argparse
@@ -187,7 +187,7 @@ def _score(
 ) -> list[PageOutcome[PageScores]]:
     from newscrawl.evaluation.page_scores import evaluate  # noqa: PLC0415
 
-    if method not in LEARNED:
+    if method not in TRAINED_METHODS:
         return _with_progress(evaluate, pages, method, opts, method=method)
     if opts.models:
         folder = Path(opts.models)
@@ -228,7 +228,7 @@ def _check_training_sites(pages: Sequence[LabelledPage], method: str, folder: Pa
     from newscrawl.evaluation.out_of_fold import seen  # noqa: PLC0415
 
     try:
-        trained_on = seen(pages, LEARNED[method](folder))
+        trained_on = seen(pages, TRAINED_METHODS[method](folder))
     except (ModelError, OSError) as error:
         raise UsageError(str(error), print_help=False) from error
     if trained_on:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from newscrawl.commands.corpus_options import check_method, load_corpora, progress, save_text
-from newscrawl.extraction.methods import LEARNED
+from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
     import argparse
@@ -105,7 +105,7 @@ def _score(
     from newscrawl.training.training_errors import TooFewPagesError  # noqa: PLC0415
 
     options: dict[str, Any] = {"workers": opts.workers, "nodes": False}
-    learned = opts.method in LEARNED
+    learned = opts.method in TRAINED_METHODS
     with progress(opts.method, len(pages) + learned * len(training)) as advance:
         if not learned:
             return evaluate(pages, opts.method, advance=advance, **options)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from newscrawl.corpora.folds import Kind
     from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.evaluation.page_scores import PageScores
-    from newscrawl.extraction.methods import Trained
+    from newscrawl.extraction.methods import TrainedModels
     from newscrawl.training.bundle import Fit
 
 
@@ -89,6 +89,6 @@ def map_folds(
     return [outcomes[page] for page in pages]
 
 
-def seen(pages: Collection[LabelledPage], models: Trained) -> list[LabelledPage]:
+def seen(pages: Collection[LabelledPage], models: TrainedModels) -> list[LabelledPage]:
     """Return the *pages* whose sites *models* were trained on."""
     return [page for page in pages if not models.sites.isdisjoint(site_names(page))]

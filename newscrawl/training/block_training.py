@@ -29,7 +29,7 @@ from newscrawl.body.nce import find_region
 from newscrawl.corpora.folds import extra_site, site_names
 from newscrawl.corpora.metrics import score_of
 from newscrawl.document.document import parse_document
-from newscrawl.extraction.methods import prepare
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS
 from newscrawl.text import words
 from newscrawl.training.block_labels import label_blocks
 from newscrawl.training.boosting import Boosting
@@ -90,7 +90,7 @@ class BodyExample:
 
 def body_example(document: Document, body: str) -> BodyExample:
     """Return the candidates that extraction finds in *document*, labelled with *body*."""
-    document = prepare(document)
+    document = METHODS[DEFAULT_METHOD].prepare(document)
     candidates = body_candidates(document, find_region(document).forest)
     bags = [
         words(" ".join(document.text[row] for row in rows)) for rows in find_blocks(document).rows

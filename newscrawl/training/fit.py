@@ -117,7 +117,9 @@ def to_ensemble(
     sites: Iterable[str] = (),
 ) -> TreeEnsemble:
     """Convert a fitted binary scikit-learn ensemble."""
-    return TreeEnsemble.of_trees([_tree(tree) for tree in model.estimators_], feature_names, sites)
+    return TreeEnsemble.from_trees(
+        [_tree(tree) for tree in model.estimators_], feature_names, sites
+    )
 
 
 def _tree(fitted: DecisionTreeClassifier) -> Tree:

@@ -13,7 +13,7 @@ from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind.kind_features import kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
-from newscrawl.items import NO_ARTICLES
+from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def read_page(
     return {
         "kind": kind,
         "confidence": confidence,
-        "is_article": kind not in NO_ARTICLES and has_article_data(document),
+        "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, base),
         "articles": articles["entries"],
         "sections": links["section"].result("section")["entries"],

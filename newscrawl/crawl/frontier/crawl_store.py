@@ -192,12 +192,12 @@ class CrawlStore:
             self._connection = None
 
     def _create(self, schema: str) -> None:
-        with _FILE.explained(self.path), transaction(self._opened):
+        with _FILE.translated_errors(self.path), transaction(self._opened):
             execute_all(self._opened, schema)
 
     def _commit(self, batch: list[tuple[str, list[Any]]]) -> None:
         try:
-            with _FILE.explained(self.path), transaction(self._opened):
+            with _FILE.translated_errors(self.path), transaction(self._opened):
                 for sql, rows in batch:
                     self._opened.executemany(sql, rows)
         except BaseException:
@@ -205,7 +205,7 @@ class CrawlStore:
             raise
 
     def _select(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        with _FILE.explained(self.path):
+        with _FILE.translated_errors(self.path):
             return self._opened.execute(sql, args).fetchall()
 
     @property

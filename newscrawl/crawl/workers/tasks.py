@@ -15,7 +15,7 @@ from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.fields.metadata.metadata import language_tag, plain_text
 from newscrawl.fields.metadata.structured_date import parse_date
-from newscrawl.items import LISTED, NO_ARTICLES, Evidence
+from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
@@ -126,6 +126,6 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
             article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
     # Only feeds and news sitemaps have dates.
     is_listed = LISTED in hints or "date" in hints
-    is_rejected = is_listed and article.kind in NO_ARTICLES
+    is_rejected = is_listed and article.kind in NON_ARTICLE_KINDS
     if is_rejected and weighted_length(article.body) >= MIN_LISTED_BODY:
         article.kind, article.evidence["kind"] = "article", Evidence("hint", HINT_CONFIDENCE)
