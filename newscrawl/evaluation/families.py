@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from newscrawl.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, score_of
@@ -49,6 +49,25 @@ MAY_TRAIN = frozenset(
 ALL = "all families"
 FAILED = 0.5
 """F1 below which a body counts as failed."""
+
+
+class GroupedPage(Protocol):
+    """Fields of a page by which pages are grouped."""
+
+    @property
+    def corpus(self) -> str:
+        """Name of the corpus."""
+
+    @property
+    def language(self) -> str | None:
+        """Labelled language."""
+
+    @property
+    def body_suspect(self) -> bool:
+        """Whether the labelled body is suspect."""
+
+
+P = TypeVar("P", bound=GroupedPage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +116,6 @@ class FamilyPage:
         return cls(**{**plain, "body": None if body is None else Score(*body)})
 
     @property
-    def family(self) -> str:
-        """Family of the page's corpus."""
-        return FAMILY_OF[self.corpus]
-
-    @property
     def body_f1(self) -> float | None:
         """F1 of the body."""
         return None if self.body is None else self.body.f1
@@ -130,17 +144,17 @@ def with_peers(
     return found
 
 
-def groups(pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+def groups(pages: Sequence[P]) -> Iterator[tuple[str, list[P]]]:
     """Yield name and pages of each family, of its parts and of all families."""
     for family in FAMILIES:
-        members = [page for page in pages if page.family == family.name]
+        members = [page for page in pages if page.corpus in family.corpora]
         if members:
             yield family.name, members
             yield from _parts(family.name, members)
     yield ALL, list(pages)
 
 
-def _parts(name: str, pages: Sequence[FamilyPage]) -> Iterator[tuple[str, list[FamilyPage]]]:
+def _parts(name: str, pages: Sequence[P]) -> Iterator[tuple[str, list[P]]]:
     """Yield the pages of a family by language, and without suspect labels."""
     languages = sorted({page.language for page in pages if page.language})
     if len(languages) > 1:

@@ -41,7 +41,7 @@ class Verdict:
     is_first: bool
     #: containment with the most similar story of the cluster, or None without near-duplicates
     similarity: float | None
-    #: URLs of near-duplicates in the cluster, the most similar first, at most :data:`MAX_LISTED`
+    #: URLs of near-duplicates in the cluster, the most similar first, at most ``MAX_LISTED``
     near_duplicates: tuple[str, ...]
     #: names of the clusters that this story merged into its own, which become aliases
     merged: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from protego import Protego
 
@@ -34,6 +34,7 @@ _LINES = st.lists(
 
 
 @given(_LINES)
+@example(["User-agent: *", "nonsense", "User-agent: other # x", "Disallow: /a"])
 def test_own_groups_keep_the_rules(lines: list[str]):
     whole = "\n".join(lines)
     full, cut = Protego.parse(whole), Protego.parse(own_groups(whole, AGENT))

@@ -22,7 +22,7 @@ from newscrawl.corpora.map_pages import PageOutcome
 from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
 from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
-from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_two_pass, clusters
+from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, cluster_two_pass
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.neardup import Options, Story
 from newscrawl.neardup.pairs import lineages
@@ -99,7 +99,7 @@ def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
     read = (reader.read(row) for feed in feeds for row in read_rows(str(feed), reader.columns))
     found = cluster_two_pass([one for one in read if one is not None], options, lambda _: None)
     articles = [row | {"differs": None} for row in found]
-    return articles, list(clusters(articles))
+    return articles, list(cluster_rows(articles))
 
 
 def read(folder: Path) -> Rows:

@@ -7,6 +7,10 @@ import re
 _USER_AGENT = re.compile(r"\s*user[- ]?agent\b\s*:?(.*)", re.IGNORECASE)
 # Lines that belong to no group.
 _SITE_WIDE = re.compile(r"\s*(?:site-?maps?|host)\b", re.IGNORECASE)
+# Protego skips other lines, which therefore do not end a list of user agents.
+_DIRECTIVE = re.compile(
+    r"[^#]*:|\s*(?:dis+al+[oa]w|dias?l+ow|allow|crawl|request|visit)", re.IGNORECASE
+)
 
 
 def own_groups(text: str, user_agent: str) -> str:
@@ -39,4 +43,4 @@ def _matches(name: str, user_agent: str) -> bool:
 
 
 def _belongs_to_no_group(line: str) -> bool:
-    return bool(_SITE_WIDE.match(line)) or line.lstrip().startswith("#")
+    return bool(_SITE_WIDE.match(line)) or not _DIRECTIVE.match(line)
