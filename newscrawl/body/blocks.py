@@ -57,15 +57,17 @@ def find_blocks(document: Document) -> Blocks:
         owner = parent[row]
         while tag[owner] not in _BLOCK_TAGS and owner > 0:
             owner = parent[owner]
-        between = tag[previous_row + 1 : row]
-        ends_block = not _BLOCK_TAGS.isdisjoint(between) or between.count("br") > 1
-        if owner != previous_owner or ends_block:
+        if owner == previous_owner and not _ends_block(tag[previous_row + 1 : row]):
+            blocks.rows[-1].append(row)
+        else:
             blocks.owner.append(owner)
             blocks.rows.append([row])
-        else:
-            blocks.rows[-1].append(row)
         previous_owner, previous_row = owner, row
     return blocks
+
+
+def _ends_block(tags: Sequence[str]) -> bool:
+    return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
 
 
 def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
