@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BodyFormat = Literal["html", "markdown"]
 BODY_FORMATS: tuple[BodyFormat, ...] = get_args(BodyFormat)
+"""Names of the formats."""
 
 
 class UnknownFormatError(ValueError):

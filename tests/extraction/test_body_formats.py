@@ -161,7 +161,7 @@ def test_structure(page: str, markdown: str, markup: str | None):
     [
         "# a", "- a", "+ a", "1. a", "12) a", "> a", "* a", "=== a", "a * b * c", "_a_", "__init__",
         "a_b_c", "[a](b)", "![a](b)", "`a`", "~~~", "a\\", "&amp;lt;", "&lt;b>x&lt;/b>", "| a | b |",
-        "a<br>---", "a<br>--|--", "a!<a href=/b>b</a>", "<b>a</b><i>b</i><b>c</b>", "<b>“a”</b>b",
+        "a<br>---", "a<br>--|--", "a!<a href=/b>b</a>", "<b>a</b><i>b</i><b>c</b>", "<b>“a”</b>b", "<i>a</i><sub><i>b</i></sub>",
         "<code>a</code><b><code>b</code></b>", "<h3>C#</h3>", "a<b> b </b>c", "http://a.example/_b_",
     ],
 )  # fmt: skip
@@ -211,7 +211,7 @@ def test_sample_pages_have_the_same_words_in_all_formats(page: ExpectedPage):
 @pytest.mark.parametrize(
     "value",
     ["javascript:alert(1)", "java\nscript:alert(1)", " JAVASCRIPT:x", "data:text/html,x", "vbscript:x",
-     "mailto:a@b.example", "file:///etc/passwd", "#part", "", "http://", "http://[",
+     "mailto:a@b.example", "javascript://a.example/%0ax()", "ftp://a.example/", "file:///etc/passwd", "#part", "", "http://", "http://[",
      "https://a.example/" + "x" * MAX_URL],
 )  # fmt: skip
 def test_other_addresses_are_left_out(value: str):
