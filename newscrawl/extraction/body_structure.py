@@ -83,6 +83,8 @@ class Image(NamedTuple):
     marks: Marks = NO_MARKS
 
 
+_SPACE = Text(" ")
+_BREAK = Text("\n")
 Inline = Text | Image
 Line = list[Inline]
 
@@ -143,7 +145,7 @@ def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
     """Return the blocks of plain *text* with blank lines between paragraphs."""
     pieces: list[Inline] = []
     for line in text.split(_LINE):
-        pieces += [Text(line), Text(_LINE)]
+        pieces += [Text(line), _BREAK]
     return [BodyBlock((), "p", lines) for lines in _paragraphs(pieces)]
 
 
@@ -367,13 +369,13 @@ def _preformatted(pieces: Iterable[Inline]) -> str:
 
 def _paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
     """Yield the lines of each paragraph; empty lines separate paragraphs."""
-    if len(pieces) == 1:  # the common case
+    if _BREAK not in pieces:  # the common case
         if line := _line(pieces):
             yield [line]
         return
     lines: list[Line] = []
     breaks = 0
-    for is_break, run in groupby(pieces, lambda piece: piece == Text(_LINE)):
+    for is_break, run in groupby(pieces, lambda piece: piece == _BREAK):
         if is_break:
             breaks += len(list(run))
         elif line := _line(run):
@@ -391,13 +393,13 @@ def _line(pieces: Iterable[Inline]) -> Line:
     line: Line = []
     for piece in _spaced(pieces):
         last = line[-1] if line else None
-        if piece == Text(" ") and (last is None or last == piece):
+        if piece == _SPACE and (last is None or last == piece):
             continue
         line.append(piece)
-    if line and line[-1] == Text(" "):
+    if line and line[-1] == _SPACE:
         line.pop()
     for index in range(1, len(line) - 1):
-        if line[index] == Text(" "):
+        if line[index] == _SPACE:
             line[index] = Text(" ", line[index - 1].marks.common(line[index + 1].marks))
     return _merged(line) if len(line) > 1 else line
 
@@ -413,11 +415,11 @@ def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
             text = _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
         core = text.strip(" ")
         if text.startswith(" "):
-            yield Text(" ")
+            yield _SPACE
         if core:
             yield Text(core, piece.marks)
             if text.endswith(" "):
-                yield Text(" ")
+                yield _SPACE
 
 
 def _merged(line: Line) -> Line:
@@ -464,7 +466,7 @@ def _table_rows(document: Document, blocks: Iterable[BodyBlock], depth: int) -> 
             cell = content.setdefault(inner.row, Cell("td", []))
             for line in block.lines:
                 if cell.content:
-                    cell.content.append(Text(" "))
+                    cell.content.append(_SPACE)
                 cell.content.extend(line)
         rows.append(list(content.values()))
     return rows
