@@ -177,12 +177,14 @@ def _emphasised(piece: Text, before: str, after: str) -> str:
 
     https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run
     """
-    text = escape_markdown(piece.text)
+    text, core = escape_markdown(piece.text), piece.text.strip(" ")
     delimiter = "**" * piece.marks.strong + "*" * piece.marks.em
-    if not delimiter or piece.text.isspace() or before == "*":
+    if not delimiter or not core or before == "*":
         return text
-    if _is_flanking(piece.text[0], before) and _is_flanking(piece.text[-1], after):
-        return f"{delimiter}{text}{delimiter}"
+    leading, trailing = piece.text.startswith(" "), piece.text.endswith(" ")
+    starts = _is_flanking(core[0], " " if leading else before)
+    if starts and _is_flanking(core[-1], " " if trailing else after):
+        return f"{' ' * leading}{delimiter}{text.strip(' ')}{delimiter}{' ' * trailing}"
     return text
 
 

@@ -162,6 +162,7 @@ def test_structure(page: str, markdown: str, markup: str | None):
         "# a", "- a", "+ a", "1. a", "12) a", "> a", "* a", "=== a", "a * b * c", "_a_", "__init__",
         "a_b_c", "[a](b)", "![a](b)", "`a`", "~~~", "a\\", "&amp;lt;", "&lt;b>x&lt;/b>", "| a | b |",
         "a<br>---", "a<br>--|--", "a!<a href=/b>b</a>", "<b>a</b><i>b</i><b>c</b>", "<b>“a”</b>b", "<i>a</i><sub><i>b</i></sub>",
+        "a<b>b <img src=/i></b>", "<b>a <code>b</code> c</b>",
         "<code>a</code><b><code>b</code></b>", "<h3>C#</h3>", "a<b> b </b>c", "http://a.example/_b_",
     ],
 )  # fmt: skip
