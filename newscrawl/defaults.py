@@ -14,6 +14,8 @@ _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 #: Sections by subject; names in alphabetical order within each section.
 DEFAULTS: dict[str, Any] = {
     # --- Extraction: NewsExtractPipeline ---
+    # Formats of the body besides text: "markdown" and "html".
+    "NEWSCRAWL_BODY_FORMATS": [],
     # Parts of the body besides paragraphs and headings. Also available: captions and tables.
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
     # Item field with the charset of the Content-Type header, if known.

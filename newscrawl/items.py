@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
+from html import escape
 from typing import Any, Literal
+
+from newscrawl.text import escape_markdown, squeeze
 
 ArticleKind = Literal["article", "live", "gallery", "index", "other"]
 NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 """Kinds of pages that are not articles."""
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
+_BODY_FORMAT_FIELDS = ("body_markdown", "body_html")
 #: calendar day; ``Article`` has a field called ``date``
 Day = date
 
@@ -63,6 +67,10 @@ class Article:
     date_modified: Day | datetime | None = None
     #: paragraphs separated by blank lines
     body: str = ""
+    #: the body as Markdown, on request (``ExtractOptions.formats``)
+    body_markdown: str | None = None
+    #: the body as HTML without scripts and styles, on request (``ExtractOptions.formats``)
+    body_html: str | None = None
     #: BCP 47 tag that the page declares
     language: str | None = None
     #: names, in the order of the page
@@ -83,8 +91,14 @@ class Article:
     cluster: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the article as JSON values: ISO 8601 dates, nested dicts."""
+        """Return the article as JSON values: ISO 8601 dates, nested dicts.
+
+        Formats of the body that were not requested are left out.
+        """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in _BODY_FORMAT_FIELDS:
+            if plain[name] is None:
+                del plain[name]
         for name in ("date", "date_modified", "fetched_at"):
             if plain[name] is not None:
                 plain[name] = plain[name].isoformat()
@@ -93,6 +107,31 @@ class Article:
             for name, evidence in self.evidence.items()
         }
         return plain
+
+    def to_markdown(self) -> str:
+        """Return title and body as Markdown.
+
+        Raises ``ValueError`` unless ``ExtractOptions.formats`` had ``markdown``.
+        """
+        body = self._formatted_body("markdown", self.body_markdown)
+        title = f"# {escape_markdown(squeeze(self.title))}" if self.title else ""
+        if title.endswith("#"):  # would end the heading
+            title = title[:-1] + "\\#"
+        return "\n\n".join(part for part in (title, body) if part) + "\n"
+
+    def to_html(self) -> str:
+        """Return title and body as an HTML ``article`` element, without scripts and styles.
+
+        Raises ``ValueError`` unless ``ExtractOptions.formats`` had ``html``.
+        """
+        body = self._formatted_body("html", self.body_html)
+        title = f"<h1>{escape(squeeze(self.title))}</h1>" if self.title else ""
+        return "\n".join(part for part in ("<article>", title, body, "</article>") if part) + "\n"
+
+    def _formatted_body(self, name: str, body: str | None) -> str:
+        if body is None and self.body:
+            raise ValueError(f"no {name} body: extract with ExtractOptions(formats={{{name!r}}})")
+        return body or ""
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Article:

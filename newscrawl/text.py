@@ -76,3 +76,33 @@ def weighted_length(text: str) -> float:
     if text.isascii() or _MAYBE_WIDE.search(text) is None:
         return len(text)
     return len(text) + (WIDE_WEIGHT - 1) * len(_WIDE.findall(text))
+
+
+# Emphasis, code, links, images, HTML and strikethrough.
+_MARKDOWN = re.compile(r"[\\`*\[\]<~_&]")
+_INSIDE_WORD = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
+_CHARACTER_REFERENCE = re.compile(r"&#?\w+;")
+# Headings, quotes, lists, rules, tables and underlines of headings.
+_MARKDOWN_STARTS = ("#", ">", "+", "=", ":", "|", "-")
+_MARKDOWN_NUMBER = re.compile(r"\d{1,9}(?=[.)])")
+
+
+def escape_markdown(text: str) -> str:
+    """Return *text* with a backslash before each character that is markup in Markdown."""
+    return _MARKDOWN.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    special, text, start = found[0], found.string, found.start()
+    is_text = (special == "_" and _INSIDE_WORD.match(text, start)) or (
+        special == "&" and not _CHARACTER_REFERENCE.match(text, start)
+    )
+    return special if is_text else "\\" + special
+
+
+def escape_markdown_start(line: str) -> str:
+    """Return a *line* of Markdown that is not read as a heading, list, quote, table or rule."""
+    if line.startswith(_MARKDOWN_STARTS):
+        return "\\" + line
+    number = _MARKDOWN_NUMBER.match(line)
+    return f"{number[0]}\\{line[number.end() :]}" if number else line

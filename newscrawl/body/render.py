@@ -23,13 +23,14 @@ _BLOCK_LEVEL = """
 """
 BLOCK_LEVEL = frozenset(_BLOCK_LEVEL.split())
 """Tags of block-level elements."""
-_PARAGRAPH = "\n\n"
-_BREAKS = {**dict.fromkeys(BLOCK_LEVEL, _PARAGRAPH), "br": "\n", "td": " ", "th": " "}
+PARAGRAPH = "\n\n"
+"""Break between paragraphs."""
+_BREAKS = {**dict.fromkeys(BLOCK_LEVEL, PARAGRAPH), "br": "\n", "td": " ", "th": " "}
 _SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _BLANK_LINES = re.compile("\n\n\n+")
 # Control characters, soft hyphens, byte order marks; joiners stay, some scripts need them.
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
+INVISIBLE_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
 
 
 def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = frozenset()) -> str:
@@ -39,40 +40,65 @@ def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = fr
     of a ``pre`` end a line; inline elements join as in the source. White space is collapsed.
     Subtrees and text nodes with a row in *skip* are left out.
     """
-    flow = _Flow()
+    flow = Flow()
+    write_flow(flow, document, roots, skip)
+    return flow.text()
+
+
+def write_flow(
+    flow: Flow, document: Document, roots: Iterable[int], skip: AbstractSet[int] = frozenset()
+) -> None:
+    """Write the subtrees of *roots* to *flow*, as :func:`render` does."""
     end, parent = document.end, document.parent
     previous = -1
     for root in roots:
         if previous < 0 or end[previous] != root or parent[previous] != parent[root]:
-            flow.add_break(_PARAGRAPH)
+            flow.add_break(PARAGRAPH)
         previous = root
         tag = document.tag[root]
         if tag != TEXT:
             _write_element(flow, document, root, skip)
             if tag not in BLOCK_LEVEL and document.space[root] & TRAILING:
-                flow.add_text(" ")
+                flow.add_text(" ", parent[root])
         elif not document.hidden[root] and root not in skip:
             _write_text(flow, document, root)
-    return flow.text()
 
 
-class _Flow:
+class Flow:
     """Text and breaks in document order."""
 
     def __init__(self) -> None:
-        self.pieces = [_PARAGRAPH]
+        self.pieces = [PARAGRAPH]
         #: number of open preformatted elements
         self.preformatted = 0
 
-    def add_text(self, text: str | None) -> None:
-        """Add *text* of the source; white space at the start of a paragraph is dropped."""
-        if not text or (self.pieces[-1] == _PARAGRAPH and text.isspace()):
+    def open(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
+        """Start the element *row*."""
+        # br has one break, at its end.
+        if tag in _BREAKS and tag != "br":
+            self.add_break(_BREAKS[tag])
+            self.preformatted += tag in _PREFORMATTED
+
+    def close(self, tag: str) -> None:
+        """End an element."""
+        if tag in _BREAKS:
+            self.add_break(_BREAKS[tag])
+            self.preformatted -= tag in _PREFORMATTED
+
+    def leave_out(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
+        """Add the break of the element *row*, whose content is left out."""
+        if tag in _BREAKS:
+            self.add_break(_BREAKS[tag])
+
+    def add_text(self, text: str | None, parent: int) -> None:  # noqa: ARG002  # for subclasses
+        """Add *text* in the element *parent*; white space at the start of a paragraph is dropped."""
+        if not text or (self.pieces[-1] == PARAGRAPH and text.isspace()):
             return
         self.pieces.append(text if self.preformatted else text.replace("\n", " "))
 
     def add_break(self, separator: str) -> None:
         """Add *separator*, unless a paragraph has just ended."""
-        if self.pieces[-1] != _PARAGRAPH:
+        if self.pieces[-1] != PARAGRAPH:
             self.pieces.append(separator)
 
     def text(self) -> str:
@@ -87,10 +113,10 @@ class _Flow:
 def _clean(line: str) -> str:
     if line.isprintable() and "  " not in line:
         return line.strip()
-    return squeeze(_INVISIBLE.sub("", line))
+    return squeeze(INVISIBLE_CHARACTERS.sub("", line))
 
 
-def _write_element(flow: _Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
+def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
     """Write the subtree of the element *root*, without the white space after it."""
     tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
     open_rows: list[int] = []
@@ -101,52 +127,39 @@ def _write_element(flow: _Flow, document: Document, root: int, skip: AbstractSet
             if row not in skip:
                 _write_text(flow, document, row)
         elif hidden[row] or row in skip:
-            if name in _BREAKS:
-                flow.add_break(_BREAKS[name])
+            flow.leave_out(row, name)
             if space[row] & TRAILING and row != root:
                 _write_tail(flow, document, row)
             row = end[row] - 1
         else:
             open_rows.append(row)
-            _open(flow, name)
+            flow.open(row, name)
             if space[row] & LEADING and (name not in _BREAKS or flow.preformatted):
-                flow.add_text(document.element(row).text if flow.preformatted else " ")
+                flow.add_text(document.element(row).text if flow.preformatted else " ", row)
         row += 1
         while open_rows and end[open_rows[-1]] == row:
             closed = open_rows.pop()
-            _close(flow, tag[closed])
+            flow.close(tag[closed])
             if space[closed] & TRAILING and closed != root:
                 _write_tail(flow, document, closed)
 
 
-def _write_text(flow: _Flow, document: Document, row: int) -> None:
+def _write_text(flow: Flow, document: Document, row: int) -> None:
     """Write the text node *row* with the white space around it."""
+    parent = document.parent[row]
     if flow.preformatted:
-        flow.add_text(_source_text(document, row))
+        flow.add_text(_source_text(document, row), parent)
         return
     before, after = _SPACES[document.space[row]]
-    flow.add_text(f"{before}{document.text[row]}{after}")
+    flow.add_text(f"{before}{document.text[row]}{after}", parent)
 
 
-def _write_tail(flow: _Flow, document: Document, row: int) -> None:
+def _write_tail(flow: Flow, document: Document, row: int) -> None:
     """Write the white space after the element *row*, unless the element is a break."""
     if flow.preformatted:
-        flow.add_text(document.element(row).tail)
+        flow.add_text(document.element(row).tail, document.parent[row])
     elif document.tag[row] not in _BREAKS:
-        flow.add_text(" ")
-
-
-def _open(flow: _Flow, tag: str) -> None:
-    # br has one break, at its end.
-    if tag in _BREAKS and tag != "br":
-        flow.add_break(_BREAKS[tag])
-        flow.preformatted += tag in _PREFORMATTED
-
-
-def _close(flow: _Flow, tag: str) -> None:
-    if tag in _BREAKS:
-        flow.add_break(_BREAKS[tag])
-        flow.preformatted -= tag in _PREFORMATTED
+        flow.add_text(" ", document.parent[row])
 
 
 def _source_text(document: Document, row: int) -> str | None:

@@ -51,6 +51,7 @@ def extract_archives(
     *,
     method: str,
     parts: list[str],
+    formats: list[str],
     encoding: str | None,
 ) -> bool:
     """Call *emit* with each article of the archives at *paths*; report the rest on standard error.
@@ -59,6 +60,7 @@ def extract_archives(
     """
     try:
         options = replace(PipelineOptions.read(settings), method=method, body_parts=parts)
+        options = replace(options, body_formats=formats or options.body_formats)
         workers, deadline, memory_limit, styled, sheets = (
             setting(settings, f"NEWSCRAWL_{name}")
             for name in ("WORKERS", "DEADLINE", "MEMORY_LIMIT", "CSS_ENABLED", "CSS_SHEETS")
@@ -173,6 +175,7 @@ class Extractor:
                 fetched_at=page.at.isoformat(),
                 method=self._options.method,
                 parts=self._options.body_parts,
+                formats=self._options.body_formats,
                 hints=page.hints,
                 **self._sheets.of(page),
             )

@@ -16,17 +16,19 @@ from w3lib.url import is_url
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, UnknownPartError, parse_parts
 from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
+from newscrawl.extraction.body_formats import BODY_FORMATS, parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, UnknownMethodError, extract
 from newscrawl.extraction.methods import get_method
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from newscrawl.extraction.body_formats import BodyFormat
     from newscrawl.items import Article
 
 
@@ -98,7 +100,15 @@ class ExtractCommand(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options of the command."""
         super().add_options(parser)
-        parser.add_argument("--text", action="store_true", help="print plain text instead of JSON")
+        output = parser.add_mutually_exclusive_group()
+        for form, name in (("text", "plain text"), ("markdown", "Markdown"), ("html", "HTML")):
+            output.add_argument(
+                f"--{form}",
+                dest="form",
+                action="store_const",
+                const=form,
+                help=f"print {name} instead of JSON",
+            )
         parser.add_argument(
             "--method", default=DEFAULT_METHOD, help="extraction method (default: %(default)s)"
         )
@@ -141,13 +151,15 @@ class ExtractCommand(ScrapyCommand):
                 page.url,
                 encoding=opts.encoding or page.encoding,
                 method=opts.method,
-                options=ExtractOptions(parts=parse_parts(opts.parts.split(","))),
+                options=ExtractOptions(
+                    parts=parse_parts(opts.parts.split(",")), formats=_formats(opts.form)
+                ),
             )
         except (_FetchError, OSError, DocumentError) as error:
             sys.stderr.write(f"scrapy extract: {source}: {error}\n")
             self.exitcode = 1
             return
-        _print(as_text(article) if opts.text else _as_json(article))
+        _print(_FORMS[opts.form](article))
 
     def _extract_archives(self, paths: list[str], opts: argparse.Namespace) -> None:
         require("warcio", "warcio", "warc")
@@ -155,13 +167,14 @@ class ExtractCommand(ScrapyCommand):
 
         assert self.settings is not None  # noqa: S101  # set before run
         get_method(opts.method)
-        form = (lambda article: as_text(article) + "\n") if opts.text else _as_line
+        form = _FORMS[opts.form]
         complete = extract_archives(
             [Path(path) for path in paths],
             self.settings,
-            lambda article: _print(form(article)),
+            lambda article: _print(form(article) + "\n" if opts.form else _as_line(article)),
             method=opts.method,
             parts=sorted(parse_parts(opts.parts.split(","))),
+            formats=sorted(_formats(opts.form)),
             encoding=opts.encoding,
         )
         self.exitcode = int(not complete)
@@ -202,6 +215,19 @@ def _print(text: str) -> None:
 
 def _as_json(article: Article) -> str:
     return json.dumps(article.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+_FORMS: dict[str | None, Callable[[Article], str]] = {
+    None: _as_json,
+    "text": as_text,
+    "markdown": lambda article: article.to_markdown(),
+    "html": lambda article: article.to_html(),
+}
+
+
+def _formats(form: str | None) -> frozenset[BodyFormat]:
+    """Return the formats of the body that the output *form* requires."""
+    return parse_formats({form or ""}.intersection(BODY_FORMATS))
 
 
 def _read(path: str, url: str | None) -> SourcePage:

@@ -57,6 +57,8 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "flags": pa.list_(pa.string()),
     "cluster": pa.string(),  # JSON, as set by NearDuplicatePipeline
 }
+#: Columns after these in a feed whose first articles have them (``NEWSCRAWL_BODY_FORMATS``)
+FORMAT_COLUMNS: dict[str, Any] = {"body_markdown": pa.string(), "body_html": pa.string()}
 #: Column for values that do not fit the inferred columns.
 OTHER = "_other"
 #: Items in a row group, and bytes of text after which a smaller group is written.
@@ -140,7 +142,8 @@ class ParquetItemExporter(BaseItemExporter):
     def _schema(self) -> Any:
         if self._of_articles is False:
             return inferred_schema(self._rows)
-        names = self.fields_to_export or ARTICLE_COLUMNS.keys()
+        formats = (name for name in FORMAT_COLUMNS if any(name in row for row in self._rows))
+        names = self.fields_to_export or (*ARTICLE_COLUMNS, *formats)
         columns = names.items() if isinstance(names, Mapping) else ((name, name) for name in names)
         return pa.schema([(new, ARTICLE_COLUMNS.get(name, pa.string())) for name, new in columns])
 

@@ -14,6 +14,7 @@ from newscrawl.body.parts import (
 )
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
+from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -132,12 +133,12 @@ def _extract(
     _set_title(article, result)
     if chosen.standalone:
         _set_dates(article, result.date, result.modified)
-        _set_body(article, document, result)
+        _set_body(article, document, result, options)
     else:
         _decide_dates(article, page, result)
         _select_body(article, document, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
-        article.body = ""
+        article.body, article.body_markdown, article.body_html = "", None, None
         article.evidence.pop("body", None)
     if article.paywalled is None and shows_paywall(document, result.roots):
         article.paywalled, article.evidence["paywalled"] = (
@@ -202,11 +203,17 @@ def _set_dates(
         article.date_modified, _, article.evidence["date_modified"] = modified
 
 
-def _set_body(article: Article, document: Document, result: MethodResult) -> None:
+def _set_body(
+    article: Article, document: Document, result: MethodResult, options: ExtractOptions
+) -> None:
     text = result.text
     article.body = render(document, result.roots, result.skipped) if text is None else text
-    if article.body:
-        article.evidence["body"] = result.evidence
+    if not article.body:
+        return
+    article.evidence["body"] = result.evidence
+    if options.formats:
+        roots, skipped, formats = result.roots, result.skipped, options.formats
+        set_formats(article, document, roots, skipped, formats=formats, from_page=text is None)
 
 
 def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> None:
@@ -249,7 +256,8 @@ def _select_body(
         skipped |= rows_of_excluded_parts(document, roots, parts)
     start = title.row if title is not None else None
     roots = with_captions_and_tables(document, roots, start, parts)
-    _set_body(article, document, result._replace(roots=roots, skipped=skipped))
+    _set_body(article, document, result._replace(roots=roots, skipped=skipped), options)
     if not article.body:  # everything looks like boilerplate
         doubtful = Evidence(result.evidence.source, DOUBTFUL_CONFIDENCE)
-        _set_body(article, document, result._replace(evidence=doubtful, skipped=frozenset()))
+        whole_blocks = result._replace(evidence=doubtful, skipped=frozenset())
+        _set_body(article, document, whole_blocks, options)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from newscrawl.css.sheets.sheet_store import SheetStore
     from newscrawl.document.document import Document
     from newscrawl.ensemble.ensemble import Model
+    from newscrawl.extraction.body_formats import BodyFormat
     from newscrawl.fields.metadata.metadata import Metadata
 
 
@@ -67,6 +68,8 @@ class ExtractOptions:
     remove_boilerplate: bool = True
     #: parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
     parts: frozenset[Part] = DEFAULT_PARTS
+    #: formats of the body besides text (:data:`~newscrawl.extraction.body_formats.BODY_FORMATS`)
+    formats: frozenset[BodyFormat] = frozenset()
     #: a body with fewer characters is dropped
     min_body_chars: int = 0
     #: cache of parsed style sheets, those in pages included
@@ -239,7 +242,7 @@ def _find_title_by_model(
     if page.sheets is not None and page.styles.complete:
         evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
-    if page.sheets is None:
+    if page.sheets is None and not options.formats:
         document.release_tree()
     fallback = None
     if not candidates.stated:

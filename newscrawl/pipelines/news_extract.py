@@ -150,6 +150,7 @@ class NewsExtractPipeline:
             fetched_at=(page.fetched_at or clock.now()).isoformat(),
             method=self._options.method,
             parts=self._options.body_parts,
+            formats=self._options.body_formats,
             article_threshold=self._options.article_threshold,
             hints=page.hints,
             hashed=True,

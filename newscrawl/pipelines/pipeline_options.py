@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
 from newscrawl.defaults import setting
+from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
@@ -28,6 +29,7 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 class PipelineOptions:
     """Values of the ``NEWSCRAWL_*`` settings of ``NewsExtractPipeline``."""
 
+    body_formats: list[str]
     body_parts: list[str]
     encoding_field: str
     fetched_at_field: str
@@ -49,6 +51,7 @@ class PipelineOptions:
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
             for field in fields(cls)
         }
+        _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)

@@ -27,6 +27,7 @@ def to_zyte(article: Article) -> Any:
         authors=[zyte.Author(name=name, nameRaw=name) for name in article.authors] or None,
         inLanguage=article.language,
         articleBody=article.body or None,
+        articleBodyHtml=article.to_html() if article.body_html else None,
         canonicalUrl=article.canonical_url,
         metadata=zyte.ArticleMetadata(
             dateDownloaded=_iso(article.fetched_at),

@@ -76,6 +76,16 @@ def test_prints_text(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "start"),
+    [("--markdown", f"# {TITLE}\n\n"), ("--html", f"<article>\n<h1>{TITLE}</h1>\n<p>")],
+)
+def test_prints_markup(tmp_path: Path, option: str, start: str):
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    ran = scrapy_extract(tmp_path, "page.html", option, "--method", "nce")
+    assert ran.stdout.decode().startswith(start)
+
+
 def test_downloads_url(tmp_path: Path, site: str):
     """The charset of the header is used; robots.txt may be missing."""
     page = PAGE.replace("Ada Meyer", "Ada Müller")

@@ -64,6 +64,12 @@ def test_article_schema_is_fixed() -> None:
     assert empty.read().num_rows == 0
 
 
+def test_article_schema_has_the_requested_body_formats() -> None:
+    file = written([Article(body="x", body_html="<p>x</p>"), FULL])
+    assert file.schema_arrow.names == [*ARTICLE_COLUMNS, "body_html"]
+    assert file.read().column("body_html").to_pylist() == ["<p>x</p>", None]
+
+
 def test_converts_dates_to_utc() -> None:
     day = Article(date=date(2026, 1, 31))
     naive = Article(date=datetime(2026, 1, 31, 8))  # noqa: DTZ001

@@ -250,6 +250,17 @@ def test_applies_body_parts() -> None:
         assert ("Listenpunkt" in article.body) == kept
 
 
+def test_formats_the_body_on_request() -> None:
+    page = {"url": URL, "html": HTML}
+    (article,) = process(dict(page), NEWSCRAWL_BODY_FORMATS=["html", "markdown"]).items
+    assert article.body_html.startswith("<p>")
+    assert article.to_dict()["body_markdown"].count("\n\n") == article.body.count("\n\n")
+    (plain,) = process(dict(page)).items
+    assert plain.body_html is None
+    (zyte,) = process(page, NEWSCRAWL_BODY_FORMATS="html", NEWSCRAWL_OUTPUT="zyte").items
+    assert zyte.articleBodyHtml == article.to_html()
+
+
 def test_drops_kinds_that_are_not_kept() -> None:
     made = kind_pages("tune")
     items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
@@ -393,6 +404,7 @@ def test_hostile_pages_do_not_affect_others(
             "images",
             "'images' is not one of captions, code, definitions, embeds",
         ),
+        ("NEWSCRAWL_BODY_FORMATS", "tei", "NEWSCRAWL_BODY_FORMATS: 'tei' is not one of html, mark"),
         ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
         (
             "NEWSCRAWL_OUTPUT",

@@ -11,6 +11,7 @@ from newscrawl.crawl.history.revisit_policy import body_hash
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.fields.metadata.metadata import language_tag, plain_text
@@ -39,6 +40,7 @@ def extract_page(
     fetched_at: str | None = None,
     method: str = DEFAULT_METHOD,
     parts: Iterable[str] = DEFAULT_PARTS,
+    formats: Iterable[str] = (),
     hints: Mapping[str, str] | None = None,
     article_threshold: float = KIND_THRESHOLD,
     stylesheets: Mapping[str, str] | None = None,
@@ -48,7 +50,8 @@ def extract_page(
 ) -> dict[str, Any]:
     """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
 
-    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`.
+    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *formats* of
+      :mod:`newscrawl.extraction.body_formats`.
     - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, used if
       the page has none. A page with the hint :data:`~newscrawl.items.LISTED` is an article unless
       its body is nearly empty; other pages need a probability of *article_threshold*.
@@ -67,7 +70,10 @@ def extract_page(
         stylesheets=_stored_sheets(stylesheets, sheet_store),
         method=method,
         options=ExtractOptions(
-            parts=parse_parts(parts), sheet_store=sheet_store, article_threshold=article_threshold
+            parts=parse_parts(parts),
+            formats=parse_formats(formats),
+            sheet_store=sheet_store,
+            article_threshold=article_threshold,
         ),
     )
     _fill_from_hints(article, hints or {})

@@ -1,0 +1,472 @@
+"""Structure of the body: blocks with their lists, quotes and tables, links and emphasis.
+
+:func:`body_blocks` reads the rows that :func:`newscrawl.body.render.render` writes as text, so that all
+formats have the same words. URLs are absolute and have the scheme http or https.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.body.parts import is_data_table
+from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow, write_flow
+from newscrawl.document.rows import INVISIBLE, WIDGET
+from newscrawl.extraction.web_addresses import MEDIA_TAGS, PageLinks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from newscrawl.document.document import Document
+
+EMBED_TEXT = "\u25b6"
+"""Text of a link to an embedded player: a symbol, not a word of the page."""
+MAX_CONTAINERS = 16
+"""Nested lists, items and quotes; deeper ones have no structure."""
+_MAX_IMAGES = 500
+_ITEM_LISTS = {"menu": "ul", "dir": "ul", "ul": "ul", "ol": "ol"}
+_STRONG_TAGS = frozenset({"b", "strong", "dt"})
+_EM_TAGS = frozenset({"em", "i"})
+_CODE_TAGS = frozenset({"code", "kbd", "samp", "tt"})
+# The title is the only heading of level 1.
+_HEADINGS = {"h1": "h2", **{f"h{level}": f"h{level}" for level in range(2, 7)}}
+_KINDS = {**_HEADINGS, **dict.fromkeys(("pre", "listing", "plaintext", "xmp"), "pre")}
+_STRUCTURAL_TAGS = frozenset(
+    ("a", "blockquote", "figcaption", "figure", "li", "sub", "sup", "table", "td", "th", "tr")
+).union(_STRONG_TAGS, _EM_TAGS, _CODE_TAGS, _KINDS)
+_SEPARATE_TAGS = frozenset({"aside", "button", "footer", "form", "header", "nav"})
+_SPACES = re.compile(r"\s+")
+_CODE_SPACES = re.compile(r"[^\S\n\t]")
+_LINE = "\n"
+
+
+class Marks(NamedTuple):
+    """Link and emphasis of a run of text."""
+
+    link: str | None = None
+    strong: bool = False
+    em: bool = False
+    code: bool = False
+    #: ``sub``, ``sup`` or ""
+    script: str = ""
+
+    def common(self, other: Marks) -> Marks:
+        """Return the marks that both have."""
+        return Marks(
+            self.link if self.link == other.link else None,
+            self.strong and other.strong,
+            self.em and other.em,
+            self.code and other.code,
+            self.script if self.script == other.script else "",
+        )
+
+
+NO_MARKS = Marks()
+
+
+class Text(NamedTuple):
+    """A run of text in a line, with white space collapsed."""
+
+    text: str
+    marks: Marks = NO_MARKS
+
+
+class Image(NamedTuple):
+    """An image in a line."""
+
+    source: str
+    alt: str
+    marks: Marks = NO_MARKS
+
+
+_SPACE = Text(" ")
+_BREAK = Text("\n")
+Inline = Text | Image
+Line = list[Inline]
+
+
+class Container(NamedTuple):
+    """An element around blocks: ``ul``, ``ol``, ``li``, ``blockquote``, ``figure``, ``table``."""
+
+    tag: str
+    row: int
+
+
+class BodyBlock(NamedTuple):
+    """A paragraph, heading, caption or preformatted text."""
+
+    #: outermost first
+    containers: tuple[Container, ...]
+    #: ``p``, ``h2`` to ``h6``, ``pre`` or ``figcaption``
+    tag: str
+    #: separated by line breaks; a ``pre`` has one, with its white space
+    lines: list[Line]
+
+
+class Cell(NamedTuple):
+    """A cell of a table."""
+
+    #: ``td`` or ``th``
+    tag: str
+    content: Line
+
+
+class BodyTable(NamedTuple):
+    """A table with data."""
+
+    containers: tuple[Container, ...]
+    rows: list[list[Cell]]
+
+
+def body_blocks(
+    document: Document, roots: Sequence[int], skip: AbstractSet[int], url: str | None
+) -> list[BodyBlock | BodyTable]:
+    """Return the blocks of the body in the subtrees of *roots*, without the rows in *skip*.
+
+    *url* is that of the page. Images between two roots are included if no text is next to them except a
+    caption.
+    """
+    flow = _BlockFlow(document, url)
+    previous: int | None = None
+    for run in _adjacent_roots(document, roots):
+        if previous is not None:
+            flow.add_images_between(previous, run[0])
+        write_flow(flow, document, run, skip)
+        previous = run[-1]
+    flow.end_block()
+    return list(_with_tables(document, flow.blocks))
+
+
+def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
+    """Return the blocks of plain *text* with blank lines between paragraphs."""
+    pieces: list[Inline] = []
+    for line in text.split(_LINE):
+        pieces += [Text(line), _BREAK]
+    return [BodyBlock((), "p", lines) for lines in _paragraphs(pieces)]
+
+
+def _adjacent_roots(document: Document, roots: Sequence[int]) -> Iterator[list[int]]:
+    """Group *roots* into runs of adjacent siblings, which join as in the source."""
+    run: list[int] = []
+    for root in roots:
+        if run and (
+            document.end[run[-1]] != root or document.parent[run[-1]] != document.parent[root]
+        ):
+            yield run
+            run = []
+        run.append(root)
+    if run:
+        yield run
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Structure around the text of an element."""
+
+    containers: tuple[Container, ...] = ()
+    tag: str = "p"
+    marks: Marks = NO_MARKS
+    in_table: bool = False
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    containers: tuple[Container, ...]
+    tag: str
+    pieces: list[Inline] = field(default_factory=list)
+
+
+class _BlockFlow(Flow):
+    """Collects blocks; the structure around a text is that of all ancestors, also above the roots."""
+
+    def __init__(self, document: Document, url: str | None) -> None:
+        super().__init__()
+        self.blocks: list[BodyBlock] = []
+        self._document = document
+        self._links = PageLinks(document, url)
+        self._contexts: dict[int, _Context] = {-1: _Context()}
+        self._open: _OpenBlock | None = None
+        self._images = 0
+
+    def open(self, row: int, tag: str) -> None:
+        """Start an element; add an image."""
+        super().open(row, tag)
+        if tag == "img":
+            self._add_image(row)
+
+    def leave_out(self, row: int, tag: str) -> None:
+        """Add the images of a figure without its caption, and the link of an embedded player."""
+        super().leave_out(row, tag)
+        if tag == "figure":
+            self._add_media(range(row, self._document.end[row]))
+        elif tag in MEDIA_TAGS:
+            self._add_embed(row)
+
+    def add_text(self, text: str | None, parent: int) -> None:
+        """Add *text* to the open block, or to a new one if the structure around it differs."""
+        if not text:
+            return
+        context = self._context(parent)
+        tag = context.tag
+        if tag == "pre" and not self.preformatted:
+            tag = "p"
+        if text.isspace() and not self.preformatted and self._open is None:
+            return
+        self._add(Text(text, context.marks), context.containers, tag)
+
+    def add_break(self, separator: str) -> None:
+        """End a paragraph or a line."""
+        if separator == PARAGRAPH:
+            self.end_block()
+        elif self._open is not None:
+            self._open.pieces.append(Text(separator))
+
+    def end_block(self) -> None:
+        """End the open block; blank lines in it separate paragraphs."""
+        if (block := self._open) is None:
+            return
+        self._open = None
+        if block.tag == "pre":
+            if text := _preformatted(block.pieces):
+                self.blocks.append(BodyBlock(block.containers, "pre", [[Text(text)]]))
+            return
+        for lines in _paragraphs(block.pieces):
+            self.blocks.append(BodyBlock(block.containers, block.tag, lines))
+
+    def add_images_between(self, previous: int, following: int) -> None:
+        """Add images and players between two roots that no text is next to except a caption."""
+        end = self._document.end[previous]
+        self._add_media(range(end, following), around=(previous, following))
+
+    def _add(self, piece: Inline, containers: tuple[Container, ...], tag: str) -> None:
+        block = self._open
+        if block is None or (block.containers, block.tag) != (containers, tag):
+            self.end_block()
+            block = self._open = _OpenBlock(containers, tag)
+        block.pieces.append(piece)
+
+    def _add_media(self, rows: range, around: tuple[int, int] | None = None) -> None:
+        """Add images and players in *rows*, each as a block."""
+        found = (
+            row
+            for tag in ("img", *MEDIA_TAGS)
+            for row in _between(self._document.rows_of(tag), rows)
+        )
+        for row in sorted(found):
+            if around is not None and not self._is_separate(row, *around):
+                continue
+            self.end_block()
+            if self._document.tag[row] == "img":
+                self._add_image(row)
+            else:
+                self._add_embed(row)
+            self.end_block()
+
+    def _is_separate(self, row: int, previous: int, following: int) -> bool:
+        """Return whether the block of the image *row* has no text except a caption."""
+        document = self._document
+        in_figure = in_link = False
+        above, caption = row, 0.0
+        while True:
+            tag = document.tag[above]
+            if tag in _SEPARATE_TAGS or (above != row and document.hidden[above]):
+                return False
+            in_link = in_link or tag == "a"
+            if tag == "figure":
+                in_figure, caption = True, document.chars(above)
+            if tag != "figcaption" and document.chars(above) > caption:
+                return False
+            above = document.parent[above]
+            if above < 0 or above <= previous or document.end[above] > following:
+                return in_figure or not in_link
+
+    def _add_image(self, row: int) -> None:
+        image = None if self._document.hidden[row] == INVISIBLE else self._links.image(row)
+        if image is None or self._images >= _MAX_IMAGES:
+            return
+        self._images += 1
+        context = self._context(self._document.parent[row])
+        tag = "p" if context.tag == "pre" else context.tag
+        self._add(Image(*image, context.marks), context.containers, tag)
+
+    def _add_embed(self, row: int) -> None:
+        source = self._links.player(row)
+        if source is not None and self._images < _MAX_IMAGES and not self.preformatted:
+            self._images += 1
+            context = self._context(self._document.parent[row])
+            if self._document.hidden[self._document.parent[row]] not in {INVISIBLE, WIDGET}:
+                self._add(Text(EMBED_TEXT, Marks(link=source)), context.containers, context.tag)
+
+    def _context(self, row: int) -> _Context:
+        """Return the structure of the text in the element *row*."""
+        contexts = self._contexts
+        path = []
+        while row not in contexts:
+            path.append(row)
+            row = self._document.parent[row]
+        context = contexts[row]
+        for inner in reversed(path):
+            context = contexts[inner] = self._inner_context(context, inner)
+        return context
+
+    def _inner_context(self, context: _Context, row: int) -> _Context:
+        """Return the structure of the text in the element *row* that *context* is around."""
+        tag = self._document.tag[row]
+        if tag not in _STRUCTURAL_TAGS:
+            return context
+        marks = self._marks(context.marks, row, tag)
+        containers, block, in_table = context.containers, context.tag, context.in_table
+        if in_table:
+            if tag in {"tr", "td", "th"} and containers[-1].tag not in {"td", "th"}:
+                containers = (*containers, Container(tag, row))
+        elif tag == "table" and is_data_table(self._document, row):
+            containers, block, in_table = (*containers, Container(tag, row)), "p", True
+        elif len(containers) < MAX_CONTAINERS:
+            containers += self._own_containers(row, tag)
+        if tag == "figcaption" and not in_table and block == "p":
+            block = tag
+        elif tag in _KINDS and not in_table:
+            block = _KINDS[tag]
+        return _Context(containers, block, marks, in_table)
+
+    def _own_containers(self, row: int, tag: str) -> tuple[Container, ...]:
+        if tag in {"blockquote", "figure"}:
+            return (Container(tag, row),)
+        if tag == "li":
+            parent = self._document.parent[row]
+            list_tag = _ITEM_LISTS.get(self._document.tag[parent], "ul")
+            return Container(list_tag, parent), Container(tag, row)
+        return ()
+
+    def _marks(self, marks: Marks, row: int, tag: str) -> Marks:
+        if tag == "a":
+            return marks._replace(link=self._links.link(row) or marks.link)
+        return Marks(
+            marks.link,
+            marks.strong or tag in _STRONG_TAGS,
+            marks.em or tag in _EM_TAGS,
+            marks.code or tag in _CODE_TAGS,
+            tag if tag in {"sub", "sup"} else marks.script,
+        )
+
+
+def _between(rows: Sequence[int], limits: range) -> Sequence[int]:
+    first = bisect_left(rows, limits.start)
+    return rows[first : bisect_left(rows, limits.stop, first)]
+
+
+def _preformatted(pieces: Iterable[Inline]) -> str:
+    """Return the text of *pieces* with their white space, without blank lines at the ends."""
+    text = "".join(piece.text for piece in pieces if isinstance(piece, Text))
+    text = _CODE_SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+    lines = [line.rstrip() for line in text.split(_LINE)]
+    return _LINE.join(lines).strip(_LINE) if any(lines) else ""
+
+
+def _paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
+    """Yield the lines of each paragraph; empty lines separate paragraphs."""
+    if _BREAK not in pieces:  # the common case
+        if line := _line(pieces):
+            yield [line]
+        return
+    lines: list[Line] = []
+    breaks = 0
+    for is_break, run in groupby(pieces, lambda piece: piece == _BREAK):
+        if is_break:
+            breaks += len(list(run))
+        elif line := _line(run):
+            if breaks > 1 and lines:
+                yield lines
+                lines = []
+            lines.append(line)
+            breaks = 0
+    if lines:
+        yield lines
+
+
+def _line(pieces: Iterable[Inline]) -> Line:
+    """Return a line with collapsed white space, which has the marks of both neighbours."""
+    line: Line = []
+    for piece in _spaced(pieces):
+        last = line[-1] if line else None
+        if piece == _SPACE and (last is None or last == piece):
+            continue
+        line.append(piece)
+    if line and line[-1] == _SPACE:
+        line.pop()
+    for index in range(1, len(line) - 1):
+        if line[index] == _SPACE:
+            line[index] = Text(" ", line[index - 1].marks.common(line[index + 1].marks))
+    return _merged(line) if len(line) > 1 else line
+
+
+def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
+    """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
+    for piece in pieces:
+        if isinstance(piece, Image):
+            yield piece
+            continue
+        text = piece.text
+        if not text.isprintable() or "  " in text:
+            text = _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+        core = text.strip(" ")
+        if text.startswith(" "):
+            yield _SPACE
+        if core:
+            yield Text(core, piece.marks)
+            if text.endswith(" "):
+                yield _SPACE
+
+
+def _merged(line: Line) -> Line:
+    """Join adjacent runs of text with the same marks."""
+    merged: Line = []
+    for is_image, run in groupby(line, lambda piece: isinstance(piece, Image)):
+        if is_image:
+            merged += run
+            continue
+        for marks, texts in groupby(run, lambda piece: piece.marks):
+            merged.append(Text("".join(piece[0] for piece in texts), marks))
+    return merged
+
+
+def _table(block: BodyBlock) -> Container | None:
+    return next((one for one in block.containers if one.tag == "table"), None)
+
+
+def _with_tables(
+    document: Document, blocks: Iterable[BodyBlock]
+) -> Iterator[BodyBlock | BodyTable]:
+    """Yield *blocks* with those of each table joined."""
+    for table, run in groupby(blocks, _table):
+        if table is None:
+            yield from run
+            continue
+        members = list(run)
+        depth = members[0].containers.index(table)
+        yield BodyTable(members[0].containers[:depth], _table_rows(document, members, depth + 1))
+
+
+def _table_rows(document: Document, blocks: Iterable[BodyBlock], depth: int) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for place, members in groupby(blocks, lambda block: block.containers[depth : depth + 1]):
+        content: dict[int, Cell] = {}
+        if place and place[0].tag == "tr":
+            content = {
+                row: Cell(document.tag[row], [])
+                for row in document.children(place[0].row)
+                if document.tag[row] in {"td", "th"}
+            }
+        for block in members:
+            inner = block.containers[-1]
+            cell = content.setdefault(inner.row, Cell("td", []))
+            for line in block.lines:
+                if cell.content:
+                    cell.content.append(_SPACE)
+                cell.content.extend(line)
+        rows.append(list(content.values()))
+    return rows

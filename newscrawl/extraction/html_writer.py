@@ -1,0 +1,77 @@
+"""Blocks of the body as HTML.
+
+The elements and attributes written here are the complete allow-list: nothing is copied from the page
+except escaped text and checked URLs.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from newscrawl.extraction.body_structure import BodyTable, Image, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
+
+
+def write_html(blocks: Iterable[BodyBlock | BodyTable]) -> str:
+    """Return *blocks* as HTML, one block per line."""
+    pieces: list[str] = []
+    open_containers: tuple[Container, ...] = ()
+    for block in blocks:
+        _change(pieces, open_containers, block.containers)
+        open_containers = block.containers
+        pieces.append(_table(block) if isinstance(block, BodyTable) else _block(block))
+    _change(pieces, open_containers, ())
+    return "\n".join(pieces)
+
+
+def _change(pieces: list[str], old: Sequence[Container], new: Sequence[Container]) -> None:
+    """Close the containers that end and open those that start."""
+    common = 0
+    while common < min(len(old), len(new)) and old[common] == new[common]:
+        common += 1
+    pieces += [f"</{container.tag}>" for container in reversed(old[common:])]
+    pieces += [f"<{container.tag}>" for container in new[common:]]
+
+
+def _block(block: BodyBlock) -> str:
+    if block.tag == "pre":
+        return f"<pre>{escape(_plain(block.lines[0]))}</pre>"
+    content = "<br>\n".join(map(_line, block.lines))
+    return f"<{block.tag}>{content}</{block.tag}>"
+
+
+def _plain(line: Line) -> str:
+    return "".join(piece.text for piece in line if isinstance(piece, Text))
+
+
+def _table(table: BodyTable) -> str:
+    rows = (
+        "".join(f"<{cell.tag}>{_line(cell.content)}</{cell.tag}>" for cell in row)
+        for row in table.rows
+    )
+    return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>"
+
+
+def _line(line: Line) -> str:
+    pieces = []
+    for link, run in groupby(line, lambda piece: piece.marks.link):
+        content = "".join(map(_inline, run))
+        pieces.append(f'<a href="{escape(link)}">{content}</a>' if link else content)
+    return "".join(pieces)
+
+
+def _inline(piece: Inline) -> str:
+    if isinstance(piece, Image):
+        return f'<img src="{escape(piece.source)}" alt="{escape(piece.alt)}">'
+    text, marks = escape(piece.text, quote=False), piece.marks
+    tags = {marks.script: bool(marks.script), "code": marks.code, "em": marks.em}
+    for tag, is_set in {**tags, "strong": marks.strong}.items():
+        if is_set:
+            text = f"<{tag}>{text}</{tag}>"
+    return text

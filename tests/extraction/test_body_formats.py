@@ -1,0 +1,307 @@
+"""Markdown and HTML of the body: the same words as the text, and nothing active."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree, html
+from markdown_it import MarkdownIt
+
+from newscrawl.body.render import render
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.body_formats import UnknownFormatError, parse_formats
+from newscrawl.extraction.body_structure import body_blocks
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.extraction.html_writer import write_html
+from newscrawl.extraction.markdown_writer import write_markdown
+from newscrawl.extraction.web_addresses import MAX_URL, web_url
+from newscrawl.items import Article
+from newscrawl.samples import expected_pages
+from newscrawl.text import words
+from tests.end_to_end.test_samples import LEGACY, label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.samples import ExpectedPage
+
+URL = "https://news.example/2026/story"
+BOTH = parse_formats(["markdown", "html"])
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+ELEMENTS = {
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "em",
+    "figcaption",
+    "figure",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "img",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "td",
+    "th",
+    "tr",
+    "ul",
+}
+ATTRIBUTES = {"a": {"href"}, "img": {"alt", "src"}}
+
+
+def rendered(markdown: str) -> str:
+    """Return *markdown* as HTML, by another implementation."""
+    return str(MARKDOWN.render(markdown))
+
+
+def text_of(markup: str) -> str:
+    return render(parse_document(f"<body>{markup}</body>"), [0])
+
+
+def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
+    """Return Markdown and HTML of the whole body of *page*."""
+    document = parse_document(f"<body>{page}</body>")
+    blocks = body_blocks(document, [document.tag.index("body")], skip, URL)
+    return write_markdown(blocks), write_html(blocks)
+
+
+def assert_same_words(article: Article) -> None:
+    assert article.body_markdown is not None
+    assert article.body_html is not None
+    assert words(text_of(rendered(article.body_markdown))) == words(article.body)
+    assert words(text_of(article.body_html)) == words(article.body)
+
+
+def assert_inactive(markup: str) -> None:
+    for element in html.fragment_fromstring(markup, create_parent="article").iterdescendants():
+        assert element.tag in ELEMENTS
+        assert set(element.attrib) <= ATTRIBUTES.get(str(element.tag), set())
+        for name in ("href", "src"):
+            assert element.get(name, "https://").startswith(("https://", "http://"))
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown", "markup"),
+    [
+        ("<p>One<p>two", "One\n\ntwo", "<p>One</p>\n<p>two</p>"),
+        ("one<br>two", "one\\\ntwo", "<p>one<br>\ntwo</p>"),
+        ("one<br> <br>two", "one\n\ntwo", "<p>one</p>\n<p>two</p>"),
+        ("<h1>A</h1><h4>B #</h4>", "## A\n\n#### B \\#", "<h2>A</h2>\n<h4>B #</h4>"),
+        (
+            "a <b>bold </b><i>it</i>, <code>x`y</code>",
+            "a **bold** *it*, ``x`y``",
+            "<p>a <strong>bold</strong> <em>it</em>, <code>x`y</code></p>",
+        ),
+        ("H<sub>2</sub>O", "H2O", "<p>H<sub>2</sub>O</p>"),
+        (
+            "see <a href='/a b'>the <b>new</b> page</a>!",
+            f"see [the **new** page]({URL[:20]}/a%20b)!",
+            f'<p>see <a href="{URL[:20]}/a%20b">the <strong>new</strong> page</a>!</p>',
+        ),
+        (
+            "<ul><li>a<ol><li>b<li>c</ol><li>d</ul>",
+            "- a\n  1. b\n  2. c\n- d",
+            (
+                "<ul>\n<li>\n<p>a</p>\n<ol>\n<li>\n<p>b</p>\n</li>\n<li>\n<p>c</p>\n</li>\n</ol>\n</li>\n"
+                "<li>\n<p>d</p>\n</li>\n</ul>"
+            ),
+        ),
+        ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b", None),
+        (
+            "<blockquote><p>a<p>b</blockquote><blockquote>c</blockquote>",
+            "> a\n>\n> b\n\n> c",
+            "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>\n<blockquote>\n<p>c</p>\n</blockquote>",
+        ),
+        (
+            "<pre>if a &lt; b:\n    ```</pre>",
+            "````\nif a < b:\n    ```\n````",
+            "<pre>if a &lt; b:\n    ```</pre>",
+        ),
+        (
+            "<table><tr><th>Year<th>Cost<tr><td>2001<td>1|2</table>",
+            "| Year | Cost |\n| --- | --- |\n| 2001 | 1\\|2 |",
+            "<table>\n<tr><th>Year</th><th>Cost</th></tr>\n<tr><td>2001</td><td>1|2</td></tr>\n</table>",
+        ),
+        (
+            "<figure><img src=/i.jpg alt='A [b]'><figcaption>Cap</figcaption></figure>",
+            f"![A \\[b\\]]({URL[:20]}/i.jpg)\n\nCap",
+            (
+                f'<figure>\n<p><img src="{URL[:20]}/i.jpg" alt="A [b]"></p>\n'
+                "<figcaption>Cap</figcaption>\n</figure>"
+            ),
+        ),
+        (
+            "<p>a<iframe src=//video.example/1 allowfullscreen></iframe><iframe src=/ad></iframe>",
+            "a[▶](https://video.example/1)",
+            '<p>a<a href="https://video.example/1">▶</a></p>',
+        ),
+    ],
+)
+def test_structure(page: str, markdown: str, markup: str | None):
+    assert formatted(page)[0] == markdown
+    assert markup is None or formatted(page)[1] == markup
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a", "- a", "+ a", "1. a", "12) a", "> a", "* a", "=== a", "a * b * c", "_a_", "__init__",
+        "a_b_c", "[a](b)", "![a](b)", "`a`", "~~~", "a\\", "&amp;lt;", "&lt;b>x&lt;/b>", "| a | b |",
+        "a<br>---", "a<br>--|--", "a!<a href=/b>b</a>", "<b>a</b><i>b</i><b>c</b>", "<b>“a”</b>b", "<i>a</i><sub><i>b</i></sub>",
+        "a<b>b <img src=/i></b>", "<b>a <code>b</code> c</b>",
+        "<code>a</code><b><code>b</code></b>", "<h3>C#</h3>", "a<b> b </b>c", "http://a.example/_b_",
+    ],
+)  # fmt: skip
+def test_special_characters_are_escaped(text: str):
+    markdown, _ = formatted(f"<div>{text}</div>")
+    assert text_of(rendered(markdown)).split() == text_of(f"<div>{text}</div>").split()
+
+
+_TAGS = "a b i em code sub p div h2 ul ol li blockquote pre table tr td th br span dl dt dd figure".split()  # noqa: SIM905
+_MARKUP = st.lists(
+    st.one_of(
+        st.sampled_from([f"<{tag}>" for tag in _TAGS] + [f"</{tag}>" for tag in _TAGS]),
+        st.sampled_from(
+            ["<a href=/x>", "<a href='javascript:x()'>", "<img src=/i.png onerror=x()>"]
+        ),
+        st.text("ab1 .#*_-+`[]()!|\\~:=\n", max_size=8),
+    ),
+    max_size=25,
+)
+
+
+@given(_MARKUP)
+def test_formats_have_the_words_of_the_text(pieces: list[str]):
+    page = "".join(pieces)
+    markdown, markup = formatted(page)
+    expected = words(text_of(page))
+    assert words(text_of(markup)) == expected
+    assert words(text_of(rendered(markdown))) == expected
+    if markup:
+        assert_inactive(markup)
+
+
+@pytest.mark.parametrize("page", expected_pages(), ids=label)
+def test_sample_pages_have_the_same_words_in_all_formats(page: ExpectedPage):
+    data, encoding = page.file.read_bytes(), LEGACY.get(page.path, "utf-8")
+    plain = extract(data, URL, encoding=encoding)
+    article = extract(data, URL, encoding=encoding, options=ExtractOptions(formats=BOTH))
+    assert {"body_markdown", "body_html"}.isdisjoint(plain.to_dict())
+    if article.body:
+        assert_same_words(article)
+        assert_inactive(article.body_html or "")
+        assert Article.from_dict(article.to_dict()).to_dict() == article.to_dict()
+    article.body_markdown = article.body_html = None
+    assert article == extract(data, URL, encoding=encoding, fetched_at=article.fetched_at)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["javascript:alert(1)", "java\nscript:alert(1)", " JAVASCRIPT:x", "data:text/html,x", "vbscript:x",
+     "mailto:a@b.example", "javascript://a.example/%0ax()", "ftp://a.example/", "file:///etc/passwd", "#part", "", "http://", "http://[",
+     "https://a.example/" + "x" * MAX_URL],
+)  # fmt: skip
+def test_other_addresses_are_left_out(value: str):
+    assert web_url(value, URL) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        ("/a?b=1&c=2", "https://news.example/a?b=1&c=2"),
+        ("//cdn.example/a", "https://cdn.example/a"),
+        ('/a"><script>', "https://news.example/a%22%3E%3Cscript%3E"),
+        ("/a (b)", "https://news.example/a%20%28b%29"),
+        ("/日本", "https://news.example/日本"),
+    ],
+)
+def test_addresses_are_absolute_and_quoted(value: str, url: str):
+    assert web_url(value, URL) == url
+
+
+def test_relative_addresses_are_left_out_without_a_base():
+    document = parse_document("<p><a href=/a>one</a> <a href=http://a.example/>two</a>")
+    assert (
+        write_markdown(body_blocks(document, [0], frozenset(), None))
+        == "one [two](http://a.example/)"
+    )
+
+
+def test_images_between_paragraphs_without_other_text():
+    page = "<article><p>one</p><div><a><img src=/1></a><img src=/2></div><div><img src=/3>x</div><p>two"
+    document = parse_document(page)
+    roots = list(document.rows_of("p"))
+    markdown = write_markdown(body_blocks(document, roots, frozenset(), "http://a.example"))
+    assert markdown == "one\n\n![](http://a.example/2)\n\ntwo"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<ul><li>" * 3000 + "deep",
+        "<blockquote>" * 3000 + "deep",
+        "<b><i>" * 3000 + "deep",
+        "<table><tr><td>" * 500 + "deep",
+        f"<p><a href='/{'x' * 10**6}'>deep</a><img src=/a alt='{'y' * 10**6}'>",
+        "<p>" + "<img src=/a>" * 20_000 + "deep",
+        "<p>deep<script>x()</script><style>p{}</style><svg onload=x()><a href=/>no</a></svg>",
+    ],
+    ids=range(7),
+)
+def test_hostile_pages(page: str):
+    markdown, markup = formatted(page)
+    assert words(text_of(markup)) == ["deep"]
+    assert words(text_of(rendered(markdown))) == ["deep"]
+    assert_inactive(markup)
+    assert len(markup) + len(markdown) < 100_000
+
+
+def test_article_with_title():
+    article = Article(title="A *b* < #", body="x", body_markdown="x", body_html="<p>x</p>")
+    assert article.to_markdown() == "# A \\*b\\* \\< \\#\n\nx\n"
+    markup = article.to_html()
+    assert markup == "<article>\n<h1>A *b* &lt; #</h1>\n<p>x</p>\n</article>\n"
+    assert etree.tostring(html.fromstring(markup), encoding="unicode") in markup
+
+
+def test_formats_are_available_on_request_only():
+    article = Article(body="x")
+    with pytest.raises(ValueError, match="'markdown'"):
+        article.to_markdown()
+    with pytest.raises(ValueError, match="'html'"):
+        article.to_html()
+    with pytest.raises(UnknownFormatError, match="'tei'; expected one of: html, markdown"):
+        parse_formats(["tei"])
+
+
+def test_body_of_structured_data_has_paragraphs():
+    data = json.dumps({"@type": "NewsArticle", "articleBody": "One *a*.\n\nTwo <b>."})
+    page = f'<script type="application/ld+json">{data}</script><p>x'
+    article = extract(page, URL, method="metadata", options=ExtractOptions(formats=BOTH))
+    assert_same_words(article)
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_news_pages_have_the_same_words_in_all_formats(corpus_dir: Path):
+    for file in sorted((corpus_dir / "news212" / "pages").iterdir()):
+        article = extract(
+            gzip.decompress(file.read_bytes()), URL, options=ExtractOptions(formats=BOTH)
+        )
+        if article.body:
+            assert_same_words(article)
+            assert_inactive(article.body_html or "")
