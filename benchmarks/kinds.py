@@ -53,6 +53,11 @@ class ClassifiedPage:
     labels: frozenset[str]
     found: frozenset[str]
 
+    @property
+    def kind_is_correct(self) -> bool:
+        """Whether the kind is correct, apart from the paywall."""
+        return self.labels - {"paywalled"} == self.found - {"paywalled"}
+
 
 def classify_page(
     name: str, group: str, html: bytes, kind: str, *, stub: bool, fetched_at: datetime | None = None

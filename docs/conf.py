@@ -86,7 +86,7 @@ def import_types() -> None:
 def _run(statement: ast.stmt, namespace: dict[str, Any]) -> None:
     try:
         exec(compile(ast.Module([statement], []), "<types>", "exec"), namespace)  # noqa: S102
-    except (ImportError, TypeError):  # stubs of type checkers, aliases of types
+    except (AttributeError, ImportError, NameError, TypeError):  # stubs, aliases of aliases
         return
 
 

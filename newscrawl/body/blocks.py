@@ -50,22 +50,25 @@ def find_blocks(document: Document) -> Blocks:
     A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
     paragraphs in old templates.
     """
-    blocks = Blocks()
-    tag, parent = document.tag, document.parent
+    tag, parent, block_tags = document.tag, document.parent, _BLOCK_TAGS
+    owners: list[int] = []
+    rows: list[list[int]] = []
     previous_owner = previous_row = -1
     for row in document.text_nodes():
         owner = parent[row]
-        while tag[owner] not in _BLOCK_TAGS and owner > 0:
+        while tag[owner] not in block_tags and owner > 0:
             owner = parent[owner]
-        between = tag[previous_row + 1 : row]
-        ends_block = not _BLOCK_TAGS.isdisjoint(between) or between.count("br") > 1
-        if owner != previous_owner or ends_block:
-            blocks.owner.append(owner)
-            blocks.rows.append([row])
+        if owner == previous_owner and not _ends_block(tag[previous_row + 1 : row]):
+            rows[-1].append(row)
         else:
-            blocks.rows[-1].append(row)
+            owners.append(owner)
+            rows.append([row])
         previous_owner, previous_row = owner, row
-    return blocks
+    return Blocks(owners, rows)
+
+
+def _ends_block(tags: Sequence[str]) -> bool:
+    return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
 
 
 def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:

@@ -28,7 +28,8 @@ from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
 from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
-from newscrawl.fields.metadata.metadata import read_metadata
+from newscrawl.fields.metadata.bylines import author_links, find_byline
+from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
 
@@ -125,6 +126,9 @@ def _extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
+    # Read early: finding the title releases the tree.
+    visible = not (metadata.authors or chosen.standalone)
+    links = author_links(document) if visible else None
     result = chosen.find(page, options)
     _set_title(article, result)
     if chosen.standalone:
@@ -144,7 +148,34 @@ def _extract(
     article.style_complete = None if stylesheets is None else page.styles.complete
     # The classifier is trained on the findings of the default method.
     found = _findings(article, result) if method == DEFAULT_METHOD else None
-    return _Extracted(article, document, kind_features(document, found))
+    features = kind_features(document, found)
+    if not article.authors:
+        _find_authors(article, page, result, links)
+    return _Extracted(article, document, features)
+
+
+def _find_authors(
+    article: Article, page: PageContext, result: MethodResult, links: dict[int, str] | None
+) -> None:
+    """Set the authors of a page that states no people: of a byline (None: not read), or the site."""
+    byline = None
+    if links is not None:
+        byline = find_byline(page.document, _title_row(page.document, result), links)
+    if byline is not None:
+        article.authors, source = byline
+        confidence = CONFIDENCE["authors"][source]
+        article.evidence["authors"] = Evidence(source, confidence)
+    elif page.metadata.site_authors is not None:
+        article.authors, source = page.metadata.site_authors
+        confidence = CONFIDENCE["authors"]["site"]
+        article.evidence["authors"] = Evidence(f"site:{source}", confidence)
+
+
+def _title_row(document: Document, result: MethodResult) -> int:
+    """Return the row of the title, of the first ``h1`` or of the body."""
+    if result.title is not None and result.title.row is not None:
+        return result.title.row
+    return next(iter((*document.rows_of("h1"), *result.roots)), 0)
 
 
 def _findings(article: Article, result: MethodResult) -> ExtractedFields:

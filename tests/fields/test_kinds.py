@@ -195,6 +195,6 @@ def test_accuracy_on_the_corpora(corpus_dir: Path, repository: Path):
     finally:
         sys.path.pop(0)
     pages = list(kinds.corpus_pages(corpus_dir))
-    assert sum(page.right for page in pages) >= 0.98 * len(pages)
-    assert all(page.right for page in pages if "live" in page.labels)
+    assert sum(page.kind_is_correct for page in pages) >= 0.98 * len(pages)
+    assert all(page.kind_is_correct for page in pages if "live" in page.labels)
     assert sum("paywalled" in page.found - page.labels for page in pages) <= 2

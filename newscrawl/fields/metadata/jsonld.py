@@ -18,6 +18,8 @@ MAX_CHARACTERS = 2_000_000
 MAX_NODES = 2_000
 """Maximum number of objects that are read per page."""
 
+_MAX_PEOPLE = 50
+
 ARTICLE_TYPES = frozenset(
     {
         "AdvertiserContentArticle", "AnalysisNewsArticle", "Article", "AskPublicNewsArticle",
@@ -79,6 +81,29 @@ def article_node(nodes: Iterable[JsonObject], urls: set[str]) -> JsonObject | No
 def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[JsonObject]:
     """Return the *nodes* of any of the *wanted* types."""
     return [node for node in nodes if not wanted.isdisjoint(types(node))]
+
+
+def person_names(value: Any, nodes: Iterable[JsonObject]) -> Iterator[str]:
+    """Yield the names of people or organisations: texts, objects or references to *nodes*."""
+    for person in as_list(value)[:_MAX_PEOPLE]:
+        if isinstance(person, str):
+            yield person
+        elif isinstance(person, dict):
+            yield _name(person) or next(filter(None, map(_name, _same_id(person, nodes))), "")
+
+
+def _same_id(person: JsonObject, nodes: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    reference = person.get("@id")
+    if isinstance(reference, str) and reference:
+        yield from (node for node in nodes if node.get("@id") == reference)
+
+
+def _name(person: JsonObject) -> str:
+    name = next(iter(as_list(person.get("name"))), None)
+    if isinstance(name, str):
+        return name
+    parts = (person.get("givenName"), person.get("familyName"))
+    return " ".join(part for part in parts if isinstance(part, str))
 
 
 def types(node: JsonObject) -> list[str]:

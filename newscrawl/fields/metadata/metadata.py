@@ -19,12 +19,13 @@ from urllib.parse import urlsplit
 
 from w3lib.html import remove_tags
 
-from newscrawl.fields.metadata.author_names import clean_names
+from newscrawl.fields.metadata.author_names import clean_names, is_person
 from newscrawl.fields.metadata.jsonld import (
     JsonObject,
     article_node,
     as_list,
     page_nodes,
+    person_names,
 )
 from newscrawl.fields.metadata.markup import Markup, read_markup, text_of
 from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
@@ -69,14 +70,23 @@ MODIFIED_META = (
 CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
     "language": {"html": 0.95, "meta": 0.85, "json-ld": 0.85},
-    "authors": {"json-ld": 0.91, "meta": 0.82, "microdata": 0.76, "rel": 0.8},
+    "authors": {
+        "json-ld": 0.91,
+        "meta": 0.88,
+        "microdata": 0.7,
+        "rel": 0.9,
+        "byline": 0.81,
+        "link": 0.87,
+        "class": 0.76,
+        "site": 0.85,
+    },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
 }
 """Confidence by field and kind of source: measured for authors, set by hand for the others."""
 
 _AUTHOR_META = (
     "author", "article:author", "article:author_name", "parsely-author", "sailthru.author",
-    "byl", "dc.creator", "dcterms.creator", "dc.contributor.author", "citation_author",
+    "articleauthor", "og:article:author", "byl", "dc.creator", "dcterms.creator", "dc.contributor.author", "citation_author",
     "cxenseparse:author",
 )  # fmt: skip
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
@@ -130,6 +140,8 @@ class Metadata:
     modified: list[StatedDate] = field(default_factory=list)
     #: distinct names
     authors: list[str] = field(default_factory=list)
+    #: the site itself as the author, and the source; only if ``authors`` is empty
+    site_authors: tuple[list[str], str] | None = None
     #: raw ``articleBody`` of JSON-LD; see :func:`stated_body`
     article_body: str | None = None
     #: whether the page declares that it shows only part of the article
@@ -162,6 +174,8 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
             setattr(metadata, name, value)
             confidence = CONFIDENCE[name][source.partition(":")[0]]
             metadata.evidence[name] = Evidence(source, confidence)
+    if not metadata.authors:
+        metadata.site_authors = reader.authors(())
     metadata.published = list(reader.published(url or metadata.canonical_url))
     return metadata
 
@@ -192,7 +206,7 @@ class _Reader:
 
     def site_names(self) -> list[str]:
         names = [self._meta("og:site_name"), self._meta("application-name")]
-        names += [_name(publisher) for publisher in as_list(self.article.get("publisher"))]
+        names += person_names(self.article.get("publisher"), self.nodes)
         return [plain_text(name) for name in names if name]
 
     def published(self, url: str | None) -> Iterator[StatedDate]:
@@ -256,10 +270,8 @@ class _Reader:
             yield "json-ld", str(tag)
 
     def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
-        yield (
-            "json-ld",
-            [_name(person) or "" for person in as_list(self.article.get("author"))[:_MAX_VALUES]],
-        )
+        for role in ("author", "creator"):
+            yield "json-ld", list(person_names(self.article.get(role), self.nodes))
         for name in _AUTHOR_META:
             if name in self.markup.meta:
                 yield f"meta:{name}", self.markup.meta[name]
@@ -267,7 +279,8 @@ class _Reader:
             "microdata",
             [self._item_name(item) for item in self.markup.items.get("author", [])[:_MAX_VALUES]],
         )
-        yield "rel", list(map(self._text, self.markup.author_links))
+        links = map(self._text, self.markup.author_links)
+        yield "rel", [text for text in links if " " not in text or is_person(text)]
 
     def _text(self, statement: Statement) -> str:
         return text_of(self.document, statement)
@@ -333,13 +346,6 @@ def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
     marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
     return _MODIFIED_MARK.search(marks.lower()) is not None
-
-
-def _name(value: Any) -> str | None:
-    """Return the name of a person or organisation given as text or as an object."""
-    if isinstance(value, dict):
-        value = next(iter(as_list(value.get("name"))), None)
-    return value if isinstance(value, str) else None
 
 
 def _is_home_page(url: str) -> bool:

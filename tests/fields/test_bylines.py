@@ -1,0 +1,101 @@
+"""Authors of references in JSON-LD, and of visible bylines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import extract
+from newscrawl.fields.metadata import author_names, bylines
+from newscrawl.fields.metadata.bylines import author_links, find_byline
+from tests.helpers.operations import growth
+
+PARAGRAPH = "<p>The council of the town voted late on Thursday to open the old bridge again.</p>"
+URL = "https://news.example/politics/story-17.html"
+
+
+def authors(byline: str, head: str = "", before: str = "") -> tuple[list[str], str | None]:
+    page = (
+        f"<!doctype html><html lang=en><head><title>Council reopens the bridge</title>{head}</head>"
+        f"<body>{before}<article><h1>Council reopens the bridge</h1>{byline}{PARAGRAPH * 50}"
+        "</article><footer><a href=/author/max>Max Muster</a></footer></body></html>"
+    )
+    article = extract(page, URL)
+    evidence = article.evidence.get("authors")
+    return article.authors, evidence.source if evidence else None
+
+
+def ld(author: object, *others: object) -> str:
+    graph = [{"@type": "NewsArticle", "author": author}, *others]
+    return f'<script type="application/ld+json">{json.dumps({"@graph": graph})}</script>'
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        {"@id": "#ada"},
+        [{"@id": "#none"}, {"@id": "#ada"}],
+        {"@type": "Person", "givenName": "Ada", "familyName": "Meyer"},
+    ],
+)
+def test_reads_references_and_parts_of_names(author: object):
+    person = {"@type": "Person", "@id": "#ada", "name": "Ada Meyer"}
+    assert authors("", ld(author, {"@id": 5}, person)) == (["Ada Meyer"], "json-ld")
+
+
+@pytest.mark.parametrize(
+    ("byline", "source"),
+    [
+        ("<p>By Ada Meyer and Jo Bond</p>", "byline"),
+        ("<p>Von Ada Meyer, Jo Bond</p>", "byline"),
+        ("<p>By <b>Ada Meyer</b> and <b>Jo Bond</b></p>", "byline"),
+        ("<p><a href=/authors/17>Ada Meyer</a> <a href=/authors/18>Jo Bond</a></p>", "link"),
+        ("<p><a href=/team/ada>Ada Meyer</a> <a href=/team/jo>Jo Bond</a></p>", "link"),
+        (
+            "<div class=author><i class=job>News Editor</i> <i>Ada Meyer</i> <i>Jo Bond</i></div>",
+            "class",
+        ),
+    ],
+)
+def test_reads_bylines(byline: str, source: str):
+    """Two authors, by wording, link or class; the role is no name."""
+    assert authors(byline) == (["Ada Meyer", "Jo Bond"], source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>Riverton News</p>",
+        "<p><a href=/team/contact>Ada Meyer</a></p>",
+        "<figure><figcaption>By Ada Meyer</figcaption></figure>",
+        "<p>By then the bridge was closed.</p>",
+        "<p class=author>By</p>",
+        "<p class=authority>Town Hall</p>",
+    ],
+)
+def test_other_texts_are_no_bylines(text: str):
+    assert authors(text) == ([], None)
+
+
+def test_stated_authors_precede_bylines():
+    assert authors("<p>By Jo Bond</p>", ld("Ada Meyer")) == (["Ada Meyer"], "json-ld")
+
+
+def test_the_site_is_the_author_if_there_is_no_other():
+    head = '<meta property="og:site_name" content="The Example">' + ld("The Example")
+    assert authors("<p>By Ada Meyer</p>", head) == (["Ada Meyer"], "byline")
+    assert authors("", head) == (["The Example"], "site:json-ld")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<p>By Ada Meyer</p>", "<b class=author>", "<a href=/author/a>x</a>", "<p>by by by</p>"],
+)
+def test_hostile_bylines_take_linear_time(unit: str):
+    def read(size: int) -> None:
+        document = parse_document(f"<html><body><h1>Title</h1>{unit * size}")
+        find_byline(document, 2, author_links(document))
+
+    assert growth(read, 400, bylines, author_names) < 2.3
