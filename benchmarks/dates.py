@@ -41,6 +41,7 @@ from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import Document, parse_document
 from newscrawl.fields.dates.decide import CONFIDENCE, PublicationDate, decide
 from newscrawl.fields.dates.evidence import DateEvidence, gather
+from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.dates.vocabulary import fold
 from newscrawl.fields.metadata.metadata import Metadata, read_metadata
@@ -117,7 +118,8 @@ def _decide(
     now = _fetched_at(page)
     evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=now)
     modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
-    return decide(evidence, modified), decide(modified)
+    zones = site_zones(page.url, metadata.language)
+    return decide(evidence, modified, zones), decide(modified)
 
 
 def _day(

@@ -10,6 +10,7 @@ import ast
 import json
 import re
 from collections import Counter, defaultdict
+from datetime import datetime
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from babel import Locale
 from babel.core import get_global
 from babel.localedata import locale_identifiers
 from dateparser.data.languages_info import language_locale_dict, language_order
+from dateutil import tz
 
 from newscrawl.fields.dates import vocabulary as datenames
 from newscrawl.fields.dates.vocabulary import SHARED
@@ -261,6 +263,19 @@ def number_orders(codes: list[str]) -> tuple[dict[str, dict[str, str]], dict[str
     return orders, by_region
 
 
+def zones_of_regions() -> dict[str, list[str]]:
+    """Return region -> time zones with different offsets, those of most places first."""
+    zones: dict[str, list[str]] = {}
+    for region, names in sorted(get_global("territory_zones").items()):
+        places: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        for name in sorted(names):
+            offsets = (datetime(2025, month, 1, tzinfo=tz.gettz(name)) for month in (1, 7))
+            places[tuple(moment.utcoffset() for moment in offsets)].append(name)
+        if len(region) == 2 and region.isalpha() and region != "ZZ":
+            zones[region] = [group[0] for group in sorted(places.values(), key=len, reverse=True)]
+    return zones
+
+
 def main() -> None:
     """Write the table."""
     order = [name for name in language_order if "-" not in name][:MAX_DATEPARSER_LANGUAGES]
@@ -282,6 +297,7 @@ def main() -> None:
         "aliases": dict(sorted(aliases.items())),
         "orders": orders,
         "regions": regions,
+        "zones": zones_of_regions(),
         "languages": {SHARED: shared(languages).plain()}
         | {code: own.plain() for code, own in sorted(languages.items())},
     }

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from newscrawl.fields.dates.local_zone import site_zones, to_local_zone
 from newscrawl.items import Day, parse_iso
 
 if TYPE_CHECKING:
@@ -166,16 +167,16 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
     path = folder / row.get("page", f"pages/{row['id']}.html.gz")
     if not path.is_file():
         raise ValueError(f"no page at {path}")
-    written = row.get("date")
+    url, written = row.get("url") or None, row.get("date")
     return LabelledPage(
         corpus=corpus,
         id=row["id"],
         path=path,
-        url=row.get("url") or None,
+        url=url,
         site=row.get("publisher") or row["site"],
         half=half_of(row["site"]),
         title=_text(row, "title"),
-        date=parse_iso(written) if written else None,
+        date=_local_date(parse_iso(written), url) if written else None,
         body=_text(row, "body"),
         authors=_authors(row.get("authors")),
         body_suspect=row["id"] in suspects,
@@ -184,6 +185,13 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         language=_text(row, "language"),
         page_type=_text(row, "page_type"),
     )
+
+
+def _local_date(date: Day | datetime, url: str | None) -> Day | datetime:
+    """Convert an instant in UTC to the zone of the domain's country: it stands for another day."""
+    if not isinstance(date, datetime) or date.tzinfo is None:
+        return date
+    return to_local_zone(date, (), (), site_zones(url))
 
 
 def _instant(text: str) -> datetime:

@@ -25,6 +25,7 @@ from newscrawl.extraction.methods import (
 )
 from newscrawl.fields.dates.decide import decide
 from newscrawl.fields.dates.evidence import gather, metadata_evidence
+from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
 from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
@@ -227,7 +228,8 @@ def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> 
         fetched_at=page.fetched_at,
     )
     modified = metadata_evidence(page.metadata.modified)
-    _set_dates(article, decide(published, modified), decide(modified))
+    zones = site_zones(page.url, page.metadata.language)
+    _set_dates(article, decide(published, modified, zones), decide(modified))
 
 
 def _select_body(

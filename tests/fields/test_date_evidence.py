@@ -104,12 +104,16 @@ def test_resolves_the_order_of_day_and_month():
 def test_takes_a_missing_year_from_stated_dates():
     head = '<meta property="article:modified_time" content="2019-12-17">'
     (shown,) = gathered(page("<p>Dec 17</p>", head=head))
-    assert (shown.day, shown.certain) == (date(2019, 12, 17), False)
+    assert (shown.day, shown.certain) == (date(2019, 12, 17), True)
 
 
-def test_ignores_prose_and_nodes_far_from_the_title():
-    far = "<p>word</p>" * (MAX_TITLE_DISTANCE + 1) + "<p>May 30, 2024</p>"
-    assert gathered(page(far)) == []
+def test_reads_nodes_far_from_the_title_only_if_nothing_else_gives_a_date():
+    """They must be mostly a date."""
+    words = "<p>word</p>" * (MAX_TITLE_DISTANCE + 1)
+    far = words + "<p>May 30, 2024</p>"
+    assert [shown.day for shown in gathered(page(far))] == [date(2024, 5, 30)]
+    assert [shown.day for shown in gathered(page("<p>May 2, 2024</p>" + far))] == [date(2024, 5, 2)]
+    assert gathered(page(words + "<p>The bridge will open again on May 30, 2024</p>")) == []
 
 
 def test_weight_grows_with_the_share_of_the_date():

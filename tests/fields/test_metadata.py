@@ -206,9 +206,10 @@ def test_reads_author_links_last():
     assert (found.authors, found.evidence["authors"].source) == (["Ada Meyer"], "rel")
 
 
-def test_url_date_follows_other_sources():
-    found = read('<meta name="date" content="2024-05-04">', url="https://n.example/2024/05/03/x")
-    assert [day.source for day in found.published] == ["meta:date", "url"]
+def test_url_date_follows_other_sources_except_generic_meta_elements():
+    head = '<meta name="date" content="2024-05-05"><meta name="pubdate" content="2024-05-04">'
+    found = read(head, url="https://n.example/2024/05/03/x")
+    assert [day.source for day in found.published] == ["meta:pubdate", "url", "meta:date"]
 
 
 @pytest.mark.parametrize(
@@ -321,3 +322,9 @@ def test_method_metadata_strips_the_site_name():
     html += '<meta property="og:site_name" content="The Harbour Mail"></head><body></body></html>'
     article = extract(html, URL, fetched_at=NOW, method="metadata")
     assert article.title == "Old bridge open again"
+
+
+def test_reads_a_date_from_json_ld_of_any_type():
+    recipe = '{"@type": "Recipe", "datePublished": "2024-05-04"}'
+    found = read(f'<script type="application/ld+json">{recipe}</script>')
+    assert [(day.source, day.raw) for day in found.published] == [("json-ld:page", "2024-05-04")]

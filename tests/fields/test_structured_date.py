@@ -115,6 +115,9 @@ def test_parses_iso_instants(instant: datetime):
         ("https://news.example/story-120230105", None),
         ("https://news.example/2030/01/05/story", None),
         ("https://news.example/story?day=2023-01-05", None),
+        ("https://news.example/bridge-15-09-2020", date(2020, 9, 15)),
+        ("https://news.example/bridge-09-15-2020.html", date(2020, 9, 15)),
+        ("https://news.example/bridge-09-10-2020", None),
     ],
 )
 def test_finds_a_day_in_the_path_of_a_url(url: str, day: date | None):

@@ -247,3 +247,14 @@ def test_takes_linear_time(part: str):
         return counted.total
 
     assert operations(400) < 2.3 * operations(200)
+
+
+def test_reads_a_short_date_with_dots_only_as_a_whole_text():
+    assert [found.day for found in read_dates("2.11.22", language="de", now=NOW)] == [
+        date(2022, 11, 2)
+    ]
+    assert read_dates("version 2.11.22", language="en", now=NOW) == []
+
+
+def test_reads_names_of_months_without_a_language():
+    assert [found.day for found in read_dates("12 septembre 2023", now=NOW)] == [date(2023, 9, 12)]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 from newscrawl.fields.dates.evidence import TEXT_SOURCE
+from newscrawl.fields.dates.local_zone import NO_ZONES, to_local_zone
+from newscrawl.fields.metadata.metadata import GENERIC_META
 from newscrawl.fields.metadata.structured_date import day_of
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from newscrawl.fields.dates.evidence import DateEvidence
+    from newscrawl.fields.dates.local_zone import SiteZones
     from newscrawl.items import Day
 
-Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "disputed", "refuted"]
+Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "disputed"]
 """Evidence for and against a date.
 
 The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL and visible text.
@@ -34,8 +37,6 @@ The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL a
 ``disputed``
     Two kinds agree on another day (possibly republished), or only visible text gives the day and
     it is that of the modification.
-``refuted``
-    Two kinds agree on another day, and visible text shows it.
 """
 
 CONFIDENCE: dict[Support, float] = {
@@ -46,22 +47,14 @@ CONFIDENCE: dict[Support, float] = {
     "contested": 0.89,
     "faint": 0.85,
     "disputed": 0.85,
-    "refuted": 0.4,
 }
 """Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/dates.py``.
 
 ``disputed`` is set by hand, as too few pages have it.
 """
 
-CLEAR_WEIGHT = 0.3
-"""Minimum weight of a visible date that belongs to this article, as in a byline."""
-
-# <time> and the URL may refer to another article.
-_WEAK_SOURCES = frozenset({"time", "url"})
-# Zones differ by quarters of an hour, up to 14 hours from UTC.
-_ZONE_STEP = timedelta(minutes=15)
-_MAX_OFFSET = timedelta(hours=14)
-_MAX_UPDATES = 10
+# <time> and the URL may refer to another article, generic meta elements to an edit.
+_WEAK_SOURCES = frozenset({"time", "url", *(f"meta:{name}" for name in GENERIC_META)})
 # Maximum text nodes between the date of publication and that of an update in a byline.
 _MAX_BYLINE_GAP = 2
 
@@ -75,38 +68,69 @@ class PublicationDate(NamedTuple):
 
 
 def decide(
-    evidence: Sequence[DateEvidence], modified: Sequence[DateEvidence] = ()
+    evidence: Sequence[DateEvidence],
+    modified: Sequence[DateEvidence] = (),
+    site: SiteZones = NO_ZONES,
 ) -> PublicationDate | None:
     """Return the publication date, or None without evidence.
 
     The first structured date in order of trust wins, then the best visible date (the earlier of
-    two next to each other), then ``<time>`` and the URL. A day is completed to the instant, and a
-    naive time to the zone, that other evidence gives. An instant in UTC is converted to the local
-    zone in which other evidence gives the same instant. *modified* is the evidence of the
-    modification date. The confidence follows the support for the day (:data:`CONFIDENCE`).
+    two next to each other), then the URL, ``<time>`` and generic meta elements. A clear visible day
+    wins against a structured one if more kinds of source give it, or as many and it is earlier. A
+    day is completed to the instant, and a naive time to the zone, that other evidence gives. An
+    instant in UTC is converted to the local zone (:mod:`~newscrawl.fields.dates.local_zone`).
+    *modified* is the evidence of the modification date, *site* the zones of the site's country. The
+    confidence follows the support for the day (:data:`CONFIDENCE`).
     """
-    chosen = _choose(evidence)
+    stated = next((item for item in evidence if _is_strong(item)), None)
+    if stated is not None:
+        evidence = [_to_local(stated, evidence, modified, site), *evidence]
+    chosen = _choose(evidence, {update.day for update in modified})
     if chosen is None:
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    value = chosen.value
-    if isinstance(value, datetime):
-        value = _to_local_zone(value, evidence, modified)
+    value = _to_local(chosen, evidence, modified, site).value
     support = _support(day_of(value), chosen, evidence, modified)
     return PublicationDate(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
 
 
-def _choose(evidence: Sequence[DateEvidence]) -> DateEvidence | None:
-    visible, weak = [], []
+def _to_local(
+    item: DateEvidence,
+    evidence: Sequence[DateEvidence],
+    modified: Sequence[DateEvidence],
+    site: SiteZones,
+) -> DateEvidence:
+    if not _is_aware(item.value):
+        return item
+    return item._replace(value=to_local_zone(item.value, evidence, modified, site))
+
+
+def _choose(evidence: Sequence[DateEvidence], updates: Collection[Day]) -> DateEvidence | None:
+    stated = next((item for item in evidence if _is_strong(item)), None)
+    visible = _best_visible([item for item in evidence if item.source == TEXT_SOURCE])
+    weak = next((item for item in evidence if item.source in _WEAK_SOURCES), None)
+    if stated is None:
+        # A guessed year or a relative date is less reliable than an attribute or a URL.
+        return visible if visible and (visible.certain or weak is None) else weak
+    if visible is None or not visible.is_clear or visible.day in updates:
+        return stated
+    kinds = _kinds(evidence)
+    # An earlier visible day is the first publication: sites also state that of a migration.
+    return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
+
+
+def _is_strong(item: DateEvidence) -> bool:
+    return item.source != TEXT_SOURCE and item.source not in _WEAK_SOURCES
+
+
+def _kinds(evidence: Iterable[DateEvidence]) -> dict[Day, set[str]]:
+    """Return the kinds of source of each day."""
+    kinds: dict[Day, set[str]] = {}
     for item in evidence:
-        if item.source == TEXT_SOURCE:
-            visible.append(item)
-        elif item.source in _WEAK_SOURCES:
-            weak.append(item)
-        else:
-            return item
-    return _best_visible(visible) or next(iter(weak), None)
+        if item.certain:
+            kinds.setdefault(item.day, set()).add(item.kind)
+    return kinds
 
 
 def _best_visible(visible: Sequence[DateEvidence]) -> DateEvidence | None:
@@ -140,74 +164,25 @@ def _refines(other: Day | datetime, value: Day | datetime) -> bool:
     return (value.hour, value.minute) == (other.hour, other.minute)
 
 
-def _to_local_zone(
-    instant: datetime, evidence: Sequence[DateEvidence], modified: Sequence[DateEvidence]
-) -> datetime:
-    """Convert a UTC *instant* to the zone in which other evidence gives the same instant."""
-    if instant.utcoffset() != timedelta(0):
-        return instant
-    # Only the first <time> is sure to belong to this article.
-    times = [item for item in evidence if item.source == "time"]
-    for item in (*(item for item in evidence if item.source != "time"), *times[:1]):
-        zone = _zone_of(instant, item)
-        if zone and not _may_be_update_time(item, instant, modified):
-            return instant.astimezone(zone)
-    return instant
-
-
-def _may_be_update_time(
-    item: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
-) -> bool:
-    """Return whether *item* may give the time of an update rather than of *instant*."""
-    updates = [update.value for update in modified[:_MAX_UPDATES]]
-    return any(_is_other_minute(update, instant) and _zone_of(update, item) for update in updates)
-
-
-def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
-    """Return the zone, other than UTC, in which *item* gives *instant*."""
-    if not (isinstance(instant, datetime) and isinstance(item.value, datetime)):
-        return None
-    if item.source == TEXT_SOURCE and item.value.second == 0:
-        instant = instant.replace(second=0, microsecond=0)
-    offset = item.value.replace(tzinfo=UTC) - instant
-    if not offset or offset % _ZONE_STEP or abs(offset) > _MAX_OFFSET:
-        return None
-    return timezone(offset) if not _is_aware(item.value) or item.value == instant else None
-
-
-def _is_other_minute(update: Day | datetime, instant: datetime) -> bool:
-    """Return whether *update* is a minute or more away; visible times have no seconds."""
-    return (
-        isinstance(update, datetime)
-        and update.tzinfo is not None
-        and abs(update - instant) >= timedelta(minutes=1)
-    )
-
-
 def _support(
     day: Day,
     chosen: DateEvidence,
     evidence: Iterable[DateEvidence],
     modified: Iterable[DateEvidence],
 ) -> Support:
-    kinds: dict[Day, set[str]] = {day: {chosen.kind}}
-    visible = set()
-    for item in evidence:
-        if item.certain:
-            kinds.setdefault(item.day, set()).add(item.kind)
-            if item.source == TEXT_SOURCE and item.weight >= CLEAR_WEIGHT:
-                visible.add(item.day)
+    kinds = _kinds([chosen._replace(certain=True), *evidence])
+    visible = {item.day for item in evidence if item.is_clear}
     own = kinds[day]
     disputed = len(own) == 1 and any(len(others) > 1 for others in kinds.values())
     updates = {item.day for item in modified}
     if own == {TEXT_SOURCE}:
         return "disputed" if disputed or day in updates else "text" if day in visible else "faint"
     if visible - updates - {day}:
-        return "refuted" if disputed else "contested"
+        return "contested"
     if len(own) > 1:
         return "shown" if TEXT_SOURCE in own else "agreed"
     return "disputed" if disputed else "single"
 
 
-def _is_aware(value: Day | datetime) -> bool:
+def _is_aware(value: Day | datetime) -> TypeGuard[datetime]:
     return isinstance(value, datetime) and value.tzinfo is not None

@@ -16,7 +16,7 @@ from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date,
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata, StatedDate
@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 TEXT_SOURCE = "text"
 """Source of a date in a text node."""
 
+CLEAR_WEIGHT = 0.3
+"""Minimum weight of a visible date that belongs to this article, as in a byline."""
+
 MAX_NODE_LENGTH = 120
 """Maximum characters of a text node that is searched for dates; longer ones are prose."""
 
 MAX_TITLE_DISTANCE = 20
 """Maximum text nodes between the title and a date."""
 
+# Minimum share of a date in its text node, farther from the title.
+_MIN_DISTANT_SHARE = 0.5
 # Maximum characters of a date without digits, such as "gestern".
 _MAX_WORDS_LENGTH = 24
 _DIGIT = re.compile(r"\d")
@@ -72,6 +77,11 @@ class DateEvidence(NamedTuple):
         """The source without its details."""
         return self.source.partition(":")[0]
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether this is a certain visible date near the title."""
+        return self.source == TEXT_SOURCE and self.certain and self.weight >= CLEAR_WEIGHT
+
 
 def metadata_evidence(dates: Iterable[StatedDate]) -> list[DateEvidence]:
     """Convert dates of structured data to evidence."""
@@ -98,18 +108,38 @@ def gather(
     language = metadata.language
     region = None if language and "-" in language else region_of(url)
     evidence = metadata_evidence(metadata.published)
+    reader = _TextReader(document, language, region, fetched_at, known)
     for position, distance, row in _candidates(document, forest, title_row, language):
-        text = " ".join(document.text[row].split())
-        for found in read_dates(text, language=language, region=region, now=fetched_at):
-            if value := _value(found, known, fetched_at):
-                share = len(found.text) / len(text)
-                weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _HALF_WEIGHT_DISTANCE)
-                guessed = found.ambiguous and day_of(value) not in known
-                certain = found.has_year and found.kind == "absolute" and not guessed
-                evidence.append(
-                    DateEvidence(value, found.text, TEXT_SOURCE, row, position, weight, certain)
-                )
+        evidence += reader.read(position, distance, row)
+    if not evidence:
+        for position, distance, row in _distant_candidates(document, forest):
+            evidence += reader.read(position, distance, row, min_share=_MIN_DISTANT_SHARE)
     return evidence
+
+
+class _TextReader(NamedTuple):
+    document: Document
+    language: str | None
+    region: str | None
+    fetched_at: datetime
+    #: days that structured data states
+    known: set[Day]
+
+    def read(
+        self, position: int, distance: int, row: int, min_share: float = 0.0
+    ) -> Iterator[DateEvidence]:
+        """Yield the dates of the text node *row* that take up *min_share* of its characters."""
+        text = " ".join(self.document.text[row].split())
+        for found in read_dates(
+            text, language=self.language, region=self.region, now=self.fetched_at
+        ):
+            share = len(found.text) / len(text)
+            value = _value(found, self.known, self.fetched_at) if share >= min_share else None
+            if value is not None:
+                weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _HALF_WEIGHT_DISTANCE)
+                complete = found.has_year and not found.ambiguous
+                certain = found.kind == "absolute" and (complete or day_of(value) in self.known)
+                yield DateEvidence(value, found.text, TEXT_SOURCE, row, position, weight, certain)
 
 
 def region_of(url: str | None) -> str | None:
@@ -146,6 +176,16 @@ def _candidates(
         if len(candidates) == _MAX_NODES:
             break
     return candidates if any_may_hold_date(texts_without_digit, language) else with_digit
+
+
+def _distant_candidates(document: Document, forest: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return position, distance and row of the numbered text nodes closest to the content."""
+    rows = document.text_nodes()
+    start = bisect_left(rows, min(forest, default=0))
+    numbered = _numbered(document, rows)
+    positions = (position for position, row in enumerate(rows) if row in numbered)
+    nearest = sorted(positions, key=lambda position: abs(position - start))[:_MAX_NODES]
+    return [(position, position - start, rows[position]) for position in nearest]
 
 
 def _numbered(document: Document, rows: Sequence[int]) -> set[int]:

@@ -290,7 +290,9 @@ def _numeric(
     if len(first) == 3 or len(third) in {1, 3}:
         return None
     if len(third) == 2:
-        if match[2] != "/" and (len(first), len(second)) != (2, 2):
+        # Otherwise a version: "2.11.22" is a date only if it is the whole text.
+        whole = match[2] == "." and match[0] == match.string
+        if match[2] != "/" and (len(first), len(second)) != (2, 2) and not whole:
             return None
         if order == "YMD":
             first, third = third, first

@@ -13,7 +13,12 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dateutil import tz
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
 
 SHARED = "und"
 """Language tag of names with the same meaning in all languages that have them."""
@@ -211,3 +216,10 @@ def number_order(language: str | None, region: str | None) -> tuple[str, bool]:
         if country and country in by_country:
             return by_country[country], True
     return by_country[""], len(by_country) == 1 or bool(region or subtag)
+
+
+@lru_cache(maxsize=256)
+def zones_of(region: str) -> tuple[tzinfo, ...]:
+    """Return the time zones of a country (ISO 3166), one of several with the same offsets."""
+    names = _table()["zones"].get(region, ())
+    return tuple(zone for zone in map(tz.gettz, names) if zone is not None)

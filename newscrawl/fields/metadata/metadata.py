@@ -24,7 +24,6 @@ from newscrawl.fields.metadata.jsonld import (
     JsonObject,
     article_node,
     as_list,
-    find_nodes,
     page_nodes,
     person_names,
 )
@@ -52,10 +51,12 @@ PUBLISHED_META = (
     "dcterms.date.issued", "dc.issued", "dc.date.created", "dcterms.created", "dc.created",
     "datecreated", "prism.publicationdate", "citation_publication_date",
     "shareaholic:article_published_time", "analyticsattributes.articledate", "displaydate",
-    "release_date", "article.created", "created", "apub:time", "pubtime", "dc.date", "dcterms.date",
-    "dc.terms.date", "date",
+    "release_date", "article.created", "created", "apub:time", "pubtime",
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first."""
+
+GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
+"""Names of meta elements with a date of publication, of the record or of an edit."""
 
 MODIFIED_META = (
     "article:modified_time", "og:article:modified_time", "article:modified", "article.updated",
@@ -90,9 +91,10 @@ _AUTHOR_META = (
 )  # fmt: skip
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
 _PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
+_GENERIC_RANKS = {name: rank for rank, name in enumerate(GENERIC_META)}
 _MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _META = frozenset(
-    {*PUBLISHED_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META, "application-name",
+    {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META, "application-name",
      "article:content_tier", "og:site_name", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
@@ -102,7 +104,6 @@ _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
 _MAX_VALUES = 50
 _MAX_INSIDE = 100
 _MAX_TITLE_LENGTH = 1000
-_PAGE_TYPES = frozenset({"WebPage", "ItemPage", "VideoObject", "ImageGallery", "MediaGallery"})
 
 
 class StatedTitle(NamedTuple):
@@ -133,7 +134,7 @@ class Metadata:
     #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
     titles: list[StatedTitle] = field(default_factory=list)
     #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
-    #: ``url``, ``time``
+    #: ``url``, ``time``, ``meta:NAME`` of :data:`GENERIC_META`
     published: list[StatedDate] = field(default_factory=list)
     #: sources as of ``published``, without ``url``
     modified: list[StatedDate] = field(default_factory=list)
@@ -212,13 +213,13 @@ class _Reader:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
         yield from self._meta_dates(_PUBLISHED_RANKS)
         yield from self._item_dates("datepublished")
-        yield from self._ld_dates(
-            find_nodes(self.nodes, _PAGE_TYPES), "json-ld:page", "datePublished"
-        )
+        others = (node for node in self.nodes if node is not self.article)
+        yield from self._ld_dates(others, "json-ld:page", "datePublished")
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
             yield StatedDate("url", url, day)
         yield from self._times(modified=False)
+        yield from self._meta_dates(_GENERIC_RANKS)
 
     def modified(self) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dateutil import parser as dateutil_parser
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from newscrawl.items import Day
 
 EARLIEST = date(1990, 1, 1)
@@ -41,6 +44,9 @@ _URL_DAY = re.compile(
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
     re.IGNORECASE,
 )
+_URL_DAY_FIRST = re.compile(
+    r"(?<![0-9])(?<![0-9]-)(\d{1,2})-(\d{1,2})-((?:19|20)\d\d)(?![0-9-]|/\d)"
+)
 # RFC 2822, which many meta elements use: a fast path before dateutil.
 _RFC_2822 = re.compile(
     rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)\d\d) "
@@ -71,19 +77,35 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
     """Return the day in the path of *url*.
 
-    Recognizes ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15`` and ``20200915``.
+    Recognizes ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915`` and, if the order of
+    day and month is certain, ``15-09-2020``.
     """
     path = url.partition("?")[0].partition("#")[0]
+    for day in chain(_url_days(path), _url_days_day_first(path)):
+        if day is not None and is_plausible(day, fetched_at):
+            return day
+    return None
+
+
+def _url_days(path: str) -> Iterator[Day | None]:
     for match in _URL_DAY.finditer(path):
         year, month, day = (part.lower() for part in match.groups() if part)
         month_number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
-        try:
-            value = date(int(year), month_number, int(day))
-        except ValueError:
-            continue
-        if is_plausible(value, fetched_at):
-            return value
-    return None
+        yield _make_day(int(year), month_number, int(day))
+
+
+def _url_days_day_first(path: str) -> Iterator[Day | None]:
+    for match in _URL_DAY_FIRST.finditer(path):
+        first, second, year = map(int, match.groups())
+        if first == second or max(first, second) > 12:
+            yield _make_day(year, min(first, second), max(first, second))
+
+
+def _make_day(year: int, month: int, day: int) -> Day | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
 
 
 def is_plausible(value: Day | datetime, fetched_at: datetime) -> bool:

@@ -1,0 +1,106 @@
+"""Local time zone of an instant in UTC, from other evidence or the country of the site."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta, timezone
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.fields.dates.evidence import TEXT_SOURCE, region_of
+from newscrawl.fields.dates.vocabulary import zones_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import tzinfo
+
+    from newscrawl.fields.dates.evidence import DateEvidence
+    from newscrawl.items import Day
+
+# Zones differ by quarters of an hour, up to 14 hours from UTC.
+_ZONE_STEP = timedelta(minutes=15)
+_MAX_OFFSET = timedelta(hours=14)
+_MAX_UPDATES = 10
+
+
+class SiteZones(NamedTuple):
+    """Time zones of a site's country."""
+
+    zones: tuple[tzinfo, ...] = ()
+    #: the domain names the country; language tags such as "en-US" are often the software's default
+    certain: bool = False
+
+
+NO_ZONES = SiteZones()
+
+
+def site_zones(url: str | None, language: str | None = None) -> SiteZones:
+    """Return the time zones by the country of the domain, else by that of the *language* tag."""
+    if region := region_of(url):
+        return SiteZones(zones_of(region), certain=True)
+    subtags = (language or "").split("-")[1:]
+    return SiteZones(next((zones_of(part) for part in subtags if len(part) == 2), ()))
+
+
+def to_local_zone(
+    instant: datetime,
+    evidence: Sequence[DateEvidence],
+    modified: Sequence[DateEvidence],
+    site: SiteZones,
+) -> datetime:
+    """Convert a UTC *instant* to the zone in which other evidence gives the same instant or day.
+
+    The day is compared in the zones of *site*. If no evidence shows a day, a certain country's
+    zones must agree on it.
+    """
+    if instant.utcoffset() != timedelta(0):
+        return instant
+    # Only the first <time> is sure to belong to this article.
+    times = [item for item in evidence if item.source == "time"]
+    for item in (*(item for item in evidence if item.source != "time"), *times[:1]):
+        zone = _zone_of(instant, item)
+        if zone and not _may_be_update_time(item, instant, modified):
+            return instant.astimezone(zone)
+    local = _zone_by_day(instant, evidence, site)
+    return instant if local is None else instant.astimezone(local)
+
+
+def _zone_by_day(
+    instant: datetime, evidence: Iterable[DateEvidence], site: SiteZones
+) -> tzinfo | None:
+    """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
+    shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
+    # Midnight in UTC stands for a day.
+    if instant.date() in shown or instant.time() == time.min:
+        return None
+    days = [instant.astimezone(zone).date() for zone in site.zones]
+    matching = (zone for zone, day in zip(site.zones, days, strict=True) if day in shown)
+    agreed = site.certain and len(set(days)) == 1
+    return next(matching, site.zones[0] if agreed else None)
+
+
+def _may_be_update_time(
+    item: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
+) -> bool:
+    """Return whether *item* may give the time of an update rather than of *instant*."""
+    updates = [update.value for update in modified[:_MAX_UPDATES]]
+    return any(_is_other_minute(update, instant) and _zone_of(update, item) for update in updates)
+
+
+def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
+    """Return the zone, other than UTC, in which *item* gives *instant*."""
+    if not (isinstance(instant, datetime) and isinstance(item.value, datetime)):
+        return None
+    if item.source == TEXT_SOURCE and item.value.second == 0:
+        instant = instant.replace(second=0, microsecond=0)
+    offset = item.value.replace(tzinfo=UTC) - instant
+    if not offset or offset % _ZONE_STEP or abs(offset) > _MAX_OFFSET:
+        return None
+    return timezone(offset) if item.value.tzinfo is None or item.value == instant else None
+
+
+def _is_other_minute(update: Day | datetime, instant: datetime) -> bool:
+    """Return whether *update* is a minute or more away; visible times have no seconds."""
+    return (
+        isinstance(update, datetime)
+        and update.tzinfo is not None
+        and abs(update - instant) >= timedelta(minutes=1)
+    )
