@@ -6,15 +6,27 @@ formats have the same words. URLs are absolute and have the scheme http or https
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.parts import is_data_table
-from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow, write_flow
+from newscrawl.body.render import PARAGRAPH, Flow, write_flow
 from newscrawl.document.rows import INVISIBLE, WIDGET
+from newscrawl.extraction.body_lines import (
+    BREAK,
+    LINE_END,
+    NO_MARKS,
+    SPACE,
+    Image,
+    Inline,
+    Line,
+    Marks,
+    Text,
+    paragraphs,
+    preformatted_text,
+)
 from newscrawl.extraction.web_addresses import MEDIA_TAGS, PageLinks
 
 if TYPE_CHECKING:
@@ -39,54 +51,6 @@ _STRUCTURAL_TAGS = frozenset(
     ("a", "blockquote", "figcaption", "figure", "li", "sub", "sup", "table", "td", "th", "tr")
 ).union(_STRONG_TAGS, _EM_TAGS, _CODE_TAGS, _KINDS)
 _SEPARATE_TAGS = frozenset({"aside", "button", "footer", "form", "header", "nav"})
-_SPACES = re.compile(r"\s+")
-_CODE_SPACES = re.compile(r"[^\S\n\t]")
-_LINE = "\n"
-
-
-class Marks(NamedTuple):
-    """Link and emphasis of a run of text."""
-
-    link: str | None = None
-    strong: bool = False
-    em: bool = False
-    code: bool = False
-    #: ``sub``, ``sup`` or ""
-    script: str = ""
-
-    def common(self, other: Marks) -> Marks:
-        """Return the marks that both have."""
-        return Marks(
-            self.link if self.link == other.link else None,
-            self.strong and other.strong,
-            self.em and other.em,
-            self.code and other.code,
-            self.script if self.script == other.script else "",
-        )
-
-
-NO_MARKS = Marks()
-
-
-class Text(NamedTuple):
-    """A run of text in a line, with white space collapsed."""
-
-    text: str
-    marks: Marks = NO_MARKS
-
-
-class Image(NamedTuple):
-    """An image in a line."""
-
-    source: str
-    alt: str
-    marks: Marks = NO_MARKS
-
-
-_SPACE = Text(" ")
-_BREAK = Text("\n")
-Inline = Text | Image
-Line = list[Inline]
 
 
 class Container(NamedTuple):
@@ -144,9 +108,9 @@ def body_blocks(
 def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
     """Return the blocks of plain *text* with blank lines between paragraphs."""
     pieces: list[Inline] = []
-    for line in text.split(_LINE):
-        pieces += [Text(line), _BREAK]
-    return [BodyBlock((), "p", lines) for lines in _paragraphs(pieces)]
+    for line in text.split(LINE_END):
+        pieces += [Text(line), BREAK]
+    return [BodyBlock((), "p", lines) for lines in paragraphs(pieces)]
 
 
 def _adjacent_roots(document: Document, roots: Sequence[int]) -> Iterator[list[int]]:
@@ -231,10 +195,10 @@ class _BlockFlow(Flow):
             return
         self._open = None
         if block.tag == "pre":
-            if text := _preformatted(block.pieces):
+            if text := preformatted_text(block.pieces):
                 self.blocks.append(BodyBlock(block.containers, "pre", [[Text(text)]]))
             return
-        for lines in _paragraphs(block.pieces):
+        for lines in paragraphs(block.pieces):
             self.blocks.append(BodyBlock(block.containers, block.tag, lines))
 
     def add_images_between(self, previous: int, following: int) -> None:
@@ -359,81 +323,6 @@ def _between(rows: Sequence[int], limits: range) -> Sequence[int]:
     return rows[first : bisect_left(rows, limits.stop, first)]
 
 
-def _preformatted(pieces: Iterable[Inline]) -> str:
-    """Return the text of *pieces* with their white space, without blank lines at the ends."""
-    text = "".join(piece.text for piece in pieces if isinstance(piece, Text))
-    text = _CODE_SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
-    lines = [line.rstrip() for line in text.split(_LINE)]
-    return _LINE.join(lines).strip(_LINE) if any(lines) else ""
-
-
-def _paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
-    """Yield the lines of each paragraph; empty lines separate paragraphs."""
-    if _BREAK not in pieces:  # the common case
-        if line := _line(pieces):
-            yield [line]
-        return
-    lines: list[Line] = []
-    breaks = 0
-    for is_break, run in groupby(pieces, lambda piece: piece == _BREAK):
-        if is_break:
-            breaks += len(list(run))
-        elif line := _line(run):
-            if breaks > 1 and lines:
-                yield lines
-                lines = []
-            lines.append(line)
-            breaks = 0
-    if lines:
-        yield lines
-
-
-def _line(pieces: Iterable[Inline]) -> Line:
-    """Return a line with collapsed white space, which has the marks of both neighbours."""
-    line: Line = []
-    for piece in _spaced(pieces):
-        last = line[-1] if line else None
-        if piece == _SPACE and (last is None or last == piece):
-            continue
-        line.append(piece)
-    if line and line[-1] == _SPACE:
-        line.pop()
-    for index in range(1, len(line) - 1):
-        if line[index] == _SPACE:
-            line[index] = Text(" ", line[index - 1].marks.common(line[index + 1].marks))
-    return _merged(line) if len(line) > 1 else line
-
-
-def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
-    """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
-    for piece in pieces:
-        if isinstance(piece, Image):
-            yield piece
-            continue
-        text = piece.text
-        if not text.isprintable() or "  " in text:
-            text = _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
-        core = text.strip(" ")
-        if text.startswith(" "):
-            yield _SPACE
-        if core:
-            yield Text(core, piece.marks)
-            if text.endswith(" "):
-                yield _SPACE
-
-
-def _merged(line: Line) -> Line:
-    """Join adjacent runs of text with the same marks."""
-    merged: Line = []
-    for is_image, run in groupby(line, lambda piece: isinstance(piece, Image)):
-        if is_image:
-            merged += run
-            continue
-        for marks, texts in groupby(run, lambda piece: piece.marks):
-            merged.append(Text("".join(piece[0] for piece in texts), marks))
-    return merged
-
-
 def _table(block: BodyBlock) -> Container | None:
     return next((one for one in block.containers if one.tag == "table"), None)
 
@@ -466,7 +355,7 @@ def _table_rows(document: Document, blocks: Iterable[BodyBlock], depth: int) -> 
             cell = content.setdefault(inner.row, Cell("td", []))
             for line in block.lines:
                 if cell.content:
-                    cell.content.append(_SPACE)
+                    cell.content.append(SPACE)
                 cell.content.extend(line)
         rows.append(list(content.values()))
     return rows

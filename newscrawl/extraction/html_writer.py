@@ -10,12 +10,14 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_structure import BodyTable, Image, Text
+from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_structure import BodyTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
+    from newscrawl.extraction.body_lines import Inline, Line
+    from newscrawl.extraction.body_structure import BodyBlock, Container
 
 
 def write_html(blocks: Iterable[BodyBlock | BodyTable]) -> str:

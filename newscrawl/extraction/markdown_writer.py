@@ -7,13 +7,15 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_structure import BodyTable, Image, Text
+from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_structure import BodyTable
 from newscrawl.text import escape_markdown, escape_markdown_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
+    from newscrawl.extraction.body_lines import Inline, Line
+    from newscrawl.extraction.body_structure import BodyBlock, Container
 
 _BACKTICKS = re.compile("`+")
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
