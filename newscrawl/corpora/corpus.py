@@ -188,7 +188,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
 
 
 def _local_date(date: Day | datetime, url: str | None) -> Day | datetime:
-    """Convert an instant in UTC to the zone of the domain's country: it stands for another day."""
+    """Convert an instant in UTC to the zone of the domain's country, where the day may differ."""
     if not isinstance(date, datetime) or date.tzinfo is None:
         return date
     return to_local_zone(date, (), (), site_zones(url))

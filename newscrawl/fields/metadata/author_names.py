@@ -80,7 +80,7 @@ def _is_name(text: str) -> bool:
 
 def _names(text: str) -> Iterator[str]:
     text = text.strip()
-    byline = _BYLINE.match(text) or _FOREIGN_BYLINE.match(text)
+    byline = BY.match(text)
     for part in _SEPARATOR.split(text[byline.end() :] if byline else text):
         for name in _split_at_commas(part):
             yield _SIGN.sub("", name.strip(" ,;:-–—|"))
