@@ -29,7 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "corpora feeds middlewares optional",
         "pipelines spiders training",
         "addon evaluation samples settings spark",
-        "commands",
+        "cli commands",
     )
 )
 LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in layer}

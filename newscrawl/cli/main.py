@@ -1,0 +1,94 @@
+"""Command ``newscrawl``: its subcommands, errors and exit codes.
+
+Each subcommand is a click command named ``command`` in a module of its own, imported when it is
+used, so that ``newscrawl --help`` is quick. A subcommand raises ``click.UsageError`` for wrong
+usage and ``click.ClickException`` for other errors; :func:`run` prints them in one line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DONE: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+NO_ARTICLE: Final = 3
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl-C, as in shells."""
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {}
+"""Subcommand -> its module and a description in one line."""
+
+
+class LazyGroup(click.Group):
+    """Group that imports the module of a subcommand when the subcommand is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # interface
+        """Return the names of the subcommands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the subcommand *cmd_name*, or None if it is unknown."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found.",
+)
+@click.version_option(package_name="newscrawl")
+def cli() -> None:
+    """Turn news sites into clean articles: title, date, body, authors."""
+
+
+def main() -> None:
+    """Run ``newscrawl`` with the arguments of the process."""
+    sys.exit(run(cli, sys.argv[1:], "newscrawl"))
+
+
+def run(command: click.Command, arguments: Sequence[str], name: str, obj: Any = None) -> int:
+    """Run *command*, called *name* in messages; return its exit code.
+
+    *obj* becomes the context's ``obj``. Errors are printed in one line on standard error.
+    """
+    if isinstance(command, LazyGroup) and arguments and arguments[0] in COMMANDS:
+        path = f"{name} {arguments[0]}"
+    else:
+        path = name
+    try:
+        result = command.main(list(arguments), prog_name=name, standalone_mode=False, obj=obj)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return USAGE
+    except click.ClickException as error:
+        return _fail(path, error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of standard output, such as head, has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        return _fail(path, str(error), FAILED)
+    return result if isinstance(result, int) else DONE
+
+
+def _fail(name: str, message: str, code: int) -> int:
+    sys.stderr.write(f"{name}: {' '.join(message.split())}\n")
+    return code
