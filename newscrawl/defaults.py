@@ -7,6 +7,7 @@ them. ``docs/reference/settings.md`` describes each setting in full.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from typing import Any
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -185,6 +186,25 @@ DEFAULTS: dict[str, Any] = {
     # replaces it.
     "NEWSCRAWL_WORKER_TASKS": 1000,
 }
+
+
+def check_settings(settings: Any) -> list[str]:
+    """Return a warning for each ``NEWSCRAWL_*`` setting in *settings* that does not exist.
+
+    Raises ``ValueError`` naming the setting if a value is invalid.
+    """
+    for name in DEFAULTS:
+        setting(settings, name)
+    return [
+        f"unknown setting {name}{_suggestion(name)}"
+        for name in sorted(map(str, settings))
+        if name.startswith("NEWSCRAWL_") and name not in DEFAULTS
+    ]
+
+
+def _suggestion(name: str) -> str:
+    nearest = get_close_matches(name, DEFAULTS, 1)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 def setting(settings: Any, name: str) -> Any:

@@ -171,6 +171,6 @@ def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):
         PYTHONPATH=str(egg),
         SCRAPY_SETTINGS_MODULE=settings,
     )
-    assert spiders.split() == ["sitelist"]
+    assert spiders.split() == ["sitelist", "urllist"]
     code = "import newscrawl; print(newscrawl.__file__)"
     assert str(egg) in run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(egg))
