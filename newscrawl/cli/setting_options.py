@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 from scrapy.settings import Settings
 
-from newscrawl.defaults import check_settings
+from newscrawl.pipelines.pipeline_options import validate_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,11 +50,12 @@ def with_settings(function: Callable[Concatenate[Settings, P], R]) -> Callable[.
                 settings.set(name, value, priority="cmdline")
                 settings.set("LOG_ENABLED", value=True, priority="cmdline")
         try:
-            warnings = check_settings(settings)
+            warnings = validate_settings(settings)
         except ValueError as error:
             raise click.UsageError(str(error)) from error
-        for line in warnings:
-            sys.stderr.write(f"{line}\n")
+        if obj is None:  # otherwise the add-on of the project warns
+            for line in warnings:
+                sys.stderr.write(f"{line}\n")
         return function(settings, *args, **options)
 
     return functools.update_wrapper(wrapper, function)
