@@ -10,6 +10,8 @@ from urllib.parse import quote, urljoin, urlsplit
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
     from lxml import etree
 
     from newscrawl.document.document import Document
@@ -22,6 +24,7 @@ _MAX_SOURCES = 20_000  # of a ``srcset``
 _UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\[\]\u00a1-\U0010fffd-]""")
 # Most links; resolving them takes ten times as long.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]*[a-z0-9](?:/[!#$%&+,./0-9:;=?@A-Z_a-z~-]*)?")
+_HOST = re.compile(r"[\w.-]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # Attributes of images that a script loads come first: ``src`` is a placeholder then.
 _IMAGE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "src")
@@ -44,12 +47,17 @@ def web_url(value: str | None, base: str | None) -> str | None:
     try:
         url = urljoin(base or "", value)
         parts = urlsplit(url)
-        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        is_web = parts.scheme in {"http", "https"} and _is_host(parts)
     except ValueError:
         return None
     if not is_web or len(url) > MAX_URL:
         return None
     return _UNSAFE.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
+
+
+def _is_host(parts: SplitResult) -> bool:
+    """Return whether *parts* have a valid host. Raises ``ValueError`` if the port is invalid."""
+    return parts.port != 0 and _HOST.fullmatch(parts.hostname or "") is not None
 
 
 class PageLinks:
