@@ -139,8 +139,9 @@ def _extract(
         _decide_dates(article, page, result)
         _select_body(article, document, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
-        article.body, article.body_markdown, article.body_html = "", None, None
+        article.body = ""
         article.evidence.pop("body", None)
+        set_formats(article, document, (), frozenset(), formats=options.formats, from_page=False)
     if article.paywalled is None and shows_paywall(document, result.roots):
         article.paywalled, article.evidence["paywalled"] = (
             True,
@@ -209,9 +210,8 @@ def _set_body(
 ) -> None:
     text = result.text
     article.body = render(document, result.roots, result.skipped) if text is None else text
-    if not article.body:
-        return
-    article.evidence["body"] = result.evidence
+    if article.body:
+        article.evidence["body"] = result.evidence
     if options.formats:
         roots, skipped, formats = result.roots, result.skipped, options.formats
         set_formats(article, document, roots, skipped, formats=formats, from_page=text is None)

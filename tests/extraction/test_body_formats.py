@@ -13,13 +13,18 @@ from lxml import etree, html
 from benchmarks.body_formats import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
-from newscrawl.extraction.body_formats import UnknownFormatError, parse_formats
-from newscrawl.extraction.body_structure import body_blocks
+from newscrawl.extraction.body_formats import (
+    BODY_FORMATS,
+    UnknownFormatError,
+    parse_formats,
+    set_formats,
+)
+from newscrawl.extraction.body_structure import EMBED_TEXT, body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.html_writer import write_html
 from newscrawl.extraction.markdown_writer import write_markdown
 from newscrawl.extraction.web_addresses import MAX_URL, web_url
-from newscrawl.items import Article
+from newscrawl.items import Article, BodyImage, BodyLink
 from newscrawl.samples import expected_pages
 from tests.end_to_end.test_samples import LEGACY, label
 
@@ -211,6 +216,40 @@ def test_hostile_pages(page: str):
     assert len(markup) + len(markdown) < 100_000
 
 
+def test_links_and_images_of_the_body():
+    page = """<p>See <a href=/a>the <b>new</b> bridge</a> and <a href='javascript:x()'>not this</a>.</p>
+        <figure><a href=/big><img data-src=/lazy.jpg src=data:x alt='A  bridge'></a>
+        <figcaption>The <i>old</i> bridge</figcaption></figure>
+        <ul><li><a href=/b>one<br>two</a></ul><p><img src=/c.jpg>
+        <iframe src=//video.example/1 allowfullscreen></iframe>
+        <table><tr><th>Year<th>Cost<tr><td>2001<td><a href=/t>5</a></table>"""
+    document, article = parse_document(page), Article(url=URL, body="See the new bridge.")
+    formats = parse_formats(["links", "images"])
+    set_formats(article, document, [0], frozenset(), formats=formats, from_page=True)
+    site = "https://news.example"
+    assert article.links == [
+        BodyLink(f"{site}/a", "the new bridge"),
+        BodyLink(f"{site}/big", ""),
+        BodyLink(f"{site}/b", "one"),
+        BodyLink(f"{site}/b", "two"),
+        BodyLink("https://video.example/1", EMBED_TEXT),
+        BodyLink(f"{site}/t", "5"),
+    ]
+    assert article.images == [
+        BodyImage(f"{site}/lazy.jpg", "A bridge", "The old bridge"),
+        BodyImage(f"{site}/c.jpg", "", ""),
+    ]
+    assert article.body_markdown is article.body_html is None
+    assert Article.from_dict(article.to_dict()) == article
+
+
+def test_requested_formats_of_an_empty_body_are_empty():
+    options = ExtractOptions(formats=frozenset(BODY_FORMATS), min_body_chars=1000)
+    article = extract("<p>One paragraph, and a <a href=/a>link</a>.", URL, options=options)
+    assert article.body == article.body_markdown == article.body_html == ""
+    assert article.links == article.images == []
+
+
 def test_article_with_title():
     article = Article(title="A *b* < #", body="x", body_markdown="x", body_html="<p>x</p>")
     assert article.to_markdown() == "# A \\*b\\* \\< \\#\n\nx\n"
@@ -225,7 +264,9 @@ def test_formats_are_available_on_request_only():
         article.to_markdown()
     with pytest.raises(ValueError, match="'html'"):
         article.to_html()
-    with pytest.raises(UnknownFormatError, match="'tei'; expected one of: html, markdown"):
+    with pytest.raises(
+        UnknownFormatError, match="'tei'; expected one of: html, images, links, markdown"
+    ):
         parse_formats(["tei"])
 
 
