@@ -26,15 +26,11 @@ class Marks(NamedTuple):
     #: ``sub``, ``sup`` or ""
     script: str = ""
 
-    def common(self, other: Marks) -> Marks:
-        """Return the marks that both have."""
-        return Marks(
-            self.link if self.link == other.link else None,
-            self.strong and other.strong,
-            self.em and other.em,
-            self.code and other.code,
-            self.script if self.script == other.script else "",
-        )
+    def between(self, other: Marks) -> Marks:
+        """Return the marks of a space between two runs of text; emphasis has no spaces at its ends."""
+        if self == other:
+            return self
+        return Marks(self.link) if self.link == other.link else NO_MARKS
 
 
 NO_MARKS = Marks()
@@ -93,7 +89,7 @@ def paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
 
 
 def _line(pieces: Iterable[Inline]) -> Line:
-    """Return a line with collapsed white space, which has the marks of both neighbours."""
+    """Return a line with collapsed white space, whose spaces have the marks of both neighbours."""
     line: Line = []
     for piece in _spaced(pieces):
         last = line[-1] if line else None
@@ -104,7 +100,7 @@ def _line(pieces: Iterable[Inline]) -> Line:
         line.pop()
     for index in range(1, len(line) - 1):
         if line[index] == SPACE:
-            line[index] = Text(" ", line[index - 1].marks.common(line[index + 1].marks))
+            line[index] = Text(" ", line[index - 1].marks.between(line[index + 1].marks))
     return _merged(line) if len(line) > 1 else line
 
 

@@ -72,8 +72,8 @@ def _inline(piece: Inline) -> str:
     if isinstance(piece, InlineImage):
         return f'<img src="{escape(piece.source)}" alt="{escape(piece.alt)}">'
     text, marks = escape(piece.text, quote=False), piece.marks
-    tags = {marks.script: bool(marks.script), "code": marks.code, "em": marks.em}
-    for tag, is_set in {**tags, "strong": marks.strong}.items():
+    tags = {marks.script: bool(marks.script), "code": marks.code, "strong": marks.strong}
+    for tag, is_set in {**tags, "em": marks.em}.items():
         if is_set:
             text = f"<{tag}>{text}</{tag}>"
     return text

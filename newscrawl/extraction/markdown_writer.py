@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _BACKTICKS = re.compile("`+")
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
-_PARENTHESES = str.maketrans({"[": "%5B", "]": "%5D", "*": "%2A", "_": "%5F"})
 
 
 def write_markdown(blocks: Iterable[BodyBlock | BodyTable]) -> str:
@@ -150,7 +149,7 @@ def _protect_exclamation(pieces: list[str]) -> None:
 
 
 def _destination(url: str) -> str:
-    return _REFERENCE.sub("&amp;", url).translate(_PARENTHESES)
+    return _REFERENCE.sub("&amp;", url)
 
 
 def _inlines(pieces: Sequence[Inline]) -> str:
@@ -179,14 +178,12 @@ def _emphasised(piece: Text, before: str, after: str) -> str:
 
     https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run
     """
-    text, core = escape_markdown(piece.text), piece.text.strip(" ")
+    text = escape_markdown(piece.text)
     delimiter = "**" * piece.marks.strong + "*" * piece.marks.em
-    if not delimiter or not core or before == "*":
+    if not delimiter or before == "*":
         return text
-    leading, trailing = piece.text.startswith(" "), piece.text.endswith(" ")
-    starts = _is_flanking(core[0], " " if leading else before)
-    if starts and _is_flanking(core[-1], " " if trailing else after):
-        return f"{' ' * leading}{delimiter}{text.strip(' ')}{delimiter}{' ' * trailing}"
+    if _is_flanking(piece.text[0], before) and _is_flanking(piece.text[-1], after):
+        return f"{delimiter}{text}{delimiter}"
     return text
 
 

@@ -21,7 +21,7 @@ MAX_URL = 2000
 _MAX_ALT = 500
 _MAX_SOURCES = 20_000  # of a ``srcset``
 # Not in URLs (https://url.spec.whatwg.org/#url-code-points), or special in Markdown.
-_UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\[\]\u00a1-\U0010fffd-]""")
+_UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\u00a1-\U0010fffd-]""")
 # Most links; resolving them takes ten times as long.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]*[a-z0-9](?:/[!#$%&+,./0-9:;=?@A-Z_a-z~-]*)?")
 _HOST = re.compile(r"[\w.-]+")

@@ -127,7 +127,7 @@ _MARKUP = st.lists(
     st.one_of(
         st.sampled_from([f"<{tag}>" for tag in _TAGS] + [f"</{tag}>" for tag in _TAGS]),
         st.sampled_from(
-            ["<a href=/x>", "<a href='javascript:x()'>", "<img src=/i.png onerror=x()>"]
+            ["<a href='/x_y*_**z~'>", "<a href='javascript:x()'>", "<img src=/i.png onerror=x()>"]
         ),
         st.text("ab1 .#*_-+`[]()!|\\~:=\n", max_size=8),
     ),
