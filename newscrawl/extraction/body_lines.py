@@ -78,7 +78,7 @@ def paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
     for is_break, run in groupby(pieces, lambda piece: piece == BREAK):
         if is_break:
             breaks += len(list(run))
-        elif line := _line(run):
+        elif line := _line(list(run)):
             if breaks > 1 and lines:
                 yield lines
                 lines = []
@@ -88,8 +88,12 @@ def paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
         yield lines
 
 
-def _line(pieces: Iterable[Inline]) -> Line:
+def _line(pieces: Sequence[Inline]) -> Line:
     """Return a line with collapsed white space, whose spaces have the marks of both neighbours."""
+    marks = pieces[0].marks
+    if all(piece.marks is marks and isinstance(piece, Text) for piece in pieces):  # the common case
+        text = _collapsed("".join([piece[0] for piece in pieces])).strip(" ")
+        return [Text(text, marks)] if text else []
     line: Line = []
     for piece in _spaced(pieces):
         last = line[-1] if line else None
@@ -110,9 +114,7 @@ def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
         if isinstance(piece, InlineImage):
             yield piece
             continue
-        text = piece.text
-        if not text.isprintable() or "  " in text:
-            text = _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+        text = _collapsed(piece.text)
         core = text.strip(" ")
         if text.startswith(" "):
             yield SPACE
@@ -120,6 +122,12 @@ def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
             yield Text(core, piece.marks)
             if text.endswith(" "):
                 yield SPACE
+
+
+def _collapsed(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # the common case
+        return text
+    return _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
 
 
 def _merged(line: Line) -> Line:

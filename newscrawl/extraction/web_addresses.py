@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
+from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from urllib.parse import SplitResult
 
     from lxml import etree
@@ -61,11 +64,15 @@ def _is_host(parts: SplitResult) -> bool:
 
 
 class PageLinks:
-    """Addresses of the elements of a page, by row."""
+    """Addresses of the elements of a page, by row; fast for those around and between *roots*."""
 
-    def __init__(self, document: Document, url: str | None) -> None:
+    def __init__(self, document: Document, url: str | None, roots: Sequence[int]) -> None:
         self._document = document
         self._url = url
+        #: row of the closest element around all roots
+        self._top = roots[0] if roots else 0
+        while roots and document.end[self._top] <= roots[-1]:
+            self._top = document.parent[self._top]
         self._elements: dict[str, dict[int, etree._Element]] = {}
 
     def link(self, row: int) -> str | None:
@@ -102,11 +109,23 @@ class PageLinks:
 
     def _element(self, row: int) -> etree._Element:
         """Return the element at *row*; reading all elements of a tag creates the fewest objects."""
-        tag = self._document.tag[row]
-        if tag not in self._elements:
-            rows, elements = self._document.rows_of(tag), self._document.root.iter(tag)
-            self._elements[tag] = dict(zip(rows, elements, strict=True))
-        return self._elements[tag][row]
+        elements = self._elements.setdefault(self._document.tag[row], {})
+        if row not in elements:
+            is_inside = self._top <= row < self._document.end[self._top]
+            elements.update(self._elements_in(self._top if is_inside else 0, row))
+        return elements[row]
+
+    def _elements_in(self, top: int, row: int) -> Iterator[tuple[int, etree._Element]]:
+        """Return the elements in and at *top* with the tag of *row*, by row."""
+        document, tag, element = self._document, self._document.tag, self._document.root
+        for ancestor in reversed([top, *document.ancestors(top)][:-1]):
+            siblings = document.children(document.parent[ancestor])
+            element = element[
+                sum(sibling < ancestor and tag[sibling] != TEXT for sibling in siblings)
+            ]
+        rows = document.rows_of(tag[row])
+        inside = rows[bisect_left(rows, top) : bisect_left(rows, document.end[top])]
+        return zip(inside, element.iter(tag[row]), strict=True)
 
 
 def _last_source(value: str | None) -> str | None:
