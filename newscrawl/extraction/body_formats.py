@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from newscrawl.body.parts import elements_in
 from newscrawl.body.render import render
 from newscrawl.extraction.body_lines import InlineImage, Text
-from newscrawl.extraction.body_structure import BodyTable, body_blocks, text_blocks
+from newscrawl.extraction.body_structure import BodyTable
 from newscrawl.extraction.html_writer import write_html
 from newscrawl.extraction.markdown_writer import write_markdown
 from newscrawl.items import BodyImage, BodyLink
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_lines import Line
@@ -48,20 +47,9 @@ def parse_formats(names: Iterable[str]) -> frozenset[BodyFormat]:
 
 
 def set_formats(
-    article: Article,
-    document: Document,
-    roots: Sequence[int],
-    skip: AbstractSet[int],
-    *,
-    formats: Collection[BodyFormat],
-    from_page: bool,
+    article: Article, blocks: Blocks, document: Document, formats: Iterable[BodyFormat]
 ) -> None:
-    """Set the body of *article* in *formats*: from the rows of its text, or from the text alone."""
-    blocks: Blocks = ()
-    if article.body and from_page:
-        blocks = body_blocks(document, roots, skip, article.url)
-    elif article.body:
-        blocks = text_blocks(article.body)
+    """Set the body of *article*, which has *blocks*, in *formats*."""
     for name in formats:
         field, write = _WRITERS[name]
         setattr(article, field, write(blocks, document))

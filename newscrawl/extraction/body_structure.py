@@ -1,7 +1,6 @@
 """Structure of the body: blocks with their lists, quotes and tables, links and emphasis.
 
-:func:`body_blocks` reads the rows that :func:`newscrawl.body.render.render` writes as text, so that all
-formats have the same words. URLs are absolute and have the scheme http or https.
+:func:`body_blocks` reads the text in the same walk, so that all formats have the same words. URLs are absolute and have the scheme http or https.
 """
 
 from __future__ import annotations
@@ -89,10 +88,10 @@ class BodyTable(NamedTuple):
 
 def body_blocks(
     document: Document, roots: Sequence[int], skip: AbstractSet[int], url: str | None
-) -> list[BodyBlock | BodyTable]:
-    """Return the blocks of the body in the subtrees of *roots*, without the rows in *skip*.
+) -> tuple[str, list[BodyBlock | BodyTable]]:
+    """Return text and blocks of the body in the subtrees of *roots*, without the rows in *skip*.
 
-    *url* is that of the page. Images between two roots are included if no text is next to them except a
+    The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that of the page. Images between two roots are included if no text is next to them except a
     caption.
     """
     flow = _BlockFlow(document, PageLinks(document, url, roots))
@@ -104,8 +103,8 @@ def body_blocks(
         previous = run[-1]
     flow.end_block()
     if not document.rows_of("table"):
-        return list(flow.blocks)
-    return list(_with_tables(document, flow.blocks))
+        return flow.text(), list(flow.blocks)
+    return flow.text(), list(_with_tables(document, flow.blocks))
 
 
 def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
@@ -176,6 +175,7 @@ class _BlockFlow(Flow):
 
     def add_text(self, text: str | None, parent: int) -> None:
         """Add *text* to the open block, or to a new one if the structure around it differs."""
+        super().add_text(text, parent)
         if not text:
             return
         context = self._context(parent)
@@ -188,6 +188,7 @@ class _BlockFlow(Flow):
 
     def add_break(self, separator: str) -> None:
         """End a paragraph or a line."""
+        super().add_break(separator)
         if separator == PARAGRAPH:
             self.end_block()
         elif self._open is not None:

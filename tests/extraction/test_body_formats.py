@@ -41,7 +41,9 @@ def text_of(markup: str) -> str:
 def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
     """Return Markdown and HTML of the whole body of *page*."""
     document = parse_document(f"<body>{page}</body>")
-    blocks = body_blocks(document, [document.tag.index("body")], skip, URL)
+    roots = [document.tag.index("body")]
+    text, blocks = body_blocks(document, roots, skip, URL)
+    assert text == render(document, roots, skip)
     return write_markdown(blocks), write_html(blocks)
 
 
@@ -183,7 +185,7 @@ def test_addresses_are_absolute_and_quoted(value: str, url: str):
 def test_relative_addresses_are_left_out_without_a_base():
     document = parse_document("<p><a href=/a>one</a> <a href=http://a.example/>two</a>")
     assert (
-        write_markdown(body_blocks(document, [0], frozenset(), None))
+        write_markdown(body_blocks(document, [0], frozenset(), None)[1])
         == "one [two](http://a.example/)"
     )
 
@@ -192,7 +194,7 @@ def test_images_between_paragraphs_without_other_text():
     page = "<article><p>one</p><div><a><img src=/1></a><img src=/2></div><div><img src=/3>x</div><p>two"
     document = parse_document(page)
     roots = list(document.rows_of("p"))
-    markdown = write_markdown(body_blocks(document, roots, frozenset(), "http://a.example"))
+    markdown = write_markdown(body_blocks(document, roots, frozenset(), "http://a.example")[1])
     assert markdown == "one\n\n![](http://a.example/2)\n\ntwo"
 
 
@@ -223,9 +225,9 @@ def test_links_and_images_of_the_body():
         <ul><li><a href=/b>one<br>two</a></ul><p><img src=/c.jpg>
         <iframe src=//video.example/1 allowfullscreen></iframe>
         <table><tr><th>Year<th>Cost<tr><td>2001<td><a href=/t>5</a></table>"""
-    document, article = parse_document(page), Article(url=URL, body="See the new bridge.")
-    formats = parse_formats(["links", "images"])
-    set_formats(article, document, [0], frozenset(), formats=formats, from_page=True)
+    document, article = parse_document(page), Article(url=URL)
+    article.body, blocks = body_blocks(document, [0], frozenset(), URL)
+    set_formats(article, blocks, document, parse_formats(["links", "images"]))
     site = "https://news.example"
     assert article.links == [
         BodyLink(f"{site}/a", "the new bridge"),

@@ -13,6 +13,7 @@ from benchmarks.body_formats import FORMATS, URL
 from newscrawl.body.parts import PARTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats
+from newscrawl.extraction.body_structure import body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.items import Article
 from newscrawl.samples import expected_pages
@@ -80,9 +81,10 @@ def assert_same_structure(article: Article) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_made_pages(name: str):
-    document, article = parse_document(f"<body>{PAGES[name]}</body>"), Article(url=URL, body="x")
-    body = document.tag.index("body")
-    set_formats(article, document, [body], frozenset(), formats=FORMATS, from_page=True)
+    document = parse_document(f"<body>{PAGES[name]}</body>")
+    text, blocks = body_blocks(document, [document.tag.index("body")], frozenset(), URL)
+    article = Article(body=text)
+    set_formats(article, blocks, document, FORMATS)
     assert_same_structure(article)
 
 
