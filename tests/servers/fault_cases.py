@@ -142,7 +142,36 @@ _HEADS: dict[str, Case] = {
     "empty-close": article_case("closed without a byte", lambda _: raw(b""), *FAILED),
 }
 
+_HOSTILE_CHARSETS = {
+    # quadratic in Python, unknown to browsers
+    "punycode": b"a" * 1_600_000 + b"</p><!-- -" + b"ba" * 100_000 + b" --><p>",
+    "hex": "Ende der Geschichte für heute".encode("cp1252"),
+    "unicode_escape": b"\\ud800 " * 1000 + b"\xff",
+    "utf-7": b"+ADw-script+AD4- \xe4" * 1000,
+    # each invalid pair calls an error handler
+    "gb18030": b"\xff\x80" * (4 * MIB),
+}
+
+
+def _charset_case(charset: str, hostile: bytes) -> Case:
+    page = article_page(1).encode("ascii", "xmlcharrefreplace")
+    body = page.replace(b"</body>", b"<p>" + hostile + b"</p></body>")
+    headers = {"Content-Type": f"text/html; charset={charset}"}
+    return article_case(
+        f"{len(body):,} bytes declared as {charset}", lambda _: Answer(body, headers=headers)
+    )
+
+
+_CHARSETS: dict[str, Case] = {
+    f"charset-{name}": _charset_case(name, hostile) for name, hostile in _HOSTILE_CHARSETS.items()
+}
+
 _REDIRECTS: dict[str, Case] = {
+    "redirect-userinfo": article_case(
+        "to a URL with a password",
+        lambda visit: redirect(f"http://user:pw@{visit.site.host}/hop"),
+        "failed/userinfo",
+    ),
     "redirect-self": article_case("to itself", lambda _: redirect(FAULTY_PATH), *FAILED),
     "redirect-ping-pong": Case("to a page that redirects back", _ping_pong, FAILED),
     "redirect-endless": Case(
@@ -179,6 +208,14 @@ _LOAD: dict[str, Case] = {
         )
         for status in (429, 503)
     },
+    "retry-after-overflow": article_case(
+        "503, Retry-After out of range, then the article",
+        lambda visit: (
+            Answer(b"x", 503, HTML | {"Retry-After": "Mon, 01 Jan 99999999999 00:00:00 GMT"})
+            if visit.count == 1
+            else good_article()
+        ),
+    ),
     "flap-500": article_case(
         "500, then the article",
         lambda visit: Answer(b"x", 500, HTML) if visit.count == 1 else good_article(),
@@ -223,6 +260,12 @@ def _long_robots() -> bytes:
     return f"User-agent: *\n{rules}".encode()
 
 
+async def _endless_robots(writer: asyncio.StreamWriter) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {64 * MIB}\r\n\r\n"
+    writer.write(head.encode() + _long_robots())
+    await writer.drain()
+
+
 def _wildcards() -> Answer:
     rules = "".join(f"Disallow: /{'*a' * 200}{n}$\n" for n in range(200))
     return Answer(f"User-agent: *\n{rules}".encode(), headers=TEXT)
@@ -234,9 +277,8 @@ _ROBOTS: dict[str, Case] = {
     "robots-loop": _robots_case(
         "endless redirects", lambda visit: redirect(f"{visit.target}x"), *FAILED
     ),
-    "robots-10-mb": _robots_case(
-        "500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT), "read", *FAILED
-    ),
+    "robots-10-mb": _robots_case("500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT)),
+    "robots-64-mb": _robots_case("a Content-Length of 64 MB", lambda _: _endless_robots),
     "robots-html": _robots_case("a page", lambda _: good_article()),
     "robots-binary": _robots_case(
         "random bytes", lambda _: Answer(random.Random(4).randbytes(200_000), headers=TEXT)
@@ -348,6 +390,7 @@ _OUTPUT: dict[str, Case] = {
 CASES: dict[str, Case] = {
     **{name: page_case(name) for name in (*PAGES, *TRANSPORTS)},
     **_HEADS,
+    **_CHARSETS,
     **_REDIRECTS,
     **_LOAD,
     **_ROBOTS,
