@@ -42,7 +42,8 @@ def mask_secrets(text: str) -> str:
     """
     if "@" in text:
         text = _USER.sub(f"{HIDDEN}@", text)
-    masked, position = [], 0
+    masked: list[str] = []
+    position = 0
     for parameter in _PARAMETER.finditer(text):
         if parameter.start() >= position and _SECRET_NAME.search(unquote(parameter[1])):
             masked += text[position : parameter.end()], HIDDEN
