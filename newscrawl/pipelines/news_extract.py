@@ -145,6 +145,7 @@ class NewsExtractPipeline:
         plain = await self._workers.call(
             TASK,
             page.html,
+            site=page.site or _site(page.url),
             url=page.url,
             encoding=page.encoding,
             fetched_at=(page.fetched_at or clock.now()).isoformat(),

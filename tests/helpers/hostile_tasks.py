@@ -27,6 +27,14 @@ def sleep_for(data: bytes, *, seconds: float) -> dict[str, Any]:
     return {"pid": os.getpid()}
 
 
+def spin(data: bytes, *, seconds: float) -> dict[str, Any]:
+    """Use *seconds* of CPU time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+    return {}
+
+
 def leave(data: bytes) -> dict[str, Any]:
     os._exit(7)
 
