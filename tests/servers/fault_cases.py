@@ -18,6 +18,7 @@ from tests.servers.discovery_cases import (
     refresh,
 )
 from tests.servers.fault_web import (
+    ANY,
     ARTICLE,
     FAILED,
     HTML,
@@ -161,6 +162,19 @@ def _charset_case(charset: str, hostile: bytes) -> Case:
         f"{len(body):,} bytes declared as {charset}", lambda _: Answer(body, headers=headers)
     )
 
+
+def _huge_page(description: str, piece: str) -> Case:
+    page = article_page(1)
+    body = page.replace("</body>", piece * (9 * MIB // len(piece)) + "</body>").encode()
+    return article_case(description, lambda _: Answer(body, headers=HTML), *ANY)
+
+
+_HUGE: dict[str, Case] = {
+    "huge-list": _huge_page("9 MB of list items", "<li>an item</li>"),
+    "huge-open-list": _huge_page("9 MB of open list items", "<li>an item "),
+    "huge-links": _huge_page("9 MB of links", "<a href=/1>l</a>"),
+    "huge-headings": _huge_page("9 MB of headings", "<h1>a headline here</h1>"),
+}
 
 _CHARSETS: dict[str, Case] = {
     f"charset-{name}": _charset_case(name, hostile) for name, hostile in _HOSTILE_CHARSETS.items()
@@ -311,6 +325,23 @@ def _style_case(description: str, sheets: dict[str, Answer], *hrefs: str) -> Cas
     return Case(description, reply)
 
 
+def _matched_slowly() -> Case:
+    """Return the case of a page and a sheet that take minutes together, and little apart."""
+    rules = "".join(f'[class*="x{n}"] b {{ color: red }}\n' for n in range(40_000))
+    sheets = {"/slow.css": _css(rules)}
+    elements = "".join(f'<p class="x{n}y{n}z{n}"><b>x</b></p>' for n in range(20_000))
+
+    def reply(visit: Visit) -> Answer | None:
+        if visit.is_faulty_page:
+            page = good_article('<link rel="stylesheet" href="/slow.css">')
+            return Answer(
+                page.body.replace(b"</body>", f"{elements}</body>".encode()), headers=HTML
+            )
+        return sheets.get(visit.target)
+
+    return Case("40,000 attribute selectors on 20,000 elements", reply)
+
+
 def _css(text: str, status: int = 200) -> Answer:
     return Answer(text.encode(), status, CSS)
 
@@ -351,6 +382,7 @@ _STYLES: dict[str, Case] = {
         "/quote.css",
         "/nested.css",
     ),
+    "css-attributes": _matched_slowly(),
     "css-inside": _style_case(
         "sheets, imports and redirects on loopback",
         {
@@ -391,6 +423,7 @@ CASES: dict[str, Case] = {
     **{name: page_case(name) for name in (*PAGES, *TRANSPORTS)},
     **_HEADS,
     **_CHARSETS,
+    **_HUGE,
     **_REDIRECTS,
     **_LOAD,
     **_ROBOTS,
