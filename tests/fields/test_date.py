@@ -107,6 +107,10 @@ def test_converts_utc_to_the_zone_of_the_country_that_gives_the_shown_day():
     japanese = decide([stated("json-ld", "2023-12-22T15:30:00Z")], site=site_zones("https://a.jp/"))
     assert japanese is not None
     assert japanese.value.isoformat() == "2023-12-23T00:30:00+09:00"
+    weak = decide([stated("time", "2023-12-22T15:30:00Z")], site=site_zones("https://a.jp/"))
+    assert weak is not None
+    assert weak.value.isoformat() == "2023-12-23T00:30:00+09:00"
+    assert weak.evidence.confidence == CONFIDENCE["single"]
     midnight = decide([stated("json-ld", "2023-12-22T00:00:00Z")], site=site_zones("https://a.us/"))
     assert midnight is not None
     assert midnight.value.isoformat() == "2023-12-22T00:00:00+00:00"

@@ -90,9 +90,9 @@ def decide(
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    value = _to_local(chosen, evidence, modified, site).value
-    support = _support(day_of(value), chosen, evidence, modified)
-    return PublicationDate(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
+    chosen = _to_local(chosen, evidence, modified, site)
+    confidence = CONFIDENCE[_support(chosen, evidence, modified)]
+    return PublicationDate(chosen.value, chosen.raw, Evidence(chosen.source, confidence))
 
 
 def _to_local(
@@ -165,11 +165,9 @@ def _refines(other: Day | datetime, value: Day | datetime) -> bool:
 
 
 def _support(
-    day: Day,
-    chosen: DateEvidence,
-    evidence: Iterable[DateEvidence],
-    modified: Iterable[DateEvidence],
+    chosen: DateEvidence, evidence: Iterable[DateEvidence], modified: Iterable[DateEvidence]
 ) -> Support:
+    day = chosen.day
     kinds = _kinds([chosen._replace(certain=True), *evidence])
     visible = {item.day for item in evidence if item.is_clear}
     own = kinds[day]
