@@ -88,6 +88,8 @@ def test_derives_the_zone_from_a_visible_time():
     assert (local, local.utcoffset()) == (utc.value, timedelta(hours=-5))
     update = stated("json-ld", "2023-12-22T21:48:00Z")
     later = stated("json-ld", "2023-12-22T20:18:19Z")
+    half_day = shown("2023-12-22 08:18", 3)
+    assert date_of(later, half_day).value == later.value
     clock = shown("2023-12-22 22:48", 3)
     assert date_of(later, clock, modified=(update,)).value.tzinfo == UTC  # type: ignore[union-attr]
 
