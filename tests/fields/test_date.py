@@ -165,10 +165,8 @@ def test_confidence_grows_with_agreement():
     same_kind = [DateEvidence(value, "", "meta:date") for value in values]
     text = shown("2024-05-04", 3)
     assert confidence(*same_kind, shown("2024-05-04", 3, certain=False)) == CONFIDENCE["single"]
-    assert confidence(*same_kind, text) == CONFIDENCE["shown"]
-    url = stated("url", "2024-05-04")
-    assert confidence(*same_kind, url) == CONFIDENCE["agreed"]
-    assert confidence(*same_kind, url, text) == CONFIDENCE["shown"]
+    assert confidence(*same_kind, text) == CONFIDENCE["agreed"]
+    assert confidence(*same_kind, stated("url", "2024-05-04")) == CONFIDENCE["agreed"]
 
 
 def test_confidence_of_text_alone():
