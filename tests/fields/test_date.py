@@ -162,6 +162,7 @@ def confidence(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ())
 def test_confidence_grows_with_agreement():
     """Counts kinds of source, not statements; ignores uncertain dates."""
     values = [date(2024, 5, 4), datetime(2024, 5, 4, 10), date(2024, 5, 4)]  # noqa: DTZ001
+    assert CONFIDENCE["single"] < CONFIDENCE["agreed"]
     same_kind = [DateEvidence(value, "", "meta:date") for value in values]
     text = shown("2024-05-04", 3)
     assert confidence(*same_kind, shown("2024-05-04", 3, certain=False)) == CONFIDENCE["single"]
@@ -171,6 +172,7 @@ def test_confidence_grows_with_agreement():
 
 def test_confidence_of_text_alone():
     """Lower for uncertain dates and dates far from the title."""
+    assert CONFIDENCE["faint"] < CONFIDENCE["text"] < CONFIDENCE["agreed"]
     assert confidence(shown("2024-05-04", 3)) == CONFIDENCE["text"]
     assert confidence(shown("2024-05-04", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["faint"]
     assert confidence(shown("2024-05-04", 3, certain=False)) == CONFIDENCE["faint"]
@@ -188,6 +190,7 @@ def test_confidence_falls_if_sources_disagree():
 
 def test_confidence_falls_if_another_day_is_visible():
     """Unless it is far from the title, or the day of the modification."""
+    assert CONFIDENCE["disputed"] < CONFIDENCE["contested"] < CONFIDENCE["single"]
     both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
     assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
     assert confidence(both[0], shown("2024-05-07", 3)) == CONFIDENCE["contested"]
