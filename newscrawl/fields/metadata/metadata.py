@@ -334,7 +334,10 @@ class _MetaNames(frozenset[str]):
     """Names of meta elements, and all names of publication dates."""
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or _PUBLICATION.match(str(name)) is not None
+        if super().__contains__(name):
+            return True
+        text = str(name)
+        return "pub" in text and _PUBLICATION.match(text) is not None
 
 
 def stated_body(metadata: Metadata) -> str:
