@@ -35,6 +35,8 @@ Row = dict[str, Any]
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 _EVIDENCE = pa.struct([("source", pa.string()), ("confidence", pa.float64())])
+_IMAGE = pa.struct([(name, pa.string()) for name in ("url", "caption", "credit")])
+_BREADCRUMB = pa.struct([("name", pa.string()), ("url", pa.string())])
 #: Columns of articles. Timestamps are midnight for a day and UTC for a time without zone; the
 #: ``_iso`` columns have the original value: ``2026-01-31``, ``2026-01-31T23:30:00+09:00``.
 ARTICLE_COLUMNS: dict[str, Any] = {
@@ -49,6 +51,12 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "body": pa.string(),
     "language": pa.string(),
     "authors": pa.list_(pa.string()),
+    "description": pa.string(),
+    "site_name": pa.string(),
+    "section": pa.string(),
+    "tags": pa.list_(pa.string()),
+    "image": _IMAGE,
+    "breadcrumbs": pa.list_(_BREADCRUMB),
     "kind": pa.string(),
     "paywalled": pa.bool_(),
     "style_complete": pa.bool_(),
