@@ -41,6 +41,7 @@ It also gets the time of the fetch, if known, as the reference for relative date
 Rows are ordered by quality, so tools above `{ours}` are better than it in that table.
 
 - **Families**: *news* is {news}, the others are one corpus each ({{doc}}`body`).
+  Pages of other corpora are scored for their labelled metadata only.
   No model is fitted to {untrained}; they are for measuring only. *Suspects* are pages whose label
   is wrong according to two extractors.
 - **Words** are those of `newscrawl.text.words`: case and punctuation ignored, a character each in

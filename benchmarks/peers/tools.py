@@ -310,14 +310,23 @@ def _goose3() -> Callable[[PageInput], Output]:
             article.title,
             published,
             body=article.cleaned_text,
-            authors=article.authors,
+            authors=list(_strings(article.authors)),
             description=article.meta_description,
-            site_name=article.opengraph.get("site_name"),
+            site_name=next(_strings(article.opengraph.get("site_name")), None),
             tags=article.tags or _split(article.meta_keywords, ","),
-            image=article.opengraph.get("image"),
+            image=next(_strings(article.opengraph.get("image")), None),
         )
 
     return run
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in *value*, a text or nested lists of texts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
 
 
 def _resiliparse() -> Callable[[PageInput], Output]:
