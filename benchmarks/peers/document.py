@@ -67,9 +67,9 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
   the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
 
 Labels of fundus were read from the publishers' metadata by parsers made for each: tools that read
-metadata have an advantage there, above all with dates. Descriptions are standfirsts, which pages may
-show and not state. newspaper4k fails on Korean pages because it
-would have to download data at run time. justext has no stop words for Chinese, goose3 splits Chinese
+metadata have an advantage there, above all with dates. The saved pages of postlight have `value` in
+place of `content` in most `meta` elements, which no tool reads; their descriptions are standfirsts.
+newspaper4k fails on Korean pages because it would have to download data at run time. justext has no stop words for Chinese, goose3 splits Chinese
 only if configured to, and both newspaper4k and goose3 use English stop words where a page
 declares no language.
 
