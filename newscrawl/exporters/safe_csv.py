@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Self
 
+from itemadapter import ItemAdapter
 from scrapy import exporters
+from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl.defaults import setting
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 # Starts of formulas, also after white space and with full-width characters
 # (https://owasp.org/www-community/attacks/CSV_Injection).
 _FORMULA = re.compile(r"[\s\x00]*[=+\-@＝＋－＠]|[\t\r\n]")
+_json = ScrapyJSONEncoder(ensure_ascii=False).encode
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*%?")
 
 
@@ -51,9 +54,15 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
         """Return the cell for *value*."""
-        cell = super().serialize_field(field, name, value)
+        cell = super().serialize_field(field, name, _flat(value))
         if self._formulas or cell is None or isinstance(cell, int | float):
             return cell
         if isinstance(cell, bytes):
             cell = cell.decode(self.encoding or "utf-8", "replace")
         return escape_formula(str(cell))
+
+
+def _flat(value: Any) -> Any:
+    """Return objects, and lists with objects, as JSON."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return _json(value) if any(map(ItemAdapter.is_item, parts)) else value

@@ -47,7 +47,7 @@ class Text(NamedTuple):
     marks: Marks = NO_MARKS
 
 
-class Image(NamedTuple):
+class InlineImage(NamedTuple):
     """An image in a line."""
 
     source: str
@@ -57,7 +57,7 @@ class Image(NamedTuple):
 
 SPACE = Text(" ")
 BREAK = Text(LINE_END)
-Inline = Text | Image
+Inline = Text | InlineImage
 Line = list[Inline]
 
 
@@ -109,7 +109,7 @@ def _line(pieces: Iterable[Inline]) -> Line:
 def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
     """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
     for piece in pieces:
-        if isinstance(piece, Image):
+        if isinstance(piece, InlineImage):
             yield piece
             continue
         text = piece.text
@@ -127,7 +127,7 @@ def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
 def _merged(line: Line) -> Line:
     """Join adjacent runs of text with the same marks."""
     merged: Line = []
-    for is_image, run in groupby(line, lambda piece: isinstance(piece, Image)):
+    for is_image, run in groupby(line, lambda piece: isinstance(piece, InlineImage)):
         if is_image:
             merged += run
             continue

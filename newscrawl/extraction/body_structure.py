@@ -19,8 +19,8 @@ from newscrawl.extraction.body_lines import (
     LINE_END,
     NO_MARKS,
     SPACE,
-    Image,
     Inline,
+    InlineImage,
     Line,
     Marks,
     Text,
@@ -255,7 +255,7 @@ class _BlockFlow(Flow):
         self._images += 1
         context = self._context(self._document.parent[row])
         tag = "p" if context.tag == "pre" else context.tag
-        self._add(Image(*image, context.marks), context.containers, tag)
+        self._add(InlineImage(*image, context.marks), context.containers, tag)
 
     def _add_embed(self, row: int) -> None:
         source = self._links.player(row)

@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_lines import InlineImage, Text
 from newscrawl.extraction.body_structure import BodyTable
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _line(line: Line) -> str:
 
 
 def _inline(piece: Inline) -> str:
-    if isinstance(piece, Image):
+    if isinstance(piece, InlineImage):
         return f'<img src="{escape(piece.source)}" alt="{escape(piece.alt)}">'
     text, marks = escape(piece.text, quote=False), piece.marks
     tags = {marks.script: bool(marks.script), "code": marks.code, "em": marks.em}

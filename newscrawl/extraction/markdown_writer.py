@@ -7,7 +7,7 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_lines import InlineImage, Text
 from newscrawl.extraction.body_structure import BodyTable
 from newscrawl.text import escape_markdown, escape_markdown_start
 
@@ -156,7 +156,7 @@ def _destination(url: str) -> str:
 def _inlines(pieces: Sequence[Inline]) -> str:
     parts: list[str] = []
     for index, piece in enumerate(pieces):
-        if isinstance(piece, Image):
+        if isinstance(piece, InlineImage):
             _protect_exclamation(parts)
             parts.append(f"![{escape_markdown(piece.alt)}]({_destination(piece.source)})")
         elif piece.marks.code and not (parts and parts[-1].endswith("`")):
