@@ -109,4 +109,5 @@ def _shown_texts(document: Document, title_row: int, body: str, body_row: int) -
     between = rows[start : min(start + _MAX_NODES, bisect_left(rows, body_row, start))]
     parents = dict.fromkeys(document.parent[row] for row in between)
     paragraphs = body.split("\n\n", _MAX_PARAGRAPHS)[:_MAX_PARAGRAPHS]
-    return [*map(document.subtree_text, parents), *paragraphs]
+    long = (row for row in parents if document.chars(row) >= _MIN_CHARS)
+    return [*map(document.subtree_text, long), *paragraphs]
