@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
@@ -15,7 +16,9 @@ from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
+    CharsetMiddleware,
     CompressionMiddleware,
+    MetaRefreshMiddleware,
     OptOutMiddleware,
     PolitenessMiddleware,
     RobotsMiddleware,
@@ -44,6 +47,8 @@ STYLESHEETS_PRIORITY = 545
 SAFETY_PRIORITY = 20
 #: After RobotsMiddleware (100); responses arrive decompressed and redirected.
 OPT_OUT_PRIORITY = 110
+#: Receives responses decompressed (590), before any middleware reads their text.
+CHARSET_PRIORITY = 585
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
 #: Next to the downloader: responses are archived as received.
@@ -111,9 +116,11 @@ class Addon:
             _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
         _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
         _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
+        _add(settings, _MIDDLEWARES, CharsetMiddleware, CHARSET_PRIORITY)
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
         _add(settings, _MIDDLEWARES, OptOutMiddleware, OPT_OUT_PRIORITY)
         self._enable_frontier(settings)
+        _replace(settings, ScrapyMetaRefresh, MetaRefreshMiddleware)
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
         _add(settings, "EXTENSIONS", HideSecrets, 0)  # before any other extension logs a URL

@@ -105,8 +105,8 @@ def command(corpora: tuple[str, ...], **options: Any) -> int:
     """Score an extraction method on folders of labelled pages.
 
     Extracts the labelled pages of each CORPUS, a folder with truth.jsonl and pages/, and prints
-    precision, recall and F1 of relevant content, body, title and date. With --task families,
-    CORPUS is the folder that contains all corpora.
+    precision, recall and F1 of relevant content, body, title, date, authors and other metadata.
+    With --task families, CORPUS is the folder that contains all corpora.
     """
     opts = argparse.Namespace(**options)
     if opts.page and opts.task != "near-duplicates":

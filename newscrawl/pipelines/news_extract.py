@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from newscrawl.crawl.stylesheet_fetcher import SheetFetcher
 
 logger = logging.getLogger(__name__)
+
+# Failures after which a page is extracted without its styles.
+_RETRIED: Final = frozenset({"memory", "timeout"})
 
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
 
@@ -152,9 +155,27 @@ class NewsExtractPipeline:
         """Return the article of *page*, and the hash of its body."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
-        plain = await self._workers.call(
+        styles = await self._styles(page)
+        try:
+            plain = await self._call(page, styles)
+        except WorkerError as error:
+            if error.reason not in _RETRIED or not styles:
+                raise
+            logger.info("Extracting without styles (%s): %s", error.reason, page.url)
+            self._stats.inc_value("newscrawl/extract/retried_count")
+            plain = await self._call(page, {})
+        text = bytes.fromhex(plain.pop("body_hash"))
+        article = Article.from_dict(plain)
+        if article.style_complete is not None:
+            name = "complete" if article.style_complete else "incomplete"
+            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
+        return article, text
+
+    async def _call(self, page: PageItem, styles: dict[str, Any]) -> dict[str, Any]:
+        return await self._workers.call(
             TASK,
             page.html,
+            site=page.site or _site(page.url),
             url=page.url,
             encoding=page.encoding,
             fetched_at=(page.fetched_at or clock.now()).isoformat(),
@@ -164,14 +185,8 @@ class NewsExtractPipeline:
             article_threshold=self._options.article_threshold,
             hints=page.hints,
             hashed=True,
-            **await self._styles(page),
+            **styles,
         )
-        text = bytes.fromhex(plain.pop("body_hash"))
-        article = Article.from_dict(plain)
-        if article.style_complete is not None:
-            name = "complete" if article.style_complete else "incomplete"
-            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
-        return article, text
 
     async def _styles(self, page: PageItem) -> dict[str, Any]:
         """Wait for the style sheets of *page*; return the arguments of the task for them."""
