@@ -245,7 +245,6 @@ def test_benchmark_of_dates_runs(folder: Path, repository: Path):
     script = repository / "benchmarks" / "dates.py"
     command = [sys.executable, str(script), "--corpora", str(folder.parent), "--packaged"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    print(done.stdout)
     rows = [line.split() for line in done.stdout.splitlines()]
     # With all evidence, and with visible text alone.
     for corpus in ("news212", "fundus"):
