@@ -20,6 +20,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
     # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
+    # Article field -> function or its import path, applied to the value before it is written to an
+    # item, for NEWSCRAWL_OUTPUT = "fill".
+    "NEWSCRAWL_FIELD_CONVERTERS": {},
     # Item field with the time at which the page was fetched.
     "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
     # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field. Fields that

@@ -1,0 +1,61 @@
+"""Crawls of spiders that are not part of newscrawl, with settings of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tests.conftest import REPOSITORY
+from tests.helpers.crawls import Crawl, FileStatsCollector
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ADDON = {"newscrawl.Addon": 500}
+_SETTINGS: dict[str, object] = {
+    "DOWNLOAD_DELAY": 0,
+    "LOG_LEVEL": "INFO",
+    "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+    "NEWSCRAWL_WORKERS": 1,
+    "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
+    "TELNETCONSOLE_ENABLED": False,
+}
+
+
+def run_spider(
+    folder: Path, spider: Path | str, arguments: dict[str, str], **settings: object
+) -> Crawl:
+    """Run the *spider*, a file or its code, in *folder* with *settings*."""
+    if isinstance(spider, str):
+        (folder / "spider.py").write_text(spider, encoding="utf-8")
+        spider = folder / "spider.py"
+    options = [word for name, value in arguments.items() for word in ("-a", f"{name}={value}")]
+    return run_project(folder, ["runspider", str(spider), *options], **settings)
+
+
+def run_project(folder: Path, command: list[str], **settings: object) -> Crawl:
+    """Run a ``scrapy`` command in *folder* with *settings*; its items go to a JSON Lines feed."""
+    feed, stats = folder / "articles.jsonl", folder / "stats.json"
+    feed.unlink(missing_ok=True)
+    settings = {**_SETTINGS, "STATS_FILE": str(stats), **settings}
+    words = [
+        word
+        for name, value in settings.items()
+        for word in ("-s", f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *command, "-o", str(feed), *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
+    recorded = json.loads(stats.read_text()) if stats.exists() else {}
+    return Crawl(done.returncode, done.stdout, items, recorded)
