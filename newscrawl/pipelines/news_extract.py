@@ -136,8 +136,8 @@ class NewsExtractPipeline:
         return article, dropped
 
     def fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> None:
-        """Fill the empty fields of *item* with those of *article*, and set its status."""
-        self._filler.fill(item, article)
+        """Fill the empty fields of *item*, unless the article is dropped, and set its status."""
+        self._filler.fill(item, None if dropped else article)
         status = dropped.status if dropped else "article"
         self._filler.set(item, self._options.status_field, status)
 
