@@ -61,6 +61,11 @@ DEFAULTS: dict[str, Any] = {
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
+    # --- Monitors for spidermon ---
+    # Maximum decrease of the mean body confidence of a site, against earlier crawls.
+    "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
+    # Maximum share of article pages that could not be fetched or extracted.
+    "NEWSCRAWL_MONITOR_FAILURES": 0.2,
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
     # threshold that the sketch was tuned for.

@@ -128,7 +128,11 @@ class NewsExtractPipeline:
         site = page.site or _site(page.url)
         count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
         self._stats.inc_value(f"newscrawl/extract/{count}")
-        self._site_stats.count(site, count)
+        if article and not dropped:
+            body = article.evidence.get("body")
+            self._site_stats.add_article(site, body.confidence if body else 0.0)
+        else:
+            self._site_stats.count(site, count)
         if isinstance(dropped, NotArticle):
             logger.info("Dropped: %s", dropped)
             dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)

@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, skip_missing
 from tests.helpers.crawls import Crawl, FileStatsCollector
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ def run_project(folder: Path, command: list[str], **settings: object) -> Crawl:
     feed, stats = folder / "articles.jsonl", folder / "stats.json"
     feed.unlink(missing_ok=True)
     settings = {**_SETTINGS, "STATS_FILE": str(stats), **settings}
-    words = [
-        word
-        for name, value in settings.items()
-        for word in ("-s", f"{name}={value if isinstance(value, str) else json.dumps(value)}")
-    ]
+    words = [word for name, value in settings.items() for word in ("-s", f"{name}={_text(value)}")]
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *command, "-o", str(feed), *words],
         cwd=folder,
@@ -59,3 +56,16 @@ def run_project(folder: Path, command: list[str], **settings: object) -> Crawl:
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
     recorded = json.loads(stats.read_text()) if stats.exists() else {}
     return Crawl(done.returncode, done.stdout, items, recorded)
+
+
+def require_package(name: str, extra: str = "dev") -> None:
+    """Skip the test if the package *name* is not installed."""
+    if find_spec(name) is None:
+        skip_missing(f"{name} is not installed: pip install 'newscrawl[{extra}]'")
+
+
+def _text(value: object) -> str:
+    """Return a setting as on the command line: JSON only for dicts."""
+    if isinstance(value, list):
+        return ",".join(value)
+    return json.dumps(value) if isinstance(value, dict) else str(value)
