@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import page_key
+from newscrawl.crawl.discovery.urls import absolute_url, page_key
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset
 from newscrawl.items import Article, PageItem
@@ -67,7 +67,14 @@ class FillMiddleware:
         urls = [response.url, *response.meta.get("redirect_urls", ())]
         if article and article.canonical_url:
             urls.append(article.canonical_url)
-        return page_key(url) in map(page_key, urls)
+        key = _key(url, response.url)
+        return bool(key) and key in {_key(other, response.url) for other in urls}
+
+
+def _key(url: str, base: str) -> str:
+    """Return the key of the page at *url*, which may be relative to *base*; "" if invalid."""
+    absolute = absolute_url(url, base)
+    return page_key(absolute) if absolute else ""
 
 
 def page_of(response: Response) -> PageItem:

@@ -33,12 +33,12 @@ class OldSpider(scrapy.Spider):
     def parse_index(self, response):
         for number in range(4):
             url = f"{self.base}/{number}.html?utm_source=front"
-            yield {"url": url, "title": None, "teaser": number}
+            yield {"url": "http://[" if number else url, "title": None, "teaser": number}
             yield scrapy.Request(url, self.parse_article)
         yield scrapy.Request(f"{self.base}/data", self.parse_article)
 
     def parse_article(self, response):
-        yield NewsItem(url=response.url, title=None)
+        yield NewsItem(url=response.url.removeprefix(self.base), title=None)
         yield NewsItem(title="Mine")
 
 class NoTitle:
@@ -56,18 +56,20 @@ SITE["/data"] = b"%PDF-1.7 \0" * 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("addons", [{}, ADDON])
-def test_fills_items_without_html_field(tmp_path: Path, addons: dict[str, int]):
+@pytest.mark.parametrize(
+    "settings", [{}, {"ADDONS": ADDON}, {"ADDONS": ADDON, "NEWSCRAWL_FRONTIER_ENABLED": True}]
+)
+def test_fills_items_without_html_field(tmp_path: Path, settings: dict[str, object]):
     """Once for each response, in a worker, before the pipelines of the project."""
     with serve_pages(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,
             {"base": server.url},
-            ADDONS=addons,
             EXTENSIONS={"tests.helpers.crawls.ReactorMeter": 0},
             ITEM_PIPELINES={"spider.NoTitle": 10},
             SPIDER_MIDDLEWARES={"newscrawl.integrations.FillMiddleware": 900},
+            **settings,
         )
     assert crawl.returncode == 0, crawl.output
     assert "Traceback" not in crawl.output
