@@ -29,6 +29,15 @@ def test_reads_scrapy_response() -> None:
     assert named.evidence["body"].source == "nce"
 
 
+def test_reads_declared_encoding() -> None:
+    """One letter is too little to detect the encoding."""
+    html = b"<html><body><h1>The caf\x8e is open</h1>" + b"<p>It was closed for a year.</p>" * 9
+    headers = {"Content-Type": "text/html; charset=macintosh"}
+    response = HtmlResponse(URL, body=html, headers=headers)
+    assert newscrawl.from_response(response).title == "The café is open"
+    assert newscrawl.from_response(response, encoding=None).title != "The café is open"
+
+
 def test_reads_web_poet_response() -> None:
     check(newscrawl.from_response(web_poet.HttpResponse(URL, HTML, headers={"Content-Type": TYPE})))
 

@@ -177,6 +177,7 @@ def test_fill_keeps_item_without_article(item_class: Any, html: Any, status: str
     adapter = ItemAdapter(item)
     assert (adapter["url"], adapter.get("html", "")) == (URL, "")
     assert adapter["newscrawl_status"] == status
+    assert not adapter.get("title")
     json.dumps(adapter.asdict(), default=datetime.isoformat)  # no bytes
     reason = status.partition("/")[0]
     assert results.counts("newscrawl/extract/dropped_count/") == {reason: 1}
