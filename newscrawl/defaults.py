@@ -62,7 +62,8 @@ DEFAULTS: dict[str, Any] = {
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
     # --- Monitors for spidermon ---
-    # Maximum decrease of the mean body confidence of a site, against earlier crawls.
+    # Maximum decrease of the mean body confidence of a site, against earlier crawls. The means of
+    # three articles of an unchanged site differ by more in less than 1 % of cases.
     "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
     # Maximum share of article pages that could not be fetched or extracted.
     "NEWSCRAWL_MONITOR_FAILURES": 0.2,
