@@ -42,11 +42,9 @@ _BINARY_SIGNATURES = (
 _CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
 
 
-def header_charset(content_type: bytes | str | None) -> str | None:
+def header_charset(content_type: bytes | None) -> str | None:
     """Return the charset of an HTTP ``Content-Type`` header; None if missing or unknown."""
-    if isinstance(content_type, bytes):
-        content_type = content_type.decode("latin-1")
-    return http_content_type_encoding(content_type or "")
+    return http_content_type_encoding((content_type or b"").decode("latin-1"))
 
 
 class Decoded(NamedTuple):

@@ -23,5 +23,8 @@ def from_response(response: Any, **options: Any) -> Article:
     Raises :class:`~newscrawl.document.document.DocumentError` if the response is not an HTML page.
     """
     body = response.body if hasattr(response, "body") else response.content
-    declared = header_charset(response.headers.get("Content-Type"))
+    content_type = response.headers.get("Content-Type")
+    if isinstance(content_type, str):
+        content_type = content_type.encode("latin-1", "replace")
+    declared = header_charset(content_type)
     return extract(body, str(response.url), **{"encoding": declared, **options})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
-from w3lib.encoding import html_to_unicode
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
+DECODE_TASK = "newscrawl.crawl.workers.tasks:decode_page"
 
 
 class PageDropped(DropItem):  # without the suffix Error, like DropItem
@@ -117,9 +118,13 @@ class NewsExtractPipeline:
         if page is None:
             self._stats.inc_value("newscrawl/extract/passed_count")
             if self._options.output == "fill":
-                self._take_page(item)  # of an item without a URL
+                await self._take_page(item)  # of an item without a URL
             return item
         article, dropped = await self.extract(page)
+        if self._options.output == "fill" and not isinstance(item, PageItem):
+            self.fill(item, article, dropped)
+            await self._take_page(item)
+            return item
         return self._finish(item, article, dropped)
 
     async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
@@ -217,27 +222,23 @@ class NewsExtractPipeline:
     def _finish(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
         if isinstance(item, PageItem):
             item.html = b""  # Scrapy logs dropped items in full
-        elif self._options.output == "fill":
-            self.fill(item, article, dropped)
-            self._take_page(item)
-            return item
         elif self._options.remove_html:
             self._filler.clear(item, self._options.html_field)
         if dropped:
             raise dropped
         return to_zyte(article) if article and self._options.output == "zyte" else article
 
-    def _take_page(self, item: Any) -> None:
+    async def _take_page(self, item: Any) -> None:
         """Remove the page from *item*, or decode it, since JSON feeds cannot write bytes."""
         adapter, options = ItemAdapter(item), self._options
         html = adapter.get(options.html_field)
-        if options.remove_html:
-            self._filler.clear(item, options.html_field)
-        elif isinstance(html, bytes):
+        if not options.remove_html and isinstance(html, bytes):
             charset = adapter.get(options.encoding_field)
-            content_type = f"text/html; charset={charset}" if charset else None
-            _, text = html_to_unicode(content_type, html, default_encoding="utf-8")
-            self._filler.set(item, options.html_field, text)
+            with suppress(WorkerError):
+                decoded = await self._workers.call(DECODE_TASK, html, encoding=charset)
+                self._filler.set(item, options.html_field, decoded["text"])
+        if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
+            self._filler.clear(item, options.html_field)
 
     def _record_failure(self, page: PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")

@@ -227,6 +227,16 @@ def test_decodes_a_page_that_is_kept() -> None:
     assert item["html"] == pages.article_page(1, meta_charset=None)
 
 
+def test_failed_decoding_costs_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs in a worker, since decoding may take quadratic time; the item is kept."""
+    task = "tests.helpers.hostile_tasks:page_task"
+    monkeypatch.setattr("newscrawl.pipelines.news_extract.DECODE_TASK", task)
+    item = {"url": URL, "html": b"<!-- crash -->" + HTML}
+    process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_REMOVE_HTML=False)
+    assert (item["title"], item["newscrawl_status"]) == (pages.title(1), "article")
+    assert "html" not in item
+
+
 def last_name(names: list[str]) -> str:
     return names[-1].rpartition(" ")[2]
 
