@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Self
 
+from itemadapter import is_item
 from scrapy import exporters
+from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl.defaults import setting
 
@@ -42,6 +44,7 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
     def __init__(self, file: BytesIO, *, formulas: bool = False, **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
         self._formulas = formulas
+        self._json = ScrapyJSONEncoder(ensure_ascii=False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: BytesIO, **kwargs: Any) -> Self:
@@ -50,7 +53,10 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         return cls(file, **kwargs)
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
-        """Return the cell for *value*."""
+        """Return the cell for *value*; dicts and items, and lists of them, as JSON."""
+        values = value if isinstance(value, list | tuple) else [value]
+        if any(map(is_item, values)):
+            value = self._json.encode(value)
         cell = super().serialize_field(field, name, value)
         if self._formulas or cell is None or isinstance(cell, int | float):
             return cell

@@ -6,16 +6,17 @@ import logging
 import re
 from collections.abc import MutableMapping
 from contextlib import suppress
+from dataclasses import fields
 from datetime import date, datetime, time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
-from newscrawl.items import Article
+from newscrawl.items import BODY_FORMAT_FIELDS, Article
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +39,13 @@ class ItemFiller:
         self,
         names: Mapping[str, str | None],
         converters: Mapping[str, Callable[[Any], Any]] | None = None,
-        formats: Iterable[str] = (),
+        formats: Collection[str] = (),
     ) -> None:
         self._names = names
         self._converters = converters or {}
-        bodies: dict[str, Any] = {f"body_{name}": "" for name in formats}
-        self._fields = dict.fromkeys(Article(**bodies).to_dict())
+        requested = {*formats, *(f"body_{name}" for name in formats)}
+        unused = set(BODY_FORMAT_FIELDS) - requested
+        self._fields = {field.name: None for field in fields(Article) if field.name not in unused}
         self._rejected: set[tuple[type, str]] = set()
 
     def fill(self, item: Any, article: Article | None) -> None:

@@ -208,10 +208,10 @@ def test_maps_field_names() -> None:
 def test_dict_has_every_column() -> None:
     """A CSV feed takes its columns from the first item."""
     good, bad = {"url": URL, "html": HTML}, {"url": URL, "html": b""}
-    process(good, bad, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_BODY_FORMATS=["markdown"])
+    process(good, bad, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_BODY_FORMATS=["links", "markdown"])
     assert good.keys() == bad.keys()
-    assert good.keys() > {"body_markdown", "canonical_url", "cluster", "newscrawl_status"}
-    assert "body_html" not in good
+    assert good.keys() > {"body_markdown", "canonical_url", "links", "newscrawl_status"}
+    assert not {"body_html", "images"} & good.keys()
     assert {name for name, value in bad.items() if value} == {"url", "newscrawl_status"}
 
 
@@ -505,7 +505,11 @@ def test_hostile_pages_do_not_affect_others(
             "images",
             "'images' is not one of captions, code, definitions, embeds",
         ),
-        ("NEWSCRAWL_BODY_FORMATS", "tei", "NEWSCRAWL_BODY_FORMATS: 'tei' is not one of html, mark"),
+        (
+            "NEWSCRAWL_BODY_FORMATS",
+            "tei",
+            "NEWSCRAWL_BODY_FORMATS: 'tei' is not one of html, images, links, mark",
+        ),
         ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
         (
             "NEWSCRAWL_OUTPUT",
