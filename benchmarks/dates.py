@@ -1,35 +1,34 @@
-"""Accuracy, confidence and cost of publication dates.
+"""Accuracy and confidence of publication dates.
 
-Scored are pages with a labelled date, by half, with all evidence and with visible text alone.
-``right``: the date is the label; ``+ modified``: or the modification date is, as some labels are
-the day of the last update; ``sure``: pages with a confidence of at least 0.9. The cost is that of
-collecting evidence and deciding, in ``lxml.html`` parses of the page.
+The pages with a labelled date, extracted with models of other sites. ``right``: the date is the label;
+``+ modified``: or the modification date is, as some labels are the day of the last update; ``sure``:
+pages with a confidence of at least 0.9; ``error``: expected calibration error.
 
-``fitted``: the same with confidences fitted to the pages of other sites (three folds, all labels):
-(right + 1) / (all + 2) of the pages with the same confidence. ``error``: expected calibration error
-of the fitted confidences.
+``fitted``: the confidences are fitted to the pages of other sites (three folds), of the corpora that
+may be used for training: (right + 1) / (all + 2) of the pages with the same confidence. Labels that
+are instants in UTC are not used, as they do not determine the day that a page shows.
+
+``text alone``: visible dates without structured data, near the title and the body by NCE.
 
 ``--readers`` compares parsers of date texts on the first short text node of each page that contains
 the numbers of the labelled date, at most 60 per language, and on text nodes that do not contain
 them (``other``: share parsed as a date).
 
-    python benchmarks/dates.py [--corpora DIR] [--readers]
+    python benchmarks/dates.py [--corpora DIR] [--workers N] [--readers]
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 import warnings
 from collections import Counter
 from dataclasses import replace
-from itertools import product
+from datetime import datetime, timedelta
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
-
-from lxml import html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
@@ -38,9 +37,13 @@ from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.day_match import DayResult, day_result
 from newscrawl.corpora.folds import FOLDS, folds
 from newscrawl.corpora.metrics import mean
+from newscrawl.corpora.tables import Table, figure, print_tables
 from newscrawl.document.document import Document, parse_document
-from newscrawl.fields.dates.decide import CONFIDENCE, PublicationDate, decide
-from newscrawl.fields.dates.evidence import DateEvidence, gather
+from newscrawl.evaluation.families import MAY_TRAIN
+from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold
+from newscrawl.extraction.methods import DEFAULT_METHOD
+from newscrawl.fields.dates.decide import CONFIDENCE, decide
+from newscrawl.fields.dates.evidence import gather, metadata_evidence
 from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.dates.vocabulary import fold
@@ -51,21 +54,32 @@ from newscrawl.items import Article
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import date, datetime
+    from datetime import date
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
-NAMES = ("news212", "fundus")
+NAMES = ("news212", "fundus", "fundus-history", "wcxb", "dragnet", "postlight", "css-sites")
+TEXT_ALONE = ("news212", "fundus")
 _MAX_PER_LANGUAGE = 60
 _MAX_OTHER = 400
 _MAX_TEXT_LENGTH = 100
 
 
 class Result(NamedTuple):
-    """Result of a page, with the cost in parses."""
+    """Result of a page."""
 
     page: LabelledPage
     day: DayResult
-    parses: float = 0.0
+
+    @property
+    def is_fitted_to(self) -> bool:
+        """Whether confidences may be fitted to this page."""
+        label = self.page.date
+        is_utc = (
+            isinstance(label, datetime)
+            and label.utcoffset() == timedelta(0)
+            and label.time() != label.time().min
+        )
+        return self.day.returned and self.page.corpus in MAY_TRAIN and not is_utc
 
 
 class Text(NamedTuple):
@@ -76,132 +90,128 @@ class Text(NamedTuple):
     day: date | None
 
 
-def read_page(page: LabelledPage) -> tuple[Document, Metadata, float]:
-    """Return document, metadata and the seconds of parsing with lxml."""
-    data = page.html()
-    start = perf_counter()
-    html.fromstring(data)
-    seconds = perf_counter() - start
-    document = parse_document(data)
-    return document, read_metadata(document, page.url, _fetched_at(page)), seconds
+def measure(pages: Sequence[LabelledPage], *, workers: int) -> list[Result]:
+    """Return the results of *pages*, extracted with models of other sites."""
+    learn_from = [page for page in pages if page.corpus in MAY_TRAIN]
+    outcomes = evaluate_out_of_fold(
+        pages, DEFAULT_METHOD, "extra-site", learn_from=learn_from, nodes=False, workers=workers
+    )
+    return [Result(one.page, one.value.day) for one in outcomes if one.value.day]
+
+
+def read_page(page: LabelledPage) -> tuple[Document, Metadata]:
+    """Return document and metadata."""
+    document = parse_document(page.html())
+    return document, read_metadata(document, page.url, _fetched_at(page))
 
 
 def _fetched_at(page: LabelledPage) -> datetime:
     return page.fetched_at or clock.now()
 
 
-def measure(page: LabelledPage) -> tuple[Result, Result]:
-    """Return the results of all evidence and of visible text alone."""
-    document, metadata, seconds = read_page(page)
-    forest = nce(document).forest
+def measure_text(page: LabelledPage) -> Result:
+    """Return the result of visible text alone."""
+    document, metadata = read_page(page)
     title = choose_title(document, metadata, page.url)
-    row = title.row if title else None
-    start = perf_counter()
-    dating, modification = _decide(page, document, metadata, forest, row)
-    parses = (perf_counter() - start) / seconds
-    no_metadata = replace(metadata, published=[], modified=[])
-    visible, _ = _decide(page, document, no_metadata, forest, row)
-    return (
-        Result(page, _day(page, dating, modification), parses),
-        Result(page, _day(page, visible, modification)),
-    )
-
-
-def _decide(
-    page: LabelledPage,
-    document: Document,
-    metadata: Metadata,
-    forest: Sequence[int],
-    row: int | None,
-) -> tuple[PublicationDate | None, PublicationDate | None]:
-    """Return the publication and the modification date."""
-    now = _fetched_at(page)
-    evidence = gather(document, metadata, forest, row, url=page.url, fetched_at=now)
-    modified = [DateEvidence(one.value, one.raw, one.source) for one in metadata.modified]
-    zones = site_zones(page.url, metadata.language)
-    return decide(evidence, modified, zones), decide(modified)
-
-
-def _day(
-    page: LabelledPage, dating: PublicationDate | None, modification: PublicationDate | None
-) -> DayResult:
-    article = Article(
+    evidence = gather(
+        document,
+        replace(metadata, published=[], modified=[]),
+        nce(document).forest,
+        title.row if title else None,
         url=page.url,
-        date=dating.value if dating else None,
-        date_modified=modification.value if modification else None,
-        evidence={"date": dating.evidence} if dating else {},
+        fetched_at=_fetched_at(page),
     )
+    found = decide(evidence, site=site_zones(page.url, metadata.language))
+    modified = decide(metadata_evidence(metadata.modified))
+    article = Article(url=page.url, date_modified=modified.value if modified else None)
+    if found is not None:
+        article.date, article.evidence = found.value, {"date": found.evidence}
     day = day_result(page, article)
     assert day is not None
-    return day
+    return Result(page, day)
 
 
 def fitted(results: Sequence[Result]) -> list[Result]:
     """Return *results* with their confidences fitted to the pages of other sites."""
     fold_of = folds([one.page for one in results], "extra-site")
-    counts: Counter[tuple[int, float, bool]] = Counter(
-        (fold, one.day.confidence, one.day.right)
-        for fold, one in zip(fold_of, results, strict=True)
-    )
-
-    def rate(fold: int, confidence: float) -> float:
-        right, wrong = (
-            sum(counts[other, confidence, good] for other in range(FOLDS) if other != fold)
-            for good in (True, False)
-        )
-        return (right + 1) / (right + wrong + 2)
-
+    members = list(zip(fold_of, results, strict=True))
+    rates = [
+        rates_by_confidence([one for other, one in members if other != fold])
+        for fold in range(FOLDS)
+    ]
     return [
-        one._replace(day=one.day._replace(confidence=rate(fold, one.day.confidence)))
+        one._replace(day=one.day._replace(confidence=rates[fold].get(one.day.confidence, 0.5)))
         if one.day.returned
         else one
-        for fold, one in zip(fold_of, results, strict=True)
+        for fold, one in members
     ]
 
 
-def print_days(name: str, results: Sequence[Result]) -> None:
-    """Print the shares of right and of confident dates, by half, with and without doubtful labels."""
-    print(
-        f"{name:20}{'labels':16}{'pages':>6}{'none':>6}{'right':>8}{'+ modified':>12}{'sure':>8}"
-        f"{'right':>8}{'fitted: sure':>14}{'right':>8}{'error':>8}"
-    )
+def rates_by_confidence(results: Sequence[Result]) -> dict[float, float]:
+    """Return (right + 1) / (all + 2) by confidence."""
+    days = [one.day for one in results if one.is_fitted_to]
+    counts = Counter(day.confidence for day in days)
+    right = Counter(day.confidence for day in days if day.right)
+    return {value: (right[value] + 1) / (number + 2) for value, number in counts.items()}
+
+
+def day_table(name: str, results: Sequence[Result]) -> Table:
+    """Return a table of the shares of right and of confident dates by corpus."""
     pairs = list(zip(results, fitted(results), strict=True))
-    for half, doubtful in product(("tune", "test", "both"), (False, True)):
-        chosen = [
-            pair
-            for pair in pairs
-            if half in {pair[0].page.half, "both"} and (doubtful or not pair[0].page.date_doubtful)
-        ]
-        if not chosen:
-            continue
+    rows = []
+    for corpus in dict.fromkeys(one.page.corpus for one in results):
+        chosen = [pair for pair in pairs if pair[0].page.corpus == corpus]
         days, others = ([one.day for one in column] for column in zip(*chosen, strict=True))
-        print(
-            f"{half:20}{'all' if doubtful else 'not doubtful':16}{len(days):6}"
-            f"{sum(not day.returned for day in days):6}{mean([day.correct for day in days]):8.3f}"
-            f"{mean([day.right for day in days]):12.3f}{_sure(days)}{_sure(others, 14)}"
-            f"{_calibration_error(others):8.3f}"
+        rows.append(
+            [
+                corpus,
+                str(len(days)),
+                str(sum(not day.returned for day in days)),
+                str(sum(day.correct for day in days)),
+                figure(mean([day.correct for day in days])),
+                figure(mean([day.right for day in days])),
+                *_sure(days),
+                figure(_error(days)),
+                *_sure(others),
+                figure(_error(others)),
+            ]
         )
+    columns = (
+        *("corpus", "pages", "none", "right", "share", "+ modified"),
+        *("sure", "right of these", "error"),
+        *("fitted: sure", "right of these", "error"),
+    )
+    return Table(name, columns, rows)
 
 
-def _calibration_error(days: Sequence[DayResult]) -> float:
+def _error(days: Sequence[DayResult]) -> float:
+    bounds = (0.0, *sorted(set(CONFIDENCE.values())), 1.0)
     cases = ((day.confidence, day.right) for day in days if day.returned)
-    return calibration_error(confidence_bins(cases))
+    return calibration_error(confidence_bins(cases, bounds))
 
 
-def _sure(days: Sequence[DayResult], width: int = 8) -> str:
+def _sure(days: Sequence[DayResult]) -> tuple[str, str]:
     sure = [day.right for day in days if day.confidence >= 0.9]
-    return f"{len(sure) / len(days):{width}.3f}{mean(sure):8.3f}"
+    return figure(len(sure) / len(days)), figure(mean(sure))
 
 
-def print_confidences(results: Sequence[Result]) -> None:
-    """Print the number of right dates by the supporting evidence."""
-    print(f"\n{'support':22}{'stated':>8}{'pages':>7}{'right':>7}{'fitted to all':>15}")
-    for confidence in sorted(set(CONFIDENCE.values()), reverse=True):
-        names = ", ".join(name for name, value in CONFIDENCE.items() if value == confidence)
-        right = [one.day.right for one in results if one.day.confidence == confidence]
-        rate = (sum(right) + 1) / (len(right) + 2)
-        if right:
-            print(f"{names:22}{confidence:8.2f}{len(right):7}{sum(right):7}{rate:15.3f}")
+def confidence_table(name: str, results: Sequence[Result]) -> Table:
+    """Return a table of the numbers of right and of all dates by support and corpus."""
+    corpora = list(dict.fromkeys(one.page.corpus for one in results))
+    rates = rates_by_confidence(results)
+    rows = []
+    for confidence in sorted(rates, reverse=True):
+        support = ", ".join(name for name, value in CONFIDENCE.items() if value == confidence)
+        row = [support, f"{confidence:.2f}", figure(rates[confidence])]
+        for corpus in corpora:
+            days = [
+                one.day.right
+                for one in results
+                if one.page.corpus == corpus and one.day.confidence == confidence
+            ]
+            row.append(f"{sum(days)}/{len(days)}" if days else "")
+        rows.append(row)
+    return Table(name, ("support", "confidence", "fitted", *corpora), rows)
 
 
 def texts_of(page: LabelledPage) -> Iterator[Text]:
@@ -209,7 +219,7 @@ def texts_of(page: LabelledPage) -> Iterator[Text]:
     assert page.date is not None
     day = day_of(page.date)
     years = {day.year, day.year % 100, day.year + 543}
-    document, metadata, _ = read_page(page)
+    document, metadata = read_page(page)
     found = False
     for row in document.text_nodes():
         text = " ".join(document.text[row].split())
@@ -279,23 +289,26 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--readers", action="store_true")
     arguments = parser.parse_args()
     pages = [
         page
         for name in NAMES
         for page in load_corpus(arguments.corpora / name).pages
-        if page.date is not None
+        if page.day_counts
     ]
-    results, visible = zip(*map(measure, pages), strict=True)
-    print_days("all evidence", results)
-    print_confidences(results)
-    print(f"cost: {median(one.parses for one in results):.2f} parses of the page, median\n")
-    print_days("text alone", visible)
-    print_confidences(visible)
+    results = measure(pages, workers=arguments.workers)
+    visible = [measure_text(page) for page in pages if page.corpus in TEXT_ALONE]
+    tables = [
+        table(name, days)
+        for name, days in (("all evidence", results), ("text alone", visible))
+        for table in (day_table, confidence_table)
+    ]
+    print_tables(tables, sys.stdout)
     if arguments.readers:
         warnings.simplefilter("ignore")  # dateparser's own
-        print_readers([text for page in pages if page.day_counts for text in texts_of(page)])
+        print_readers([text for page in pages for text in texts_of(page)])
 
 
 if __name__ == "__main__":

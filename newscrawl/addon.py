@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
@@ -12,7 +13,9 @@ from newscrawl.crawl.frontier import LeaseMiddleware
 from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.middlewares import (
+    CharsetMiddleware,
     CompressionMiddleware,
+    MetaRefreshMiddleware,
     PolitenessMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
@@ -31,6 +34,8 @@ NEARDUP_PRIORITY = 350
 STYLESHEETS_PRIORITY = 545
 #: Before all other downloader middlewares, so that every request is checked.
 SAFETY_PRIORITY = 20
+#: Receives responses decompressed (590), before any middleware reads their text.
+CHARSET_PRIORITY = 585
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
 #: Next to the downloader: responses are archived as received.
@@ -65,10 +70,12 @@ class Addon:
             _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
         _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
         _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
+        _add(settings, _MIDDLEWARES, CharsetMiddleware, CHARSET_PRIORITY)
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
         if settings.getbool("NEWSCRAWL_FRONTIER_ENABLED"):
             settings.set("SCHEDULER", SCHEDULER, "addon")
             _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
+        _replace(settings, ScrapyMetaRefresh, MetaRefreshMiddleware)
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
         _add(settings, "EXTENSIONS", HideSecrets, 0)

@@ -187,6 +187,9 @@ DEFAULTS: dict[str, Any] = {
     # MB that an extraction may allocate. A page of 10 MB (DOWNLOAD_MAXSIZE) needs up to 500 MB.
     # 0 sets no limit.
     "NEWSCRAWL_MEMORY_LIMIT": 1024,
+    # Seconds of worker time per site and crawl, beyond half a second for each task. Pages take 0.02
+    # on average: only a site of hostile pages uses it. 0 sets no limit.
+    "NEWSCRAWL_SITE_SECONDS": 60.0,
     # Worker processes: one CPU is left to the crawl itself. 0 runs extraction in a thread,
     # without deadline and memory limit.
     "NEWSCRAWL_WORKERS": max(1, _CPUS - 1),

@@ -111,7 +111,8 @@ class Article:
     fetched_at: datetime | None = None
     #: field name -> source and confidence
     evidence: dict[str, Evidence] = field(default_factory=dict)
-    #: problems of the page: ``depth_exceeded``, ``attributes_dropped``, ``encoding_repaired``
+    #: problems of the page: ``depth_exceeded``, ``attributes_dropped``, ``encoding_repaired``,
+    #: ``truncated``
     flags: list[str] = field(default_factory=list)
     #: near-duplicate cluster, set by ``NearDuplicatePipeline``
     cluster: dict[str, Any] | None = None

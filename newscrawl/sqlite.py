@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,11 @@ class FileType:
         execute_all(connection, self.schema)
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
+
+
+def checksum(text: str) -> int:
+    """Return the checksum of a stored *text*, since SQLite stores none."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def execute_all(connection: sqlite3.Connection, statements: str) -> None:

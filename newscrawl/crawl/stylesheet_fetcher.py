@@ -318,6 +318,7 @@ class SheetFetcher:
         plain = await self._workers.call(
             TASK,
             response.body,
+            site=site_key(response.url),
             encoding=header_charset(response.headers.get("Content-Type")),
             **self.store,
         )

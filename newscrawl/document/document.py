@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
-from itertools import filterfalse
+from itertools import filterfalse, islice
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -43,6 +43,14 @@ __all__ = [
 
 MAX_PAGE_BYTES = 32 * 1024 * 1024
 """Size of the largest page that is parsed."""
+
+MAX_TAGS = 400_000
+"""Tags that are parsed, end tags included. The largest page of 4,007 has 20,574."""
+
+MAX_TEXTS = 100_000
+"""Texts between tags that are parsed. Each takes 3 KB of memory."""
+
+_TEXT_END = re.compile(rb"[^>]<")
 
 MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
@@ -77,7 +85,7 @@ class Document:
         self._source = source
         #: codec that the bytes were decoded with
         self.encoding = encoding
-        #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``
+        #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``, ``truncated``
         self.flags = flags
         columns = flatten(root, scripts=scripts)
         if needs_repair(columns):
@@ -262,10 +270,25 @@ def parse_document(
             flags.append("encoding_repaired")
     if b"\0" in utf8:
         utf8 = utf8.replace(b"\0", b"")
+    if (first := _first_tags(utf8)) is not None:
+        utf8 = first
+        flags.append("truncated")
     if (shortened := drop_surplus_attributes(utf8)) is not None:
         utf8 = shortened
         flags.append("attributes_dropped")
     return Document(_parse(utf8, flags), encoding, flags, scripts=scripts, source=utf8)
+
+
+def _first_tags(utf8: bytes) -> bytes | None:
+    """Return the page up to :data:`MAX_TAGS` and :data:`MAX_TEXTS`; None if it has fewer."""
+    tags = utf8.count(b"<")
+    texts = tags - utf8.count(b"><")
+    if tags <= MAX_TAGS and texts <= MAX_TEXTS:
+        return None
+    last_text = next(islice(_TEXT_END.finditer(utf8), MAX_TEXTS, None), None)
+    utf8 = utf8[: last_text.end() - 1] if last_text else utf8
+    last_tag = next(islice(re.finditer(b"<", utf8), MAX_TAGS, None), None)
+    return utf8[: last_tag.start()] if last_tag else utf8
 
 
 def _check(data: bytes) -> None:

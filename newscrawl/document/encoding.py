@@ -29,11 +29,28 @@ _ESCAPE_SEQUENCES = (
     (b"\x1b$B", "iso2022_jp"),
     (b"\x1b$@", "iso2022_jp"),
 )
+# Python decodes more than browsers: "punycode" takes quadratic time, "hex" is no charset.
+_WHATWG_NAMES = """
+utf-8 ibm866 iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8
+iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u macintosh windows-874
+windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256
+windows-1257 windows-1258 mac-cyrillic gb18030 big5 euc-jp iso-2022-jp shift_jis euc-kr utf-16be
+utf-16le
+"""
+WHATWG_CODECS = frozenset(filter(None, map(resolve_encoding, _WHATWG_NAMES.split())))
+"""Python codecs of the encodings of the WHATWG Encoding Standard."""
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
 # The same for UTF-8, whose sequences are rare in text of legacy charsets.
 _MAX_REPLACED_UTF8 = 0.3
+
+# Without a byte order mark, the standard reads UTF-16 as little-endian.
+_UTF16 = {"utf-16": "utf-16-le"}
+# Undefined bytes are control characters, as in browsers.
+_WINDOWS_1252 = "".join(
+    bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256)
+)
 
 _BINARY_SIGNATURES = (
     b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
@@ -42,9 +59,21 @@ _BINARY_SIGNATURES = (
 _CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
 
 
+def whatwg_codec(label: str | None) -> str | None:
+    """Return the Python codec of *label*; None if the Encoding Standard does not have it."""
+    codec = resolve_encoding(label) if label else None
+    codec = _UTF16.get(codec or "", codec)
+    return codec if codec in WHATWG_CODECS else None
+
+
 def header_charset(content_type: bytes | None) -> str | None:
-    """Return the charset of an HTTP ``Content-Type`` header; None if missing or unknown."""
-    return http_content_type_encoding((content_type or b"").decode("latin-1"))
+    """Return the codec of an HTTP ``Content-Type`` header; None if missing or unknown."""
+    return whatwg_codec(http_content_type_encoding((content_type or b"").decode("latin-1")))
+
+
+def page_charset(data: bytes) -> str | None:
+    """Return the codec that the first 4 KB of a page declare; None if missing or unknown."""
+    return whatwg_codec(html_body_declared_encoding(data))
 
 
 class Decoded(NamedTuple):
@@ -124,9 +153,14 @@ def _decode_legacy(data: bytes, charset: str | None) -> Decoded:
         text = data.decode(encoding, "replace")
         if text.count("\ufffd") <= limit * sum(1 for character in text if character > "\x7f"):
             return _decode(data, encoding)
-    if not declared and (found := from_bytes(data[:_MAX_DETECTION_BYTES]).best()) is not None:
-        return _decode(data, found.encoding)
-    return Decoded(data.decode("cp1252", "newscrawl.latin-1").encode(), "cp1252", repaired=True)
+    if not declared and (found := _detected(data)):
+        return _decode(data, found)
+    return Decoded(_windows_1252(data).encode(), "cp1252", repaired=True)
+
+
+def _detected(data: bytes) -> str | None:
+    best = from_bytes(data[:_MAX_DETECTION_BYTES], cp_isolation=sorted(WHATWG_CODECS)).best()
+    return best.encoding if best else None
 
 
 def _declared(data: bytes, charset: str | None) -> list[str]:
@@ -134,8 +168,8 @@ def _declared(data: bytes, charset: str | None) -> list[str]:
 
     ISO-8859-1 in the header is often a server default, so the page's declaration precedes it.
     """
-    header = resolve_encoding(charset) if charset else None
-    own = html_body_declared_encoding(data)
+    header = whatwg_codec(charset)
+    own = page_charset(data)
     both = (own, header) if header == "cp1252" else (header, own)
     return [encoding for encoding in dict.fromkeys(both) if encoding and encoding != "utf-8"]
 
@@ -148,22 +182,22 @@ def _strict(data: bytes, encoding: str) -> str | None:
 
 
 def _decode(data: bytes, encoding: str) -> Decoded:
-    errors = "newscrawl.latin-1" if encoding == "utf-8" else "replace"
+    errors = "newscrawl.windows-1252" if encoding == "utf-8" else "replace"
     if (text := _strict(data, encoding)) is not None:
         return Decoded(text.encode(errors="replace"), encoding, repaired=False)
     return Decoded(data.decode(encoding, errors).encode(errors="replace"), encoding, repaired=True)
 
 
-def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
+def _windows_1252(data: bytes) -> str:
+    text, _ = codecs.charmap_decode(data, "strict", _WINDOWS_1252)
+    return text
+
+
+def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
     """Decode invalid bytes as windows-1252, the most common charset of such bytes."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
-    stray = error.object[error.start : error.end]
-    if error.encoding == "utf-8":
-        stray_text = stray.decode("cp1252", "newscrawl.latin-1")
-    else:
-        stray_text = stray.decode("latin-1")
-    return stray_text, error.end
+    return _windows_1252(error.object[error.start : error.end]), error.end
 
 
-codecs.register_error("newscrawl.latin-1", _as_latin_1)
+codecs.register_error("newscrawl.windows-1252", _as_windows_1252)

@@ -235,7 +235,7 @@ def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> 
     )
     modified = metadata_evidence(page.metadata.modified)
     zones = site_zones(page.url, page.metadata.language)
-    _set_dates(article, decide(published, modified, zones), decide(modified))
+    _set_dates(article, decide(published, modified, zones), decide(modified, site=zones))
 
 
 def _select_body(

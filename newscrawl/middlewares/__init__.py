@@ -1,14 +1,18 @@
 """Downloader middlewares."""
 
 from newscrawl.middlewares.compression import CompressionMiddleware
+from newscrawl.middlewares.meta_refresh import MetaRefreshMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
+from newscrawl.middlewares.response_charset import CharsetMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
 from newscrawl.middlewares.stylesheet_middleware import StylesheetMiddleware
 from newscrawl.middlewares.warc_middleware import WarcMiddleware
 
 __all__ = [
+    "CharsetMiddleware",
     "CompressionMiddleware",
+    "MetaRefreshMiddleware",
     "PolitenessMiddleware",
     "RobotsMiddleware",
     "SafetyMiddleware",

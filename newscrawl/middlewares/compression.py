@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class CompressionMiddleware(HttpCompressionMiddleware):
     ) -> Request | Response:
         """Return *response* decompressed, or *request* with ``Accept-Encoding: identity``."""
         try:
-            return super().process_response(request, response)
+            return super().process_response(request, _plain(response))
         except IgnoreRequest:  # too large
             raise
         except Exception:  # the errors of zlib, gzip, brotli and zstandard have no common class
@@ -39,3 +39,10 @@ class CompressionMiddleware(HttpCompressionMiddleware):
             retry.headers["Accept-Encoding"] = "identity"
             retry.meta[META] = True
             return retry
+
+
+def _plain(response: Response) -> Response:
+    """Return a compressed *response* as plain ``Response``: Scrapy would decode its body as text."""
+    if "Content-Encoding" not in response.headers:
+        return response
+    return Response(**{name: getattr(response, name) for name in Response.attributes})

@@ -22,7 +22,7 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.sitemaps import MAX_ROBOTS_SIZE
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.robots_rules import own_groups
+from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
 from newscrawl.crawl.reporting.outcomes import failure_reason
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ _SITE: Final = "newscrawl_site"
 _MAX_INLINE_SIZE: Final = 16 * 1024
 # Bytes up to which the response is kept for the spider.
 _MAX_KEPT_SIZE: Final = 64 * 1024
-# Only compared with the Content-Length: the download is stopped at 512 KB.
-_DOWNLOAD_MAXSIZE: Final = 32 * 2**20
+# Bytes that the first 512 KB may decompress to.
+_DECOMPRESSED_MAXSIZE: Final = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             META: True,
             "dont_obey_robotstxt": True,
             "allow_offsite": True,
-            "download_maxsize": _DOWNLOAD_MAXSIZE,
+            # Any Content-Length: the download is stopped at 512 KB.
+            "download_maxsize": 0,
             "redirect_ttl": MAX_REDIRECTS,
         }
         if _SITE in request.meta:  # counts towards its request budget
@@ -162,6 +163,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def _received_bytes(self, data: bytes, request: Request) -> None:
         if META in request.meta:
+            request.meta["download_maxsize"] = _DECOMPRESSED_MAXSIZE
             self._received[request] = self._received.get(request, 0) + len(data)
             if self._received[request] > MAX_ROBOTS_SIZE:
                 raise StopDownload(fail=False)
@@ -171,8 +173,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         if response.status == 429 or response.status >= 500:
             return self._unreachable(site, f"http_{response.status}")
-        # The sitelist spider may request it, too.
-        kept = response if _SITE in request.meta and len(response.body) <= _MAX_KEPT_SIZE else None
+        kept = _for_spider(response) if _SITE in request.meta else None
         if response.status >= 300:
             return _Rules(clock.now() + CACHE_TIME, response=kept)
         parser = await self._parse(response.body[:MAX_ROBOTS_SIZE], request)
@@ -206,6 +207,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # An unknown host is reported as such.
         refusal = reason if reason == "dns" else "robots_unreachable"
         return _Rules(clock.now() + RETRY_TIME, refusal=refusal)
+
+
+def _for_spider(response: Response) -> Response:
+    """Return *response*, reduced to its sitemaps if it is long, for the sitelist spider."""
+    if len(response.body) <= _MAX_KEPT_SIZE:
+        return response
+    return response.replace(body=sitemap_lines(response.body[:MAX_ROBOTS_SIZE])[:_MAX_KEPT_SIZE])
 
 
 def _is_for_rules(request: Request) -> bool:

@@ -66,6 +66,8 @@ class SafetyMiddleware:
         parts = urlparse_cached(request)
         if parts.scheme not in ("http", "https"):
             self._refuse(request, "scheme")
+        if "@" in parts.netloc:  # Scrapy cannot connect to such a host
+            self._refuse(request, "userinfo")
         if self._refuses(parts.hostname or ""):
             self._refuse(request, "address")
 

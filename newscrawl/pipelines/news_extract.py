@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from newscrawl.crawl.stylesheet_fetcher import SheetFetcher
 
 logger = logging.getLogger(__name__)
+
+# Failures after which a page is extracted without its styles.
+_RETRIED: Final = frozenset({"memory", "timeout"})
 
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
 DECODE_TASK = "newscrawl.crawl.workers.tasks:decode_page"
@@ -180,9 +183,27 @@ class NewsExtractPipeline:
         """Return the article of *page*, and the hash of its body."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
-        plain = await self._workers.call(
+        styles = await self._styles(page)
+        try:
+            plain = await self._call(page, styles)
+        except WorkerError as error:
+            if error.reason not in _RETRIED or not styles:
+                raise
+            logger.info("Extracting without styles (%s): %s", error.reason, page.url)
+            self._stats.inc_value("newscrawl/extract/retried_count")
+            plain = await self._call(page, {})
+        text = bytes.fromhex(plain.pop("body_hash"))
+        article = Article.from_dict(plain)
+        if article.style_complete is not None:
+            name = "complete" if article.style_complete else "incomplete"
+            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
+        return article, text
+
+    async def _call(self, page: PageItem, styles: dict[str, Any]) -> dict[str, Any]:
+        return await self._workers.call(
             TASK,
             page.html,
+            site=page.site or _site(page.url),
             url=page.url,
             encoding=page.encoding,
             fetched_at=(page.fetched_at or clock.now()).isoformat(),
@@ -192,14 +213,8 @@ class NewsExtractPipeline:
             article_threshold=self._options.article_threshold,
             hints=page.hints,
             hashed=True,
-            **await self._styles(page),
+            **styles,
         )
-        text = bytes.fromhex(plain.pop("body_hash"))
-        article = Article.from_dict(plain)
-        if article.style_complete is not None:
-            name = "complete" if article.style_complete else "incomplete"
-            self._stats.inc_value(f"newscrawl/css/{name}_page_count")
-        return article, text
 
     async def _styles(self, page: PageItem) -> dict[str, Any]:
         """Wait for the style sheets of *page*; return the arguments of the task for them."""
@@ -237,7 +252,9 @@ class NewsExtractPipeline:
         if not options.remove_html and isinstance(html, bytes):
             charset = adapter.get(options.encoding_field)
             with suppress(WorkerError):
-                decoded = await self._workers.call(DECODE_TASK, html, encoding=charset)
+                url = adapter.get(options.url_field)
+                site = _site(url) if isinstance(url, str) else ""
+                decoded = await self._workers.call(DECODE_TASK, html, site=site, encoding=charset)
                 self._filler.set(item, options.html_field, decoded["text"])
         if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
             self._filler.clear(item, options.html_field)

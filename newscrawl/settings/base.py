@@ -75,6 +75,11 @@ DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {
     "newscrawl.middlewares.StylesheetMiddleware": 545,
     # Receives responses before RetryMiddleware (550), which would retry without a delay.
     "newscrawl.middlewares.PolitenessMiddleware": 560,
+    # Reads the first bytes only.
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "newscrawl.middlewares.MetaRefreshMiddleware": 580,
+    # Before any middleware decodes the body.
+    "newscrawl.middlewares.CharsetMiddleware": 585,
     # Retries a body that cannot be decompressed.
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "newscrawl.middlewares.CompressionMiddleware": 590,

@@ -224,7 +224,7 @@ class SitelistSpider(Spider):
 
     async def _on_robots(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
         task = "newscrawl.crawl.discovery.sitemaps:read_robots"
-        urls = (await self.pool.call(task, response.body, url=response.url))["sitemaps"]
+        urls = (await self._call(task, frontier, response))["sitemaps"]
         for url in urls:
             frontier.add_sitemap(url)
         if not urls:
@@ -236,8 +236,15 @@ class SitelistSpider(Spider):
     ) -> dict[str, Any]:
         """Parse *response* in a worker process."""
         domains = sorted(frontier.domains)
-        options |= {"url": response.url, "domains": domains, "traps": self.traps}
-        return await self.pool.call(task, response.body, **options)
+        return await self._call(
+            task, frontier, response, domains=domains, traps=self.traps, **options
+        )
+
+    async def _call(
+        self, task: str, frontier: SiteFrontier, response: Response, **options: Any
+    ) -> dict[str, Any]:
+        site, url = frontier.site.key, response.url
+        return await self.pool.call(task, response.body, site=site, url=url, **options)
 
     async def _on_listing(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
         """Process a feed or sitemap."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import feedparser
 import pytest
 
 from newscrawl.crawl.discovery.feed_parser import MAX_ENTRIES, MAX_SIZE, read_feed
+
+if TYPE_CHECKING:
+    from io import BytesIO
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RSS = "http://purl.org/rss/1.0/"
@@ -91,3 +95,33 @@ def test_reads_the_first_entries_of_a_long_json_feed():
     found = read(json.dumps({"items": items}).encode())
     assert len(found["entries"]) == MAX_ENTRIES
     assert found["left_out"] == {"over_size": 1}
+
+
+HOSTILE = {
+    "attributes": lambda size: (
+        b"<item " + b" ".join(b"a%d='1'" % n for n in range(size)) + b"></item>"
+    ),
+    "entries": lambda size: b"<item>" * size,
+    "blanks": lambda size: b"<item" + b" " * 8 * size + b"></item>",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_truncates_what_takes_quadratic_time(monkeypatch: pytest.MonkeyPatch, name: str):
+    """feedparser gets the entries before it, however long the rest is."""
+    sizes = []
+    parse = feedparser.parse
+
+    def record(file: BytesIO, **options: Any) -> Any:
+        sizes.append(len(file.getvalue()))
+        return parse(file, **options)
+
+    monkeypatch.setattr(feedparser, "parse", record)
+    head, _, _, _ = FORMS["rss"]
+    good = feed("rss", 3).removesuffix(b"</channel></rss>")
+    assert good.startswith(b'<?xml version="1.0"?>' + head.encode())
+    for size in (20_000, 200_000):
+        found = read(good + HOSTILE[name](size))
+        assert urls(found)[:3] == [url(0), url(1), url(2)]
+        assert found["left_out"]["over_size"] == 1
+    assert sizes[0] == sizes[1] < 64 * 1024

@@ -226,10 +226,10 @@ async def test_writes_a_request_when_a_parent_ends():
     await book.finished_requests()  # opens the file
     first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
     for lease in (first, second):
-        book.add_request((lease.id, lease.key, "a", 0, "{}"), None)
+        book.add_request((lease.id, lease.key, "a", 0, "{}", 0), None)
         book.add(lease)
-    book.add_request((early.id, early.key, "a", 0, "{}"), first)
-    book.add_request((4, 4, "a", 0, "{}"), first)
+    book.add_request((early.id, early.key, "a", 0, "{}", 0), first)
+    book.add_request((4, 4, "a", 0, "{}", 0), first)
     book.add(early)
     for lease in (first, second):
         book.add_duplicate(4, lease)

@@ -7,9 +7,11 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +23,7 @@ from newscrawl.crawl.output.segments import (
     list_segments,
     read_segments,
 )
+from newscrawl.sqlite import checksum
 from tests.conftest import REPOSITORY
 from tests.helpers.segment_killer import DAY, STORE, items, write
 
@@ -272,6 +275,61 @@ def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
     (tmp_path / "segments").unlink()
     Run(tmp_path, 0).log()
     assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_sets_undeliverable_items_aside(tmp_path: Path, kind: str):
+    """The rest is delivered, and the crawl ends with exit code 1 and the reason."""
+    options = {"NEWSCRAWL_SEGMENT_FORMAT": kind}
+    (tmp_path / "segments").write_text("a file")
+    Run(tmp_path, 6, **options).communicate()
+    (tmp_path / "segments").unlink()
+    cut, text = "substr(item, 1, 40)", '{"title": '
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
+        lost = [
+            json.loads(item)["url"]
+            for (item,) in state.execute("SELECT item FROM outbox WHERE id IN (2, 5)")
+        ]
+        state.execute(f"UPDATE outbox SET item = {cut} WHERE id = 2")
+        row = (text, checksum(text))
+        state.execute("UPDATE outbox SET item = ?, checksum = ? WHERE id = 5", row)
+    _, log = (run := Run(tmp_path, 0, **options)).communicate()
+    assert run.returncode == 1
+    assert "Traceback" not in log
+    assert "exit code 1" in log
+    assert "item 2 set aside (damaged)" in log
+    assert "item 5 set aside (JSONDecodeError" in log
+    urls = {item["url"] for item in read_segments(tmp_path / "segments")}
+    assert urls == urls_of(6) - set(lost)
+    Run(tmp_path, 0, **options).log()  # they are not tried again
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state:
+        errors = state.execute("SELECT id, item FROM outbox WHERE error IS NOT NULL").fetchall()
+    assert [number for number, item in errors if item] == [2, 5]
+
+
+@pytest.mark.slow
+def test_skips_damaged_requests(tmp_path: Path):
+    """The other requests are done, and the crawl ends with exit code 1 and the reason."""
+    run = Run(tmp_path, 40, NEWSCRAWL_SEGMENT_ITEMS=5, DOWNLOAD_DELAY=0.1)
+    while run.poll() is None and not written(tmp_path):
+        time.sleep(0.01)
+    run.kill()
+    run.communicate()
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
+        state.execute(
+            "UPDATE request SET request = replace(request, 'data:,', 'data:,9') WHERE id ="
+            " (SELECT max(id) FROM request WHERE request IS NOT NULL)"
+        )
+    _, log = (run := Run(tmp_path, 40)).communicate()
+    assert run.returncode == 1
+    assert "Traceback" not in log
+    assert "is damaged" in log
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state:
+        rows = state.execute("SELECT outcome, count(*) FROM outcome GROUP BY outcome")
+        counts = dict(rows.fetchall())
+    assert counts["failed/damaged"] == 1
+    assert len(list(read_segments(tmp_path / "segments"))) >= len(urls_of(40)) - 2
 
 
 @pytest.mark.slow

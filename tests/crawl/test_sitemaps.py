@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery import sitemaps
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
+from tests.helpers.operations import growth
 
 URL = "https://news.example/sitemap.xml"
 NAMESPACES = (
@@ -197,3 +198,11 @@ def test_limits_the_size_of_robots_txt():
     line = b"Sitemap: https://news.example/%d.xml\n"
     data = b"".join(line % number for number in range(100_000))
     assert len(read_robots(data, url="https://news.example/robots.txt")["sitemaps"]) == 100
+
+
+@pytest.mark.parametrize("piece", [" ", "\n<", "<?xml >", "<!DOCTYPE [", "] ", "sitemap:", "<url>"])
+def test_document_type_takes_linear_time(piece: str):
+    def find(size: int) -> None:
+        sitemaps._without_doctype((piece * (size // len(piece))).encode())
+
+    assert growth(find, 400, sitemaps) < 2.3

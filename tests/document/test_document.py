@@ -8,6 +8,8 @@ from newscrawl.document.document import (
     HEAD,
     INVISIBLE,
     MAX_PAGE_BYTES,
+    MAX_TAGS,
+    MAX_TEXTS,
     SCRIPT,
     TEXT,
     WIDGET,
@@ -119,8 +121,23 @@ def test_keeps_the_text_of_deep_trees(levels: int) -> None:
 
 def test_parses_five_megabytes_of_unclosed_tags() -> None:
     document = parse_document(b"<p>start" + b"<div>" * 1_000_000 + b"end")
-    assert document.subtree_text(0) == "start end"
-    assert document.flags == ["depth_exceeded"]
+    assert document.subtree_text(0) == "start"
+    assert document.flags == ["truncated", "depth_exceeded"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "limit"),
+    [("<li>item", MAX_TEXTS), ("<b></b>", MAX_TAGS // 2), ("<li>an</li> ", MAX_TEXTS // 2)],
+)
+def test_truncates_pages_of_very_many_tags(piece: str, limit: int) -> None:
+    """The memory of a page is bounded, whatever its tags."""
+    name = piece[1:].partition(">")[0]
+    for surplus in (-10, 100_000):
+        page = f"<html><body><p>start</p>{piece * (limit + surplus)}</body></html>"
+        document = parse_document(page)
+        found = sum(1 for _ in document.root.iter(name))
+        assert abs(found - limit) < 20
+        assert ("truncated" in document.flags) == (surplus > 0)
 
 
 def test_drops_surplus_attributes() -> None:

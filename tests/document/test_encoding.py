@@ -1,12 +1,14 @@
 """Tests of decoding to UTF-8."""
 
 import codecs
+from encodings.aliases import aliases
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.document.encoding import to_utf8
+import newscrawl
+from newscrawl.document.encoding import WHATWG_CODECS, to_utf8, whatwg_codec
 
 JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
 GREEK = "Το νέο λιμάνι άνοιξε την Παρασκευή μετά από τρία χρόνια εργασιών."
@@ -90,3 +92,30 @@ def test_always_returns_valid_utf8(data: bytes, charset: str | None) -> None:
     decoded = to_utf8(data, charset)
     decoded.utf8.decode()
     codecs.lookup(decoded.encoding)
+
+
+PYTHON_CODECS = sorted({*aliases.values(), "idna", "punycode", "undefined", "unicode_escape"})
+
+
+@pytest.mark.parametrize("codec", PYTHON_CODECS)
+def test_no_codec_of_python_fails(codec: str) -> None:
+    data = page(f"{FRENCH} \\ud800", codec).encode("cp1252")
+    for charset in (None, codec):
+        assert to_utf8(data, charset).encoding in WHATWG_CODECS
+        assert newscrawl.extract(data, encoding=charset).body
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"),
+    [
+        ("UTF8", "utf-8"),
+        ("latin1", "cp1252"),
+        ("gb2312", "gb18030"),
+        ("x-sjis", "cp932"),
+        ("utf-16", "utf-16-le"),
+        *((label, None) for label in ("punycode", "hex", "base64", "rot13", "idna", "utf-7")),
+        *((label, None) for label in ("undefined", "unicode_escape", "utf-32", "cp037", "")),
+    ],
+)
+def test_only_charsets_of_browsers_have_a_codec(label: str, codec: str | None) -> None:
+    assert whatwg_codec(label) == codec

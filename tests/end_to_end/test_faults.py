@@ -13,7 +13,7 @@ from tests.servers.fault_cases import SITE_CASES
 pytestmark = pytest.mark.slow
 
 #: cases that can take a worker's full deadline; only in ``make faults``
-SLOW_CASES = {"sitemap-million", "css-2-mb"}
+SLOW_CASES = {"sitemap-million", "css-2-mb", "css-attributes"}
 CASES = {name: case for name, case in SITE_CASES.items() if name not in SLOW_CASES}
 
 

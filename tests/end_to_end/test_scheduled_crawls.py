@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.servers.newsroom import Listing
+
 pytestmark = pytest.mark.slow
 
 BUSY = ("bote.example", "kurier.example", "anzeiger.example", "flunker.example")
@@ -155,11 +157,17 @@ def test_fetches_pages_with_wrong_dates_once(day: Day):
         assert len(day.fetches(room.host, story.path)) <= (7 if story.updates else 5)
 
 
-def test_ignores_updates_after_the_revisit_window(day: Day):
-    """A page is not requested later than a day after publication."""
-    for room, story in day.stories(*BUSY):
-        hours = [hour for hour, _ in day.fetches(room.host, story.path)]
-        assert max(hours) - story.published <= 24
+@pytest.mark.parametrize("listing", ["news", "rss", "sitemap"])
+def test_ignores_updates_after_the_revisit_window(tmp_path: Path, listing: Listing):
+    """A page is revisited within the window after its publication, not later."""
+    room = Newsroom("bote.example", listing, (Story(1, 0, updates=(2, 9)), Story(2, 9)))
+    with NewsServer([room]) as server:
+        crawls, _ = crawl_hours(tmp_path, server, range(0, 15, 2), NEWSCRAWL_UPDATE_WINDOW=6)
+    story = room.stories[0]
+    fetched = [line.hour for line in server.requests if line.target == story.path]
+    assert 2 <= max(fetched) <= 6
+    emitted = [item["url"] for crawl in crawls for item in crawl.items]
+    assert emitted.count(room.url[:-1] + story.path) == 2, "the update of hour 9 is ignored"
 
 
 def test_polls_silent_feeds_less_often(day: Day):

@@ -88,6 +88,8 @@ def test_derives_the_zone_from_a_visible_time():
     assert (local, local.utcoffset()) == (utc.value, timedelta(hours=-5))
     update = stated("json-ld", "2023-12-22T21:48:00Z")
     later = stated("json-ld", "2023-12-22T20:18:19Z")
+    half_day = shown("2023-12-22 08:18", 3)
+    assert date_of(later, half_day).value == later.value
     clock = shown("2023-12-22 22:48", 3)
     assert date_of(later, clock, modified=(update,)).value.tzinfo == UTC  # type: ignore[union-attr]
 
@@ -107,6 +109,10 @@ def test_converts_utc_to_the_zone_of_the_country_that_gives_the_shown_day():
     japanese = decide([stated("json-ld", "2023-12-22T15:30:00Z")], site=site_zones("https://a.jp/"))
     assert japanese is not None
     assert japanese.value.isoformat() == "2023-12-23T00:30:00+09:00"
+    weak = decide([stated("time", "2023-12-22T15:30:00Z")], site=site_zones("https://a.jp/"))
+    assert weak is not None
+    assert weak.value.isoformat() == "2023-12-23T00:30:00+09:00"
+    assert weak.evidence.confidence == CONFIDENCE["single"]
     midnight = decide([stated("json-ld", "2023-12-22T00:00:00Z")], site=site_zones("https://a.us/"))
     assert midnight is not None
     assert midnight.value.isoformat() == "2023-12-22T00:00:00+00:00"
@@ -156,17 +162,17 @@ def confidence(*evidence: DateEvidence, modified: tuple[DateEvidence, ...] = ())
 def test_confidence_grows_with_agreement():
     """Counts kinds of source, not statements; ignores uncertain dates."""
     values = [date(2024, 5, 4), datetime(2024, 5, 4, 10), date(2024, 5, 4)]  # noqa: DTZ001
+    assert CONFIDENCE["single"] < CONFIDENCE["agreed"]
     same_kind = [DateEvidence(value, "", "meta:date") for value in values]
     text = shown("2024-05-04", 3)
     assert confidence(*same_kind, shown("2024-05-04", 3, certain=False)) == CONFIDENCE["single"]
-    assert confidence(*same_kind, text) == CONFIDENCE["shown"]
-    url = stated("url", "2024-05-04")
-    assert confidence(*same_kind, url) == CONFIDENCE["agreed"]
-    assert confidence(*same_kind, url, text) == CONFIDENCE["shown"]
+    assert confidence(*same_kind, text) == CONFIDENCE["agreed"]
+    assert confidence(*same_kind, stated("url", "2024-05-04")) == CONFIDENCE["agreed"]
 
 
 def test_confidence_of_text_alone():
     """Lower for uncertain dates and dates far from the title."""
+    assert CONFIDENCE["faint"] < CONFIDENCE["text"] < CONFIDENCE["agreed"]
     assert confidence(shown("2024-05-04", 3)) == CONFIDENCE["text"]
     assert confidence(shown("2024-05-04", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["faint"]
     assert confidence(shown("2024-05-04", 3, certain=False)) == CONFIDENCE["faint"]
@@ -184,6 +190,7 @@ def test_confidence_falls_if_sources_disagree():
 
 def test_confidence_falls_if_another_day_is_visible():
     """Unless it is far from the title, or the day of the modification."""
+    assert CONFIDENCE["disputed"] < CONFIDENCE["contested"] < CONFIDENCE["single"]
     both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
     assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
     assert confidence(both[0], shown("2024-05-07", 3)) == CONFIDENCE["contested"]

@@ -90,6 +90,18 @@ def test_separates_published_and_modified():
     assert article.date_modified.day == 31
 
 
+def test_both_dates_are_in_the_zone_of_the_country():
+    head = "".join(
+        f'<meta property="article:{name}_time" content="2024-05-30T{hour}:00:00Z">'
+        for name, hour in (("published", 16), ("modified", 17))
+    )
+    article = extract(page("", head=head), "https://news.example.jp/bridge", fetched_at=NOW)
+    assert article.date is not None
+    assert article.date_modified is not None
+    assert article.date.isoformat() == "2024-05-31T01:00:00+09:00"
+    assert article.date_modified.isoformat() == "2024-05-31T02:00:00+09:00"
+
+
 def test_resolves_the_order_of_day_and_month():
     """By a stated day, else by the country of the URL."""
     head = '<meta property="article:modified_time" content="2024-04-03">'

@@ -206,6 +206,24 @@ def test_reads_author_links_last():
     assert (found.authors, found.evidence["authors"].source) == (["Ada Meyer"], "rel")
 
 
+def test_reads_unknown_names_of_publication_dates():
+    """After the known names; names of other dates are ignored."""
+    names = (
+        "x-publish-date",
+        "publisher-since",
+        "last-published",
+        "publish-expiry",
+        "pubdate",
+        "created",
+    )
+    found = read("".join(f'<meta name="{name}" content="2024-05-04">' for name in names))
+    assert [day.source for day in found.published] == [
+        "meta:created",
+        "meta:pubdate",
+        "meta:x-publish-date",
+    ]
+
+
 def test_url_date_follows_other_sources_except_generic_meta_elements():
     head = '<meta name="date" content="2024-05-05"><meta name="pubdate" content="2024-05-04">'
     found = read(head, url="https://n.example/2024/05/03/x")

@@ -113,6 +113,8 @@ def test_parses_iso_instants(instant: datetime):
         ("https://news.example/2023/01/story", None),
         ("https://news.example/2023/13/45/story", None),
         ("https://news.example/story-120230105", None),
+        ("https://news.example/A2023010514320005196", date(2023, 1, 5)),
+        ("https://news.example/A20230105196", None),
         ("https://news.example/2030/01/05/story", None),
         ("https://news.example/story?day=2023-01-05", None),
         ("https://news.example/bridge-15-09-2020", date(2020, 9, 15)),

@@ -39,6 +39,7 @@ class FileStatsCollector(MemoryStatsCollector):
 
 
 PARSERS = (
+    "charset_normalizer:from_bytes",
     "newscrawl.crawl.discovery.feed_parser:read_feed",
     "newscrawl.crawl.network.robots_rules:own_groups",
     "newscrawl.crawl.discovery.sitemaps:read_sitemap",
@@ -48,8 +49,9 @@ PARSERS = (
     "newscrawl.neardup.sketch:sketch",
     "parsel.selector:create_root_node",
     "protego:Protego.parse",
+    "w3lib.encoding:to_unicode",
 )
-"""Functions that parse downloaded bytes: pages, style sheets, feeds, robots.txt."""
+"""Functions that decode or parse downloaded bytes: pages, style sheets, feeds, robots.txt."""
 
 MAX_READ = 16 * 1024
 """Bytes that one of :data:`PARSERS` may parse on the event loop's thread: small robots.txt files."""

@@ -218,7 +218,7 @@ def formula_cells(feed: Path) -> list[str]:
     csv.field_size_limit(32 * MB)
     with feed.open(newline="", encoding="utf-8") as lines:
         cells = [cell for row in csv.reader(lines) for cell in row]
-    return [cell[:40] for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    return [cell[:40] for cell in cells if cell.startswith(tuple("=+-@＝＋－＠\t\r\n"))]
 
 
 @dataclass(slots=True)

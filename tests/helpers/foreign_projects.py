@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tests.conftest import REPOSITORY, skip_missing
-from tests.helpers.crawls import Crawl, FileStatsCollector
+from tests.helpers.crawls import Crawl, FileStatsCollector, ReactorMeter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,14 @@ _SETTINGS: dict[str, object] = {
     "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
     "TELNETCONSOLE_ENABLED": False,
 }
+
+
+class DocumentMeter(ReactorMeter):
+    """Records only the documents that newscrawl parses on the event loop's thread."""
+
+    def _wrap_parser(self, module: str, name: str) -> None:
+        if name == "parse_document":
+            super()._wrap_parser(module, name)
 
 
 def run_spider(

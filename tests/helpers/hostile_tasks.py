@@ -27,6 +27,14 @@ def sleep_for(data: bytes, *, seconds: float) -> dict[str, Any]:
     return {"pid": os.getpid()}
 
 
+def spin(data: bytes, *, seconds: float) -> dict[str, Any]:
+    """Use *seconds* of CPU time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+    return {}
+
+
 def leave(data: bytes) -> dict[str, Any]:
     os._exit(7)
 
@@ -64,6 +72,13 @@ def page_task(data: bytes, **plain: Any) -> dict[str, Any]:
     for name, task in HOSTILE_PAGES.items():
         if f"<!-- {name} -->".encode() in data:
             return task(data)
+    return extract_page(data, **plain)
+
+
+def styled_page_task(data: bytes, **plain: Any) -> dict[str, Any]:
+    """Run the task that a comment names if the page has styles; else extract the page."""
+    if "stylesheets" in plain:
+        return page_task(data)
     return extract_page(data, **plain)
 
 

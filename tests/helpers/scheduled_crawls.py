@@ -49,11 +49,19 @@ class HourlyCrawl:
 
 
 def crawl_hours(
-    folder: Path, server: NewsServer, hours: Iterable[int], **settings: object
+    folder: Path,
+    server: NewsServer,
+    hours: Iterable[int],
+    days_ahead: Mapping[int, float] | None = None,
+    **settings: object,
 ) -> tuple[list[HourlyCrawl], str]:
-    """Crawl the sites of *server* once at each of *hours*; return the crawls and their log."""
+    """Crawl the sites of *server* once at each of *hours*; return the crawls and their log.
+
+    *days_ahead*: error of the crawler's clock, by hour.
+    """
     job = {
         "hours": list(hours),
+        "days_ahead": days_ahead or {},
         "sites": [room.url for room in server.rooms.values()],
         "result": str(folder / "crawls.json"),
         "settings": {
@@ -92,7 +100,7 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     runner = AsyncCrawlerRunner(settings)
     crawls = []
     for hour in job["hours"]:
-        set_hour(hour)
+        set_hour(hour, job["days_ahead"].get(str(hour), 0))
         crawler = runner.create_crawler("sitelist")
         items: list[dict[str, Any]] = []
         crawler.signals.connect(
@@ -105,11 +113,12 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     return crawls
 
 
-def set_hour(hour: int) -> None:
-    """Set the clocks of this process and of the server to *hour*."""
+def set_hour(hour: int, days_ahead: float) -> None:
+    """Set the clock of the server to *hour*, that of this process *days_ahead* of it."""
     urllib.request.urlopen(f"http://{CLOCK}/{hour}").close()
     start = time.monotonic()
-    clock.set_clock(lambda: instant(hour) + timedelta(seconds=time.monotonic() - start))
+    skewed = instant(hour) + timedelta(days=days_ahead)
+    clock.set_clock(lambda: skewed + timedelta(seconds=time.monotonic() - start))
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import logging
 import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pydantic
@@ -24,6 +24,7 @@ from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.item_filler import ItemFiller
+from newscrawl.pipelines.news_extract import ExtractionFailed
 from newscrawl.pipelines.zyte import to_zyte
 from tests.pages.kind_pages import kind_pages
 from tests.servers import pages
@@ -57,9 +58,9 @@ def process(*items: Any, **settings: Any) -> Results:
         try:
             calls = (pipeline.process_item(item) for item in items)
             results = await asyncio.gather(*calls, return_exceptions=True)
+            return Results(list(results), dict(crawler.stats.get_stats()))
         finally:
             await WorkerPool.for_crawler(crawler).close()
-        return Results(list(results), crawler.stats.get_stats())
 
     return asyncio.run(run())
 
@@ -459,6 +460,42 @@ def test_applies_min_body_and_keep() -> None:
     assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
     (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP="live").items
     assert dropped.reason == "not_article"
+
+
+@pytest.mark.parametrize(("reason", "retried"), [("timeout", 1), ("memory", 1), ("crash", 0)])
+def test_extracts_expensive_pages_without_styles(
+    monkeypatch: pytest.MonkeyPatch, reason: str, retried: int
+) -> None:
+    class Sheets:
+        max_sheets = 4
+        store: ClassVar = {"store": "", "store_size": 0}
+
+        async def collect(self, urls: list[str]) -> dict[str, str]:
+            return dict.fromkeys(urls, "hash")
+
+    monkeypatch.setattr(
+        "newscrawl.pipelines.news_extract.TASK", "tests.helpers.hostile_tasks:styled_page_task"
+    )
+
+    async def run() -> tuple[list[Any], dict[str, Any]]:
+        settings = {"NEWSCRAWL_WORKERS": 1, "NEWSCRAWL_DEADLINE": 3, "NEWSCRAWL_MEMORY_LIMIT": 300}
+        crawler = get_crawler(settings_dict=settings)
+        pipeline = NewsExtractPipeline.from_crawler(crawler)
+        pipeline._sheets = Sheets()  # type: ignore[assignment]
+        html = f"<!-- {reason} -->".encode() + HTML
+        item = PageItem(url=URL, html=html, stylesheets=["http://a.example/a.css"])
+        try:
+            results = await asyncio.gather(pipeline.process_item(item), return_exceptions=True)
+        finally:
+            await WorkerPool.for_crawler(crawler).close()
+        return list(results), crawler.stats.get_stats()
+
+    (result,), stats = asyncio.run(run())
+    assert stats.get("newscrawl/extract/retried_count", 0) == retried
+    if retried:
+        assert_is_the_article(result)
+    else:
+        assert isinstance(result, ExtractionFailed)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from tests.servers.discovery_cases import (
     refresh,
 )
 from tests.servers.fault_web import (
+    ANY,
     ARTICLE,
     FAILED,
     HTML,
@@ -142,7 +143,49 @@ _HEADS: dict[str, Case] = {
     "empty-close": article_case("closed without a byte", lambda _: raw(b""), *FAILED),
 }
 
+_HOSTILE_CHARSETS = {
+    # quadratic in Python, unknown to browsers
+    "punycode": b"a" * 1_600_000 + b"</p><!-- -" + b"ba" * 100_000 + b" --><p>",
+    "hex": "Ende der Geschichte für heute".encode("cp1252"),
+    "unicode_escape": b"\\ud800 " * 1000 + b"\xff",
+    "utf-7": b"+ADw-script+AD4- \xe4" * 1000,
+    # each invalid pair calls an error handler
+    "gb18030": b"\xff\x80" * (4 * MIB),
+}
+
+
+def _charset_case(charset: str, hostile: bytes) -> Case:
+    page = article_page(1).encode("ascii", "xmlcharrefreplace")
+    body = page.replace(b"</body>", b"<p>" + hostile + b"</p></body>")
+    headers = {"Content-Type": f"text/html; charset={charset}"}
+    return article_case(
+        f"{len(body):,} bytes declared as {charset}", lambda _: Answer(body, headers=headers)
+    )
+
+
+def _huge_page(description: str, piece: str) -> Case:
+    page = article_page(1)
+    body = page.replace("</body>", piece * (9 * MIB // len(piece)) + "</body>").encode()
+    return article_case(description, lambda _: Answer(body, headers=HTML), *ANY)
+
+
+_HUGE: dict[str, Case] = {
+    "huge-list": _huge_page("9 MB of list items", "<li>an item</li>"),
+    "huge-open-list": _huge_page("9 MB of open list items", "<li>an item "),
+    "huge-links": _huge_page("9 MB of links", "<a href=/1>l</a>"),
+    "huge-headings": _huge_page("9 MB of headings", "<h1>a headline here</h1>"),
+}
+
+_CHARSETS: dict[str, Case] = {
+    f"charset-{name}": _charset_case(name, hostile) for name, hostile in _HOSTILE_CHARSETS.items()
+}
+
 _REDIRECTS: dict[str, Case] = {
+    "redirect-userinfo": article_case(
+        "to a URL with a password",
+        lambda visit: redirect(f"http://user:pw@{visit.site.host}/hop"),
+        "failed/userinfo",
+    ),
     "redirect-self": article_case("to itself", lambda _: redirect(FAULTY_PATH), *FAILED),
     "redirect-ping-pong": Case("to a page that redirects back", _ping_pong, FAILED),
     "redirect-endless": Case(
@@ -179,6 +222,14 @@ _LOAD: dict[str, Case] = {
         )
         for status in (429, 503)
     },
+    "retry-after-overflow": article_case(
+        "503, Retry-After out of range, then the article",
+        lambda visit: (
+            Answer(b"x", 503, HTML | {"Retry-After": "Mon, 01 Jan 99999999999 00:00:00 GMT"})
+            if visit.count == 1
+            else good_article()
+        ),
+    ),
     "flap-500": article_case(
         "500, then the article",
         lambda visit: Answer(b"x", 500, HTML) if visit.count == 1 else good_article(),
@@ -223,6 +274,12 @@ def _long_robots() -> bytes:
     return f"User-agent: *\n{rules}".encode()
 
 
+async def _endless_robots(writer: asyncio.StreamWriter) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {64 * MIB}\r\n\r\n"
+    writer.write(head.encode() + _long_robots())
+    await writer.drain()
+
+
 def _wildcards() -> Answer:
     rules = "".join(f"Disallow: /{'*a' * 200}{n}$\n" for n in range(200))
     return Answer(f"User-agent: *\n{rules}".encode(), headers=TEXT)
@@ -234,9 +291,8 @@ _ROBOTS: dict[str, Case] = {
     "robots-loop": _robots_case(
         "endless redirects", lambda visit: redirect(f"{visit.target}x"), *FAILED
     ),
-    "robots-10-mb": _robots_case(
-        "500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT), "read", *FAILED
-    ),
+    "robots-10-mb": _robots_case("500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT)),
+    "robots-64-mb": _robots_case("a Content-Length of 64 MB", lambda _: _endless_robots),
     "robots-html": _robots_case("a page", lambda _: good_article()),
     "robots-binary": _robots_case(
         "random bytes", lambda _: Answer(random.Random(4).randbytes(200_000), headers=TEXT)
@@ -267,6 +323,23 @@ def _style_case(description: str, sheets: dict[str, Answer], *hrefs: str) -> Cas
         return answer
 
     return Case(description, reply)
+
+
+def _matched_slowly() -> Case:
+    """Return the case of a page and a sheet that take minutes together, and little apart."""
+    rules = "".join(f'[class*="x{n}"] b {{ color: red }}\n' for n in range(40_000))
+    sheets = {"/slow.css": _css(rules)}
+    elements = "".join(f'<p class="x{n}y{n}z{n}"><b>x</b></p>' for n in range(20_000))
+
+    def reply(visit: Visit) -> Answer | None:
+        if visit.is_faulty_page:
+            page = good_article('<link rel="stylesheet" href="/slow.css">')
+            return Answer(
+                page.body.replace(b"</body>", f"{elements}</body>".encode()), headers=HTML
+            )
+        return sheets.get(visit.target)
+
+    return Case("40,000 attribute selectors on 20,000 elements", reply)
 
 
 def _css(text: str, status: int = 200) -> Answer:
@@ -309,6 +382,7 @@ _STYLES: dict[str, Case] = {
         "/quote.css",
         "/nested.css",
     ),
+    "css-attributes": _matched_slowly(),
     "css-inside": _style_case(
         "sheets, imports and redirects on loopback",
         {
@@ -348,6 +422,8 @@ _OUTPUT: dict[str, Case] = {
 CASES: dict[str, Case] = {
     **{name: page_case(name) for name in (*PAGES, *TRANSPORTS)},
     **_HEADS,
+    **_CHARSETS,
+    **_HUGE,
     **_REDIRECTS,
     **_LOAD,
     **_ROBOTS,

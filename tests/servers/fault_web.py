@@ -187,7 +187,8 @@ class FaultWeb(DirectWeb):
             )
             reply = self._document(site, front, robots, request.target)
         if isinstance(reply, Answer):
-            if seconds := reply.headers.get("Retry-After"):
+            seconds = reply.headers.get("Retry-After", "")
+            if seconds.isdecimal():
                 self.retry_after.append(RetryAfter(request.host, now, float(seconds)))
             return await self._send(request, writer, reply)
         self.record(request, 0)

@@ -30,8 +30,12 @@ MAX_SIZE: Final = 2 * 1024 * 1024
 MAX_ENTRIES: Final = 2000
 """Maximum number of entries of a feed."""
 
-_ENTRY_END: Final = re.compile(rb"</(?:[\w.-]+:)?(?:item|entry)\s*>", re.IGNORECASE)
-_ROOT: Final = re.compile(rb"<((?:[\w.-]+:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
+# feedparser takes quadratic time for the attributes of a tag, and for entries within entries.
+_MAX_TAG: Final = 16 * 1024
+_LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
+_ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
+_ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
+_ROOT: Final = re.compile(rb"<((?:[\w.-]{1,99}:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
 
 
 def read_feed(
@@ -57,10 +61,15 @@ def read_feed(
 
 def _truncate(data: bytes) -> bytes:
     """Return *data* itself if it is within the limits, else a feed of its first whole entries."""
-    ends = [match.end() for match in islice(_ENTRY_END.finditer(data), MAX_ENTRIES + 1)]
-    if len(data) <= MAX_SIZE and len(ends) <= MAX_ENTRIES:
+    limit = min(MAX_SIZE, len(data))
+    if long_tag := _LONG_TAG.search(data, 0, limit):
+        limit = long_tag.start()
+    excess = next(islice(_ENTRY.finditer(data, 0, limit), MAX_ENTRIES, None), None)
+    if limit == len(data) and not excess:
         return data
-    end = max((end for end in ends[:MAX_ENTRIES] if end <= MAX_SIZE), default=MAX_SIZE)
+    limit = excess.start() if excess else limit
+    ends = (match.end() for match in _ENTRY_END.finditer(data, 0, limit))
+    end = max(ends, default=limit)
     root = _ROOT.search(data, 0, end)
     name = root[1] if root else b"rss"
     closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name

@@ -33,7 +33,7 @@ MAX_ROBOTS_SIZE = 512 * 1024
 
 # Removed before parsing: a sitemap needs no document type, and entities can be an attack.
 _DOCTYPE = re.compile(
-    rb"(\s*(?:<\?xml[^>]*>)?\s*)<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+    rb"(\s*+(?:<\?xml[^>]*+>\s*+)?+)<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
 )
 _SITEMAP_LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _MAX_ROBOTS_SITEMAPS = 100

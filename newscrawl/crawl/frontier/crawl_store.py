@@ -47,7 +47,7 @@ class CrawlStoreError(Exception):
 _FILE: Final = FileType(
     name="the state of a crawl",
     application=0x4E43_4352,  # "NCCR"
-    format=1,
+    format=2,
     schema="CREATE TABLE run (id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT);",
     error=CrawlStoreError,
     synchronous="FULL",
@@ -73,6 +73,8 @@ class CrawlStore:
         self.path = path
         #: the error after which writes are ignored
         self.failure: CrawlStoreError | None = None
+        #: damage that was worked around; the crawl ends with exit code 1
+        self.damage: list[str] = []
         self._checkpoint = checkpoint
         self._on_failure = on_failure
         # A single thread keeps the order of the writes.
@@ -245,10 +247,11 @@ class _Shutdown:
         self._task: asyncio.Future[None] | None = None
 
     async def close_store(self) -> None:
-        """Close the store; make the command fail if the store has failed."""
+        """Close the store; make the command fail if the store has failed or was damaged."""
         await self.store.close()
-        if (crawler := self._crawler()) and self.store.failure:
-            logger.critical("The crawl has failed, exit code 1: %s", self.store.failure)
+        problems = [str(self.store.failure)] if self.store.failure else self.store.damage
+        if (crawler := self._crawler()) and problems:
+            logger.critical("The crawl has failed, exit code 1: %s", "; ".join(problems))
             # Scrapy's commands return exit code 1 for a crawler without spider.
             crawler.spider = None
 

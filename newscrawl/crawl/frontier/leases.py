@@ -39,7 +39,8 @@ CREATE TABLE IF NOT EXISTS request (
     key INTEGER NOT NULL,
     slot TEXT NOT NULL,
     rank INTEGER NOT NULL,
-    request TEXT
+    request TEXT,
+    checksum INTEGER
 );
 CREATE INDEX IF NOT EXISTS request_pending ON request (slot, rank, id) WHERE request IS NOT NULL;
 CREATE TABLE IF NOT EXISTS outcome (
@@ -59,7 +60,7 @@ CREATE TABLE IF NOT EXISTS spent (
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``spent``:
 number of network requests to sites with a budget."""
 
-INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?)"
+INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
 _FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
@@ -68,7 +69,7 @@ INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 
 """
 
 #: a row of the table ``request``
-RequestRow = tuple[int, int, str, int, str | None]
+RequestRow = tuple[int, int, str, int, str | None, int | None]
 
 
 class LeaseBook:
@@ -229,7 +230,7 @@ class LeaseBook:
         if lease.durable and not unwritten:
             self.store.write(_FINISH, [(lease.id,)])
         elif lease.key != NO_KEY:
-            self.store.write(INSERT, [(lease.id, lease.key, "", 0, None)])
+            self.store.write(INSERT, [(lease.id, lease.key, "", 0, None, None)])
         self._record_outcome(lease)
         if lease.parent:
             lease.parent.children -= 1

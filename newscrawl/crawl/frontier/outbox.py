@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
+from newscrawl.sqlite import checksum
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,13 +19,17 @@ CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
     kind TEXT NOT NULL,
-    item TEXT
+    item TEXT,
+    checksum INTEGER NOT NULL,
+    error TEXT
 );
 """
 """Items in the order of *id*. A delivered item has NULL as *item* and keeps its *key* until the
-crawl finishes, so that a request repeated after a crash does not add it again."""
+crawl finishes, so that a request repeated after a crash does not add it again. An item with an
+*error* cannot be delivered: it is kept, but not tried again."""
 
-INSERT: Final = "INSERT OR IGNORE INTO outbox (key, kind, item) VALUES (?, ?, ?)"
+INSERT: Final = "INSERT OR IGNORE INTO outbox (key, kind, item, checksum) VALUES (?, ?, ?, ?)"
+SET_ASIDE: Final = "UPDATE outbox SET error = ? WHERE id = ?"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
 
 #: fields that differ between two fetches of a page
@@ -32,14 +38,15 @@ _VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
 _encode = ScrapyJSONEncoder().encode
 
 
-def outbox_row(item: Any) -> tuple[bytes, str, str]:
-    """Return the key, class and JSON of *item*.
+def outbox_row(item: Any) -> tuple[bytes, str, str, int]:
+    """Return the key, class and JSON of *item*, and the checksum of the latter.
 
     Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
     """
     fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
     kind = f"{type(item).__module__}.{type(item).__qualname__}"
-    return item_key(fields), kind, _encode(fields)
+    text = _encode(fields)
+    return item_key(fields), kind, text, checksum(text)
 
 
 def item_key(fields: Mapping[str, Any]) -> bytes:

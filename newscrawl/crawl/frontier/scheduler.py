@@ -25,6 +25,7 @@ from newscrawl.crawl.frontier.serialization import (
     load_request,
 )
 from newscrawl.defaults import setting
+from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SELECT_PENDING: Final = """
-SELECT rank, id, key, request FROM request
+SELECT rank, id, key, request, checksum FROM request
 WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
 """
 _COUNT_PENDING: Final = "SELECT slot, count(*) FROM request WHERE request IS NOT NULL GROUP BY slot"
@@ -176,7 +177,8 @@ class LeaseScheduler(BaseScheduler):
             except SerializationError as error:
                 self._keep_in_memory(request_id, request, parent, error)
             else:
-                self._book.add_request((request_id, key, slot, rank, stored), parent)
+                row = (request_id, key, slot, rank, stored, checksum(stored))
+                self._book.add_request(row, parent)
         self._pending.push(slot, QueueEntry(rank, request_id, key, stored))
 
     def _keep_in_memory(
@@ -212,7 +214,7 @@ class LeaseScheduler(BaseScheduler):
             return True
         self._seen.add(key)
         lease.redirects.add(key)
-        lease.writes.append((INSERT, [(next(self._ids), key, "", 0, None)]))
+        lease.writes.append((INSERT, [(next(self._ids), key, "", 0, None, None)]))
         return False
 
     def next_request(self) -> Request | None:
@@ -234,12 +236,15 @@ class LeaseScheduler(BaseScheduler):
         else:
             try:
                 request = load_request(entry.request, self._spider)
-            except SerializationError as error:  # stored by another version of the spider
+            except SerializationError as error:
+                # Stored by another version of the spider, or damaged.
                 message = "Could not load a request, skipping it: %s (%s)"
                 logger.error(message, entry.request, error)  # noqa: TRY400
                 lease = Lease(entry.id, entry.key, "", slot)
                 self._book.add(lease)
-                self._book.fail(lease, "no_callback")
+                self._book.fail(lease, "no_callback" if entry.request else "damaged")
+                if not entry.request:
+                    self._store.damage.append(f"{self._store.path}: request {entry.id} is damaged")
                 return None
         lease = Lease(entry.id, entry.key, request.url, slot, meta=request.meta)
         if entry.request is request:
@@ -283,7 +288,10 @@ class LeaseScheduler(BaseScheduler):
         except CrawlStoreError as error:
             logger.error("Could not read pending requests: %s", error)  # noqa: TRY400
             return
-        entries = [QueueEntry(*row) for row in rows]
+        entries = [
+            QueueEntry(rank, id_, key, text if checksum(text) == stored else "")
+            for rank, id_, key, text, stored in rows
+        ]
         self._pending.loaded(slot, entries, leased=leased, complete=len(rows) < limit)
         # Wake the engine: it does not call next_request() again by itself.
         if self._starved and (request := self.next_request()):

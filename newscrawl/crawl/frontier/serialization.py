@@ -78,8 +78,11 @@ def _method_name(function: Callable[..., Any], spider: Spider) -> str:
 def load_request(text: str, spider: Spider) -> Request:
     """Return the request that :func:`dump_request` serialized as *text*.
 
-    Raises :class:`SerializationError` if the spider has no such callback any more.
+    Raises :class:`SerializationError` if the spider has no such callback any more, or if *text* is
+    empty.
     """
+    if not text:
+        raise SerializationError("damaged")
     plain = json.loads(text)
     for name in ("callback", "errback"):
         if name in plain:

@@ -7,6 +7,7 @@ emits the article.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.schema import SourceRow
 
+logger = logging.getLogger(__name__)
+
+# Seconds that two machines' clocks may differ.
+_CLOCK_TOLERANCE: Final = 60.0
 _DAY: Final = 24 * HOUR
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 
@@ -56,7 +61,7 @@ class CrawlState:
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        policy = RevisitPolicy(
+        self._policy = policy = RevisitPolicy(
             min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
             max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
             update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
@@ -87,13 +92,43 @@ class CrawlState:
         return cls._states.get(crawler)
 
     async def open(self) -> None:
-        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``."""
+        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
+
+        Due times that a crawl with a wrong clock has written are reset.
+        """
         await self._store.open(schema.SCHEMA)
-        if self._retention:
-            before = clock.now().timestamp() - self._retention
+        now = clock.now().timestamp()
+        [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
+        newest = newest or now
+        await self._reset_due_times(now, newest)
+        if self._retention and abs(now - newest) > self._retention:
+            # After a long pause or a jump of the clock, the history gets another period.
+            self._store.write(schema.ALL_PAGES_SEEN, [(now,)])
+        elif self._retention:
+            before = now - self._retention
             for sql in schema.DELETE_OLD:
                 self._store.write(sql, [(before,)])
             self._store.write(schema.DELETE_UNUSED_ALIASES)
+
+    async def _reset_due_times(self, now: float, newest: float) -> None:
+        """Make everything due that is due later than the longest interval allows.
+
+        *newest*: the newest time in the history.
+        """
+        if newest > now + _CLOCK_TOLERANCE:
+            logger.warning(
+                "The crawl starts at %s, before the newest entry of its state (%s):"
+                " the system clock is or was wrong",
+                _iso(now),
+                _iso(newest),
+            )
+        limits = (now, *self._policy.max_delays)
+        [(count,)] = await self._store.read(schema.COUNT_AHEAD, limits)
+        if count:
+            logger.warning("Reset %d due times that a wrong system clock has written", count)
+            self._stats.inc_value("newscrawl/state/reset_count", count)
+            self._store.write(schema.RESET_PAGES, [limits[:2]])
+            self._store.write(schema.RESET_SOURCES, [limits])
 
     async def load(self, site: str, *, limit: int) -> SiteHistory:
         """Return the history of *site*.
@@ -156,5 +191,8 @@ class CrawlState:
     def close(self) -> None:
         """Set the stat ``newscrawl/state/next_due``: when the next source is due (ISO 8601)."""
         if (due := self.sources.next_due) is not None:
-            when = datetime.fromtimestamp(due, UTC).isoformat(timespec="seconds")
-            self._stats.set_value(_NEXT_DUE_STAT, when)
+            self._stats.set_value(_NEXT_DUE_STAT, _iso(due))
+
+
+def _iso(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")

@@ -95,6 +95,13 @@ class RevisitPolicy:
             return None
         return 0.0 if failures <= 1 else ARTICLE_INTERVAL * BACKOFF_FACTOR ** (failures - 2)
 
+    @property
+    def max_delays(self) -> tuple[float, float, float, float]:
+        """Maximum delays of pages, failed sources, robots.txt and other sources."""
+        last_retry = ARTICLE_INTERVAL * BACKOFF_FACTOR ** max(0, self.max_tries - 2)
+        page = max(self.update_window, last_retry)
+        return page, MAX_SOURCE_DELAY, ROBOTS_INTERVAL, max(self.max_interval, self.min_interval)
+
     def _clamp(self, interval: float) -> float:
         return max(self.min_interval, min(self.max_interval, interval))
 

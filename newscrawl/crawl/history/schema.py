@@ -157,6 +157,7 @@ INSERT INTO page
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
 PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
+ALL_PAGES_SEEN: Final = "UPDATE page SET last_seen = ?"
 PAGE_CHANGE_SIGNALLED: Final = """
 UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
 """
@@ -196,6 +197,22 @@ fetched_at = ?, interval = ?, next_due = ?, failures = 0 WHERE site = ? AND role
 SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
 """
+
+NEWEST_INSTANT: Final = """
+SELECT max(at) FROM (
+    SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
+)
+"""
+_PAGE_AHEAD: Final = "next_due > ?1 + ?2"
+_SOURCE_AHEAD: Final = "next_due > ?1 + iif(failures, ?3, iif(role = 'robots', ?4, ?5))"
+COUNT_AHEAD: Final = f"""
+SELECT (SELECT count(*) FROM page WHERE {_PAGE_AHEAD})
++ (SELECT count(*) FROM source WHERE {_SOURCE_AHEAD})
+"""  # noqa: S608
+RESET_PAGES: Final = f"UPDATE page SET next_due = ?1 WHERE {_PAGE_AHEAD}"  # noqa: S608
+RESET_SOURCES: Final = f"""
+UPDATE source SET next_due = ?1 WHERE {_SOURCE_AHEAD} AND ?2
+"""  # noqa: S608
 
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",

@@ -31,7 +31,7 @@ def retry_after(header: bytes | None, now: datetime) -> float | None:
         return float(text[:10])
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - now).total_seconds())

@@ -1,4 +1,4 @@
-"""Reduction of a robots.txt to the groups of one crawler."""
+"""Reduction of a robots.txt to the groups of one crawler, or to its sitemaps."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 _USER_AGENT = re.compile(r"\s*user[- ]?agent\b\s*:?(.*)", re.IGNORECASE)
 # Lines that belong to no group.
 _SITE_WIDE = re.compile(r"\s*(?:site-?maps?|host)\b", re.IGNORECASE)
+_SITEMAP = re.compile(rb"\s*site-?map", re.IGNORECASE)
 # Protego skips other lines, which therefore do not end a list of user agents.
 _DIRECTIVE = re.compile(
     r"[^#]*:|\s*(?:dis+al+[oa]w|dias?l+ow|allow|crawl|request|visit)", re.IGNORECASE
@@ -35,6 +36,11 @@ def own_groups(text: str, user_agent: str) -> str:
             if names:
                 kept.append(line)
     return "\n".join(kept)
+
+
+def sitemap_lines(body: bytes) -> bytes:
+    """Return the lines of the robots.txt *body* that name sitemaps."""
+    return b"\n".join(line for line in body.splitlines() if _SITEMAP.match(line))
 
 
 def _matches(name: str, user_agent: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import unquote
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -16,14 +17,18 @@ if TYPE_CHECKING:
 
 HIDDEN: Final = "***"
 
-_USER = re.compile(r"(?:(?<=://)|(?<=hostname: ))[^/\s?#@'\"<>]{1,500}@")
-# The length limits in the patterns prevent quadratic run time on long inputs.
-_NAMES = (
-    r"token|secret|passw(?:or)?d|passwd|pwd|signature|credentials?|api_?-?key|access_?-?key"
-    r"|auth(?!or\b|ors\b)(?:orization)?|session_?-?id|jwt"
+# Up to the last "@", since passwords may contain one. The length limits in the patterns prevent
+# quadratic run time on long inputs.
+_USER = re.compile(r"(?:(?<=//)|(?<=hostname: ))[^/\s?#'\"<>]{1,500}@")
+# A parameter of a URL or of a URL that is escaped in one, up to its value.
+_PARAMETER = re.compile(
+    r"(?:[?&;#]|%(?:25)*(?:3f|26|23))([\w.%\[\]-]{1,80}?)(?:=|%(?:25)*3d)", re.IGNORECASE
 )
-_VALUE = re.compile(
-    r"([?&;](?:[\w.-]{0,40}(?:" + _NAMES + r")[\w.-]{0,20}|key|sig|sid)=)[^&;#\s'\"<>]+",
+_VALUE = re.compile(r"[^&;#\s'\"<>]*")
+_SECRET_NAME = re.compile(
+    r"token|secret|passw(?:or)?d|passwd|pwd|signature|credentials?|api_?-?key|access_?-?key"
+    r"|auth(?!or\b|ors\b)(?:orization)?|sess(?:ion)?_?-?id|jwt"
+    r"|^(?:key|sig|sid|code|otp|pass|session)$",
     re.IGNORECASE,
 )
 _FORMATTER = logging.Formatter()
@@ -33,11 +38,18 @@ def mask_secrets(text: str) -> str:
     """Return *text* with the secrets in its URLs replaced by ``***``.
 
     Secrets are user and password, and parameters named token, key, signature, password and the
-    like.
+    like, also in fragments and in escaped URLs.
     """
     if "@" in text:
         text = _USER.sub(f"{HIDDEN}@", text)
-    return _VALUE.sub(rf"\1{HIDDEN}", text) if "=" in text else text
+    masked: list[str] = []
+    position = 0
+    for parameter in _PARAMETER.finditer(text):
+        if parameter.start() >= position and _SECRET_NAME.search(unquote(parameter[1])):
+            masked += text[position : parameter.end()], HIDDEN
+            value = _VALUE.match(text, parameter.end())
+            position = value.end() if value else parameter.end()
+    return "".join((*masked, text[position:]))
 
 
 class SecretsFilter(logging.Filter):

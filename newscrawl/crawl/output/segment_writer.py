@@ -24,8 +24,17 @@ from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
-from newscrawl.crawl.output.segments import SUFFIXES, SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.frontier.outbox import SET_ASIDE
+from newscrawl.crawl.output.segments import (
+    SUFFIXES,
+    Segment,
+    SegmentSpan,
+    StoredItem,
+    write_errors,
+    write_span,
+)
 from newscrawl.defaults import setting
+from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -44,9 +53,10 @@ CREATE TABLE IF NOT EXISTS segment_writer (
 """Table *segment*: spans not yet written; *segment_writer*: name prefix of the state's segments."""
 
 _PENDING: Final = (
-    "SELECT id, kind, item FROM outbox WHERE item IS NOT NULL AND id BETWEEN ? AND ? "
-    "ORDER BY id LIMIT ?"
+    "SELECT id, kind, item, checksum FROM outbox "
+    "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
 )
+_DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
 _MAX_ID: Final = 2**63 - 1
 
 
@@ -136,11 +146,11 @@ class SegmentWriter:
             self._stats.inc_value("newscrawl/segments/failed_count")
             logger.error("Could not write a segment, retrying later: %s", error)  # noqa: TRY400
 
-    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, str]]:
+    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, str, int]]:
         rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))
         return [] if only_full and len(rows) < self._items else rows
 
-    async def _add_span(self, rows: list[tuple[int, str, str]]) -> None:
+    async def _add_span(self, rows: list[tuple[int, str, str, int]]) -> None:
         span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
         self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?)", [span])
         await self._store.commit()
@@ -151,14 +161,42 @@ class SegmentWriter:
             first, last, day, format_ = row
             rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
             span = SegmentSpan(self._name, day, first, last, format_)
-            items = [StoredItem(*item) for item in rows]
-            segments = await run_in_thread(write_span, self._folder, span, items)
-            self._store.write("UPDATE outbox SET item = NULL WHERE id BETWEEN ? AND ?", [row[:2]])
+            damaged = {row[0]: "damaged" for row in rows if checksum(row[2]) != row[3]}
+            await self._set_aside(damaged)
+            items = [StoredItem(*row[:3]) for row in rows if row[0] not in damaged]
+            segments = await self._write_span(span, items)
+            self._store.write(_DELIVERED, [(first, last)])
             self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
             await self._store.commit()
             self._last = last
             self._stats.inc_value("newscrawl/segments/segment_count", len(segments))
-            self._stats.inc_value("newscrawl/segments/item_count", len(rows))
+            self._stats.inc_value(
+                "newscrawl/segments/item_count", sum(segment.items for segment in segments)
+            )
+
+    async def _write_span(self, span: SegmentSpan, items: list[StoredItem]) -> list[Segment]:
+        """Write the segments of *span*; set items aside that cannot be written."""
+        try:
+            return await run_in_thread(write_span, self._folder, span, items)
+        except OSError:
+            raise
+        except Exception:  # of any exporter
+            errors = await run_in_thread(write_errors, items, span.format)
+            if not errors:
+                raise
+        await self._set_aside(errors)
+        rest = [item for item in items if item.id not in errors]
+        return await run_in_thread(write_span, self._folder, span, rest)
+
+    async def _set_aside(self, errors: dict[int, str]) -> None:
+        """Keep the items in the outbox with their *errors*; the crawl ends with exit code 1."""
+        for number, error in errors.items():
+            logger.error("Could not deliver item %d of the outbox: %s", number, error)
+            self._store.damage.append(f"{self._store.path}: item {number} set aside ({error})")
+        if errors:
+            self._stats.inc_value("newscrawl/segments/set_aside_count", len(errors))
+            self._store.write(SET_ASIDE, [(error, number) for number, error in errors.items()])
+            await self._store.commit()
 
 
 def _format(settings: BaseSettings) -> str:

@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections import defaultdict
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -100,12 +101,25 @@ def write_span(folder: Path, span: SegmentSpan, items: Sequence[StoredItem]) -> 
     return segments
 
 
+def write_errors(items: Sequence[StoredItem], format_: str) -> dict[int, str]:
+    """Return the errors of the *items* that cannot be written in the format, by number."""
+    write = _write_parquet if format_ == "parquet" else _write_lines
+    errors: dict[int, str] = {}
+    for item in items:
+        try:
+            write(BytesIO(), [item])
+        except Exception as error:  # noqa: BLE001  # of any exporter
+            errors[item.id] = f"{type(error).__name__}: {error}"
+    return errors
+
+
 def _groups(
     span: SegmentSpan, items: Sequence[StoredItem]
 ) -> Iterator[tuple[str, list[StoredItem]]]:
     """Yield the end of the name and the items of each file."""
     if span.format != "parquet":
-        yield "", list(items)
+        if items:
+            yield "", list(items)
         return
     groups = defaultdict(list)
     for item in items:

@@ -15,6 +15,7 @@ import os
 import pkgutil
 import signal
 import struct
+import time
 import traceback
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -101,8 +102,10 @@ def _answer(tasks: BinaryIO, task_length: int, data_length: int) -> dict[str, An
     except MemoryError as error:
         return failure("memory", error)
     set_alarm(task["deadline"] and task["deadline"] + ORPHAN_GRACE)
+    start = time.process_time()
     try:
-        return run_task(task["function"], data, task["plain"])
+        answer = run_task(task["function"], data, task["plain"])
+        return answer | {"seconds": time.process_time() - start}
     finally:
         set_alarm(0)
 

@@ -11,6 +11,7 @@ tasks if a worker dies. ``multiprocessing`` imports the main script again in eac
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl.crawl.workers.child import run_task
+from newscrawl.crawl.workers.fair_queue import FairQueue
 from newscrawl.crawl.workers.process import Limits, WorkerProcess
 from newscrawl.defaults import DEFAULTS, setting
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
     from newscrawl.crawl.workers.process import Answer
 
@@ -34,8 +37,9 @@ class WorkerError(Exception):
     """A task failed.
 
     ``reason``, its name in the stats, is ``document`` (the input is not an HTML page), ``memory``
-    or ``timeout`` (a limit was exceeded), ``crash`` (the process died) or ``error`` (the task raised
-    another exception; the message starts with its type).
+    or ``timeout`` (a limit was exceeded), ``budget`` (its site has used its worker time), ``crash``
+    (the process died) or ``error`` (the task raised another exception; the message starts with its
+    type).
     """
 
     def __init__(self, message: str, reason: str) -> None:
@@ -49,6 +53,7 @@ class WorkerPool:
     - *deadline*: seconds after which a task is aborted; 0: no deadline.
     - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
     - *max_tasks*: tasks after which a process is replaced; 0: never.
+    - *site_seconds*: budget of a site (:class:`~newscrawl.crawl.workers.fair_queue.FairQueue`).
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
     memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
@@ -64,13 +69,14 @@ class WorkerPool:
         deadline: float = DEFAULTS["NEWSCRAWL_DEADLINE"],
         memory_limit: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"],
         max_tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"],
+        site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"],
     ) -> None:
         limits = Limits(deadline=deadline, memory=memory_limit, tasks=max_tasks)
         self._workers = [WorkerProcess(limits) for _ in range(workers)]
-        self._free: asyncio.Queue[WorkerProcess] = asyncio.Queue()
-        for worker in self._workers:
-            self._free.put_nowait(worker)
-        self._thread = asyncio.Lock()
+        # Without processes, one task at a time runs in a thread.
+        self._free: list[WorkerProcess | None] = [*self._workers] or [None]
+        self._stats: StatsCollector | None = None
+        self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue(site_seconds)
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> WorkerPool:
@@ -92,9 +98,11 @@ class WorkerPool:
             deadline=setting(crawler.settings, "NEWSCRAWL_DEADLINE"),
             memory_limit=setting(crawler.settings, "NEWSCRAWL_MEMORY_LIMIT"),
             max_tasks=setting(crawler.settings, "NEWSCRAWL_WORKER_TASKS"),
+            site_seconds=setting(crawler.settings, "NEWSCRAWL_SITE_SECONDS"),
         )
         crawler.signals.connect(pool.start, signals.spider_opened)
         crawler.signals.connect(pool.close, signals.spider_closed)
+        pool._stats = crawler.stats
         return pool
 
     def start(self) -> None:
@@ -102,18 +110,22 @@ class WorkerPool:
         for worker in self._workers:
             worker.start()
 
-    async def call(self, function: str, data: bytes, **plain: Any) -> dict[str, Any]:
+    async def call(
+        self, function: str, data: bytes, *, site: str = "", **plain: Any
+    ) -> dict[str, Any]:
         """Return the result of *function* (``package.module:name``) for *data* and *plain*.
 
-        *plain* and the result are JSON values. Raises :class:`WorkerError`. Cancelling a call kills
-        the process that runs it.
+        *plain* and the result are JSON values. The time of the task counts towards the budget of
+        *site*. Raises :class:`WorkerError`. Cancelling a call kills the process that runs it.
         """
-        if not self._workers:
-            async with self._thread:
-                return _result(await run_in_thread(run_task, function, data, plain))
-        worker = await self._free.get()
+        worker = await self._worker_for(site)
+        if self._queue.is_over_budget(site):
+            self._release(worker, site, None)
+            raise WorkerError(f"{site} has used its worker time", "budget")
+        if worker is None:
+            return await self._call_in_thread(function, data, site, plain)
         job = worker.submit(function, data, plain)
-        answer = self._answer(job, worker)
+        answer = self._answer(job, worker, site)
         try:
             return _result(await answer)
         except asyncio.CancelledError:
@@ -121,16 +133,59 @@ class WorkerPool:
             worker.kill()
             raise
 
-    def _answer(self, job: Future[Answer], worker: WorkerProcess) -> asyncio.Future[Answer]:
+    async def _worker_for(self, site: str) -> WorkerProcess | None:
+        """Wait until it is the turn of *site*, and return its worker; None for the thread."""
+        turn: asyncio.Future[WorkerProcess | None] = asyncio.get_running_loop().create_future()
+        self._queue.push(site, turn)
+        self._assign()
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it had got a worker
+                self._release(turn.result(), site, None)
+            raise
+
+    def _assign(self) -> None:
+        """Give the free workers to the next tasks."""
+        while self._free and (waiting := self._queue.pop()):
+            site, turn = waiting
+            if turn.cancelled():
+                self._queue.finish(site, None)
+            else:
+                turn.set_result(self._free.pop(0))
+
+    def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
+        """Make *worker* free after a task of *site* that took *seconds*; None if it did not run."""
+        self._queue.finish(site, seconds)
+        self._free.append(worker)
+        self._assign()
+
+    async def _call_in_thread(
+        self, function: str, data: bytes, site: str, plain: dict[str, Any]
+    ) -> dict[str, Any]:
+        start = time.monotonic()
+        try:
+            return _result(await run_in_thread(run_task, function, data, plain))
+        finally:
+            self._release(None, site, time.monotonic() - start)
+
+    def _answer(
+        self, job: Future[Answer], worker: WorkerProcess, site: str
+    ) -> asyncio.Future[Answer]:
         """Return a future of the answer to *job*; release *worker* when it is done.
 
         ``asyncio.wrap_future`` with a second callback would wake the event loop twice.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Answer] = loop.create_future()
+        start = time.monotonic()
 
         def finish() -> None:
-            self._free.put_nowait(worker)
+            # A process that was killed cannot tell its CPU time.
+            seconds = time.monotonic() - start
+            if not (job.cancelled() or job.exception()):
+                seconds = job.result().get("seconds", seconds)
+            self._release(worker, site, seconds)
             if answer.done():  # cancelled
                 return
             if error := job.exception():
@@ -143,6 +198,10 @@ class WorkerPool:
 
     async def close(self) -> None:
         """Terminate all processes; active tasks fail with the reason ``crash``."""
+        if self._stats:
+            self._stats.set_value("newscrawl/worker/seconds", sum(self._queue.seconds.values()))
+            longest = max(self._queue.seconds.values(), default=0.0)
+            self._stats.set_value("newscrawl/worker/max_site_seconds", longest)
         await asyncio.gather(*(run_in_thread(worker.close) for worker in self._workers))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from w3lib.encoding import read_bom, resolve_encoding
+from w3lib.encoding import read_bom
+
+from newscrawl.document.encoding import whatwg_codec
 
 _CHARSET_RULE = re.compile(rb'@charset "([^"]{1,64}+)";')
 
@@ -18,12 +20,12 @@ def decode_sheet(data: bytes, charset: str | None = None) -> str:
     marked, mark = read_bom(data)
     if marked and mark:
         return data[len(mark) :].decode(marked, "replace")
-    encoding = (charset and resolve_encoding(charset)) or _declared(data) or "utf-8"
+    encoding = whatwg_codec(charset) or _declared(data) or "utf-8"
     return data.decode(encoding, "replace")
 
 
 def _declared(data: bytes) -> str | None:
     rule = _CHARSET_RULE.match(data)
-    encoding = resolve_encoding(rule[1].decode("latin-1")) if rule else None
+    encoding = whatwg_codec(rule[1].decode("latin-1")) if rule else None
     # The rule was readable as ASCII, so the sheet cannot be UTF-16.
     return "utf-8" if encoding and encoding.startswith("utf-16") else encoding

@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from newscrawl.fields.dates.local_zone import SiteZones
     from newscrawl.items import Day
 
-Support = Literal["shown", "agreed", "single", "text", "faint", "contested", "disputed"]
+Support = Literal["agreed", "single", "text", "faint", "contested", "disputed"]
 """Evidence for and against a date.
 
 The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL and visible text.
 
-``shown``
-    Several kinds give the day, visible text among them.
 ``agreed``
-    Several kinds give the day, visible text shows none.
+    Several kinds give the day.
 ``single``
     One kind of structured data gives the day.
 ``text``, ``faint``
@@ -40,18 +38,14 @@ The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL a
 """
 
 CONFIDENCE: dict[Support, float] = {
-    "shown": 0.98,
-    "agreed": 0.94,
-    "single": 0.94,
-    "text": 0.93,
-    "contested": 0.89,
-    "faint": 0.85,
-    "disputed": 0.85,
+    "agreed": 0.99,
+    "single": 0.93,
+    "text": 0.91,
+    "contested": 0.86,
+    "disputed": 0.81,
+    "faint": 0.71,
 }
-"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/dates.py``.
-
-``disputed`` is set by hand, as too few pages have it.
-"""
+"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/dates.py``."""
 
 # <time> and the URL may refer to another article, generic meta elements to an edit.
 _WEAK_SOURCES = frozenset({"time", "url", *(f"meta:{name}" for name in GENERIC_META)})
@@ -90,9 +84,9 @@ def decide(
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    value = _to_local(chosen, evidence, modified, site).value
-    support = _support(day_of(value), chosen, evidence, modified)
-    return PublicationDate(value, chosen.raw, Evidence(chosen.source, CONFIDENCE[support]))
+    chosen = _to_local(chosen, evidence, modified, site)
+    confidence = CONFIDENCE[_support(chosen, evidence, modified)]
+    return PublicationDate(chosen.value, chosen.raw, Evidence(chosen.source, confidence))
 
 
 def _to_local(
@@ -165,11 +159,9 @@ def _refines(other: Day | datetime, value: Day | datetime) -> bool:
 
 
 def _support(
-    day: Day,
-    chosen: DateEvidence,
-    evidence: Iterable[DateEvidence],
-    modified: Iterable[DateEvidence],
+    chosen: DateEvidence, evidence: Iterable[DateEvidence], modified: Iterable[DateEvidence]
 ) -> Support:
+    day = chosen.day
     kinds = _kinds([chosen._replace(certain=True), *evidence])
     visible = {item.day for item in evidence if item.is_clear}
     own = kinds[day]
@@ -180,7 +172,7 @@ def _support(
     if visible - updates - {day}:
         return "contested"
     if len(own) > 1:
-        return "shown" if TEXT_SOURCE in own else "agreed"
+        return "agreed"
     return "disputed" if disputed else "single"
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from newscrawl.fields.dates.evidence import DateEvidence
     from newscrawl.items import Day
 
-# Zones differ by quarters of an hour, up to 14 hours from UTC.
+# Zones differ by quarters of an hour. A time 12 hours behind UTC is one of a 12-hour clock.
 _ZONE_STEP = timedelta(minutes=15)
-_MAX_OFFSET = timedelta(hours=14)
+_MIN_OFFSET, _MAX_OFFSET = timedelta(hours=-11), timedelta(hours=14)
 _MAX_UPDATES = 10
 
 
@@ -92,7 +92,7 @@ def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
     if item.source == TEXT_SOURCE and item.value.second == 0:
         instant = instant.replace(second=0, microsecond=0)
     offset = item.value.replace(tzinfo=UTC) - instant
-    if not offset or offset % _ZONE_STEP or abs(offset) > _MAX_OFFSET:
+    if not offset or offset % _ZONE_STEP or not _MIN_OFFSET <= offset <= _MAX_OFFSET:
         return None
     return timezone(offset) if item.value.tzinfo is None or item.value == instant else None
 

@@ -41,19 +41,16 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 PUBLISHED_META = (
-    "article:published_time", "og:article:published_time", "article:published", "og:published_time",
-    "article.published", "datepublished", "rnews:datepublished", "parsely-pub-date",
-    "sailthru.date", "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "publishdate",
-    "publish-date", "publish_date", "published-date", "published_date", "published", "published_at",
-    "publication_date", "publicationdate", "publication-date", "pubdate", "pub_date", "pub-date",
-    "og:pubdate", "bt:pubdate", "originalpublicationdate", "article_date_original",
-    "article:post_date", "article:create_at", "dc.date.issued", "dcterms.issued",
+    "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date",
+    "sailthru.date", "article_date_original", "displaydate", "article:post_date", "article:create_at",
+    "analyticsattributes.articledate", "release_date", "dc.date.issued", "dcterms.issued",
     "dcterms.date.issued", "dc.issued", "dc.date.created", "dcterms.created", "dc.created",
-    "datecreated", "prism.publicationdate", "citation_publication_date",
-    "shareaholic:article_published_time", "analyticsattributes.articledate", "displaydate",
-    "release_date", "article.created", "created", "apub:time", "pubtime",
+    "datecreated", "article.created", "created", "apub:time",
 )  # fmt: skip
-"""Names of meta elements with the publication date, the most specific first."""
+"""Names of meta elements with the publication date, the most specific first.
+
+Names of the kind "og:pubdate" follow; see :class:`_MetaNames`.
+"""
 
 GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
 """Names of meta elements with a date of publication, of the record or of an edit."""
@@ -100,6 +97,9 @@ _META = frozenset(
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
+_PUBLICATION = re.compile(
+    r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
+)
 # Limits the cost of hostile pages; real ones stay far below.
 _MAX_VALUES = 50
 _MAX_INSIDE = 100
@@ -152,7 +152,7 @@ class Metadata:
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
-    markup = read_markup(document, url, _META)
+    markup = read_markup(document, url, _MetaNames(_META))
     page_urls = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
     reader = _Reader(document, markup, nodes, article_node(nodes, page_urls) or {}, fetched_at)
@@ -212,6 +212,10 @@ class _Reader:
     def published(self, url: str | None) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
         yield from self._meta_dates(_PUBLISHED_RANKS)
+        unknown = sorted(
+            filter(_PUBLICATION.match, self.markup.meta.keys() - _PUBLISHED_RANKS.keys())
+        )
+        yield from self._meta_dates({name: rank for rank, name in enumerate(unknown)})
         yield from self._item_dates("datepublished")
         others = (node for node in self.nodes if node is not self.article)
         yield from self._ld_dates(others, "json-ld:page", "datePublished")
@@ -324,6 +328,16 @@ class _Reader:
         for time in self.markup.times:
             if _is_modified(self.document, time) == modified:
                 yield from self._stated("time", time.get("datetime"))
+
+
+class _MetaNames(frozenset[str]):
+    """Names of meta elements, and all names of publication dates."""
+
+    def __contains__(self, name: object) -> bool:
+        if super().__contains__(name):
+            return True
+        text = str(name)
+        return "pub" in text and _PUBLICATION.match(text) is not None
 
 
 def stated_body(metadata: Metadata) -> str:

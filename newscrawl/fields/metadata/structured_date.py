@@ -41,7 +41,8 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _URL_DAY = re.compile(
     r"((?:19|20)(?<![0-9]..)\d\d)"
     r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d)"
-    rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?![0-9])",
+    # A time may follow eight digits.
+    rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?:(?![0-9])|(?<=[0-9]{{8}})(?=[0-2][0-9][0-5][0-9]))",
     re.IGNORECASE,
 )
 _URL_DAY_FIRST = re.compile(

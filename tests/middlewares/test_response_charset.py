@@ -1,0 +1,64 @@
+"""Charsets of responses, and meta refresh without decoding the page."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from newscrawl.middlewares import CharsetMiddleware, MetaRefreshMiddleware
+
+URL = "http://a.example/story"
+REFRESH = '<meta http-equiv="refresh" content="0; url=/weiter">'
+
+
+def html_response(body: bytes, content_type: str = "text/html") -> HtmlResponse:
+    return HtmlResponse(URL, headers={"Content-Type": content_type}, body=body)
+
+
+@pytest.mark.parametrize("charset", ["punycode", "hex", "utf-7", "unicode_escape", "undefined"])
+@pytest.mark.parametrize("in_header", [True, False])
+def test_decodes_unknown_charsets_as_utf8(charset: str, *, in_header: bool):
+    content_type = f"text/html; charset={charset}" if in_header else "text/html"
+    meta = "" if in_header else f"<meta charset={charset}>"
+    crawler = get_crawler()
+    middleware = CharsetMiddleware.from_crawler(crawler)
+    body = f"{meta}<p>Brücke</p>".encode()
+    response = middleware.process_response(Request(URL), html_response(body, content_type))
+    assert "Brücke" in response.text
+    known = charset == "utf-7"  # w3lib refuses it itself
+    assert crawler.stats.get_value("newscrawl/charset/unknown_count", 0) == (not known)
+
+
+def test_keeps_known_charsets():
+    middleware = CharsetMiddleware.from_crawler(get_crawler())
+    response = html_response("<p>Brücke".encode("cp1252"), "text/html; charset=iso-8859-1")
+    assert middleware.process_response(Request(URL), response) is response
+    binary = Response(URL, headers={"Content-Type": "image/png; charset=hex"}, body=b"x")
+    assert middleware.process_response(Request(URL), binary) is binary
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding"),
+    [("utf-8", "utf-8"), ("gb18030", "gb18030"), ("utf-16", "utf-16-le"), ("hex", "cp1252")],
+)
+def test_follows_meta_refresh(charset: str, encoding: str):
+    middleware = MetaRefreshMiddleware.from_crawler(get_crawler())
+    response = html_response(REFRESH.encode(encoding), f"text/html; charset={charset}")
+    request = middleware.process_response(Request(URL), response)
+    assert isinstance(request, Request)
+    assert request.url == "http://a.example/weiter"
+
+
+def test_meta_refresh_does_not_decode_the_body(monkeypatch: pytest.MonkeyPatch):
+    def fail(response: HtmlResponse) -> str:
+        assert len(response.body) < 20_000
+        return response.body.decode("latin-1")
+
+    monkeypatch.setattr(HtmlResponse, "text", property(fail))
+    middleware = MetaRefreshMiddleware.from_crawler(get_crawler())
+    page = html_response(b"<p>" + b"\xff\x80" * 50_000, "text/html; charset=gb18030")
+    assert middleware.process_response(Request(URL), page) is page
+    late = html_response(b"<p>" + b" " * 50_000 + REFRESH.encode())
+    assert middleware.process_response(Request(URL), late) is late
