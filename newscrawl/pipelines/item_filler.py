@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
+_EMPTY: tuple[Any, ...] = (None, "", [], (), {})
 # In the text of an annotation, which may be unresolved: "datetime", "dt.date | None",
 # "<class 'datetime.datetime'>", "AwareDatetime". Not the module: "datetime.timedelta".
 _TIME_TYPE = re.compile(r"date(time)?\b(?!\.)", re.IGNORECASE)
