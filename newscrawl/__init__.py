@@ -1,7 +1,8 @@
 """Extraction of clean articles from news pages.
 
-``extract(html, url)`` returns an :class:`Article`; ``newscrawl.Addon`` enables the components in a
-Scrapy project. Importing the package does not import Scrapy.
+``extract(html, url)`` and ``from_response(response)`` return an :class:`Article`;
+``newscrawl.Addon`` enables the components in a Scrapy project. Importing the package does not
+import Scrapy.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import extract
+from newscrawl.extraction.from_response import from_response
 from newscrawl.items import Article, Evidence
 
 if TYPE_CHECKING:
     from newscrawl.addon import Addon
 
-__all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract"]
+__all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract", "from_response"]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ PUBLIC = {
     "newscrawl.css",
     "newscrawl.exporters",
     "newscrawl.extraction.extract",
+    "newscrawl.integrations",
     "newscrawl.middlewares",
     "newscrawl.neardup",
     "newscrawl.pipelines",
