@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "crawl",
         "corpora feeds middlewares optional",
         "pipelines spiders training",
-        "addon evaluation samples settings spark",
+        "addon evaluation integrations samples settings spark",
         "cli commands",
     )
 )
