@@ -24,7 +24,9 @@ NO_ARTICLE: Final = 3
 INTERRUPTED: Final = 130
 """Exit code after Ctrl-C, as in shells."""
 
-COMMANDS: Final[dict[str, tuple[str, str]]] = {}
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
+}
 """Subcommand -> its module and a description in one line."""
 
 
