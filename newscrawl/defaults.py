@@ -58,6 +58,9 @@ DEFAULTS: dict[str, Any] = {
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
+    # --- Reports: newscrawl report ---
+    # URL that alarms are sent to by POST, as JSON. "" sends none.
+    "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
     # threshold that the sketch was tuned for.

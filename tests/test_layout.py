@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "extraction",
         "crawl inspection",
         "corpora feeds middlewares optional",
-        "pipelines spiders training",
+        "pipelines reports spiders training",
         "addon evaluation samples settings spark",
         "cli commands",
     )

@@ -26,6 +26,7 @@ INTERRUPTED: Final = 130
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
+    "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
 """Subcommand -> its module and a description in one line."""
 

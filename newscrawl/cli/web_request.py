@@ -70,8 +70,10 @@ def request_settings(assignments: Iterable[str] = ()) -> Settings:
     return settings
 
 
-def send(request: Request, settings: Settings) -> Response:
-    """Send *request* and return the response. Raises ``click.ClickException``.
+def send(request: Request, settings: Settings, *, name: str | None = None) -> Response:
+    """Send *request* and return the response.
+
+    Raises ``click.ClickException``, which has the URL, or *name* instead.
 
     It can be called once in a process, because it runs Twisted's reactor.
     """
@@ -81,7 +83,7 @@ def send(request: Request, settings: Settings) -> Response:
     process.start()
     result = outcome[0] if outcome else None
     if result is None or isinstance(result, BaseException):
-        raise click.ClickException(f"{mask_secrets(request.url)}: {_reason(result)}")
+        raise click.ClickException(f"{name or mask_secrets(request.url)}: {_reason(result)}")
     response: Response = result
     return response
 

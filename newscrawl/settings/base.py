@@ -89,6 +89,8 @@ ITEM_PIPELINES: dict[Any, int] = {
 NEWSCRAWL_NEARDUP_ENABLED = False
 EXTENSIONS: dict[Any, int] = {
     "newscrawl.crawl.reporting.progress.Progress": 500,
+    # For newscrawl report; disabled without NEWSCRAWL_STATE.
+    "newscrawl.crawl.reporting.crawl_recorder.CrawlRecorder": 500,
     # Enabled by NEWSCRAWL_SEGMENTS.
     "newscrawl.crawl.output.segment_writer.SegmentWriter": 500,
     # Before any other extension logs a URL.
