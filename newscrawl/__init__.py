@@ -6,21 +6,33 @@ Scrapy project. Importing the package does not import Scrapy.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from newscrawl.document.document import DocumentError
-from newscrawl.extraction.extract import extract
-from newscrawl.items import Article, Evidence
 
 if TYPE_CHECKING:
     from newscrawl.addon import Addon
+    from newscrawl.document.document import DocumentError
+    from newscrawl.extraction.extract import extract
+    from newscrawl.items import Article, Evidence
 
 __all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract"]
 
+#: imported on first use: the command line starts quickly, and only the add-on imports Scrapy
+_MODULES = {
+    "Addon": "newscrawl.addon",
+    "Article": "newscrawl.items",
+    "DocumentError": "newscrawl.document.document",
+    "Evidence": "newscrawl.items",
+    "extract": "newscrawl.extraction.extract",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "Addon":
-        from newscrawl.addon import Addon  # noqa: PLC0415  # it imports Scrapy
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(_MODULES[name]), name)
+    return value
 
-        return Addon
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,9 +7,12 @@ them. ``docs/reference/settings.md`` describes each setting in full.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from typing import Any
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+_PREFIX = "NEWSCRAWL_"
 
 #: Sections by subject; names in alphabetical order within each section.
 DEFAULTS: dict[str, Any] = {
@@ -49,7 +52,8 @@ DEFAULTS: dict[str, Any] = {
     # --- Crawl state: LeaseScheduler ---
     # Seconds between two commits. A crawl that is killed repeats the requests of this time.
     "NEWSCRAWL_CHECKPOINT": 0.5,
-    # The add-on replaces the project's scheduler only if this is True.
+    # The add-on replaces the project's scheduler if this is True, and for the spiders of newscrawl
+    # unless the project sets False.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
     # Requests in memory, about 1 KB each; the others stay in the state file.
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
@@ -138,6 +142,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_MAX_AGE": 30.0,
     # Maximum number of links read from a page. Home pages have up to a thousand.
     "NEWSCRAWL_PAGE_LINKS": 1000,
+    # The add-on adds the progress reports and the closing table.
+    "NEWSCRAWL_PROGRESS_ENABLED": True,
     # Seconds between two progress lines in the log.
     "NEWSCRAWL_PROGRESS_INTERVAL": 30.0,
     # Maximum number of feeds per site: the main feed and those of some sections.
@@ -153,6 +159,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SITE_SITEMAPS": 20,
     # Path of the site list, or a list of URLs, used if no spider argument names the sites.
     "NEWSCRAWL_SITES": "",
+    # The add-on adds the spiders sitelist and urllist to the project.
+    "NEWSCRAWL_SPIDERS_ENABLED": True,
     # --- Style sheets: StylesheetMiddleware ---
     # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
@@ -188,6 +196,26 @@ DEFAULTS: dict[str, Any] = {
     # replaces it.
     "NEWSCRAWL_WORKER_TASKS": 1000,
 }
+
+
+def check_settings(settings: Any) -> list[str]:
+    """Return a warning for each ``NEWSCRAWL_*`` setting in *settings* that does not exist.
+
+    Raises ``ValueError`` naming the setting if a value is invalid.
+    """
+    for name in DEFAULTS:
+        setting(settings, name)
+    return [
+        f"unknown setting {name}{_suggestion(name)}"
+        for name in sorted(map(str, settings))
+        if name.startswith(_PREFIX) and name not in DEFAULTS
+    ]
+
+
+def _suggestion(name: str) -> str:
+    known = {known.removeprefix(_PREFIX): known for known in DEFAULTS}
+    nearest = get_close_matches(name.removeprefix(_PREFIX), known, 1)
+    return f"; did you mean {known[nearest[0]]}?" if nearest else ""
 
 
 def setting(settings: Any, name: str) -> Any:

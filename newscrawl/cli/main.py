@@ -7,24 +7,31 @@ usage and ``click.ClickException`` for other errors; :func:`run` prints them in 
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
+from newscrawl.optional import MissingPackageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DONE: Final = 0
-FAILED: Final = 1
-USAGE: Final = 2
-NO_ARTICLE: Final = 3
-INTERRUPTED: Final = 130
-"""Exit code after Ctrl-C, as in shells."""
-
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "crawl": ("newscrawl.cli.crawl_sites", "Crawl the newest articles of sites"),
+    "urls": ("newscrawl.cli.crawl_urls", "Fetch and extract a list of article URLs"),
+    "extract": (
+        "newscrawl.cli.extract_pages",
+        "Extract the articles of files, folders, archives and URLs",
+    ),
+    "cluster": ("newscrawl.cli.cluster_feeds", "Find the near-duplicates among articles of feeds"),
+    "evaluate": (
+        "newscrawl.cli.evaluate_method",
+        "Score an extraction method on folders of labelled pages",
+    ),
+    "train": ("newscrawl.cli.train_models", "Train the classifiers on folders of labelled pages"),
     "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
     "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
@@ -54,7 +61,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found, 4 alarm.",
 )
 @click.version_option(package_name="newscrawl")
 def cli() -> None:
@@ -80,18 +87,21 @@ def run(command: click.Command, arguments: Sequence[str], name: str, obj: Any = 
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE
-    except click.ClickException as error:
-        return _fail(path, error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of standard output, such as head, has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    except OSError as error:
-        return _fail(path, str(error), FAILED)
+    except (click.ClickException, MissingPackageError, OSError) as error:
+        return _fail(path, error)
     return result if isinstance(result, int) else DONE
 
 
-def _fail(name: str, message: str, code: int) -> int:
+def _fail(name: str, error: click.ClickException | MissingPackageError | OSError) -> int:
+    """Print *error* in one line; return its exit code."""
+    message, code = str(error), FAILED
+    if isinstance(error, click.ClickException):
+        message, code = error.format_message(), error.exit_code
+    elif isinstance(error, MissingPackageError):
+        code = USAGE
+    elif error.filename is not None and error.strerror:
+        message = f"{error.filename}: {error.strerror}"
     sys.stderr.write(f"{name}: {' '.join(message.split())}\n")
     return code

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 from scrapy import Request
-from scrapy.exceptions import UsageError
 
-from newscrawl.cli.web_request import request_settings, send
+from newscrawl.cli.crawl_process import send
+from newscrawl.cli.exit_codes import ALARM, DONE
+from newscrawl.cli.setting_options import with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
 from newscrawl.reports.drift import find_alarms
@@ -24,46 +25,38 @@ if TYPE_CHECKING:
 
     from newscrawl.reports.drift import Alarm
 
-ALARM: Final = 4
-"""Exit code if an alarm was raised."""
-
 
 @click.command(no_args_is_help=True)
 @click.argument("inputs", metavar="STATE|FEED...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="folder for the report")
 @click.option(
-    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True,
-    help="folder for the report",
-)  # fmt: skip
-@click.option("-s", "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="a setting")
-@click.option(
-    "--alarm-webhook", envvar="NEWSCRAWL_ALARM_WEBHOOK", metavar="URL",
-    help="URL that alarms are sent to, by POST as JSON",
-)  # fmt: skip
+    "--alarm-webhook",
+    envvar="NEWSCRAWL_ALARM_WEBHOOK",
+    metavar="URL",
+    help="URL that alarms are sent to, by POST as JSON (default: NEWSCRAWL_ALARM_WEBHOOK)",
+)
+@with_settings
 def command(
-    inputs: tuple[str, ...],
-    output: Path,
-    assignments: tuple[str, ...],
-    alarm_webhook: str | None,
+    settings: Settings, *, inputs: tuple[str, ...], output: str, alarm_webhook: str | None
 ) -> int:
     """Write a report of the last crawl in STATE, or in FEEDs, as a static site.
 
     It compares each site with the earlier crawls in the same inputs, and raises an alarm if a site
     changed or went silent: exit code 4.
     """
-    settings = request_settings(assignments)
     try:
         crawls = read_crawls(inputs)
-    except (ReportError, UsageError) as error:
+    except ReportError as error:
         raise click.ClickException(str(error)) from error
     alarms = find_alarms(crawls)
-    write_report(crawls, alarms, output)
+    write_report(crawls, alarms, Path(output))
     for alarm in alarms:
         click.echo(f"alarm: {alarm.site}: {alarm.measure}: {alarm.message}", err=True)
-    click.echo(f"Wrote {output / 'index.html'}", err=True)
+    click.echo(f"Wrote {Path(output, 'index.html')}", err=True)
     webhook = alarm_webhook or setting(settings, "NEWSCRAWL_ALARM_WEBHOOK")
     if alarms and webhook:
         _send(webhook, as_time(crawls[-1].ended).isoformat(timespec="seconds"), alarms, settings)
-    return ALARM if alarms else 0
+    return ALARM if alarms else DONE
 
 
 def _send(webhook: str, crawl: str, alarms: Sequence[Alarm], settings: Settings) -> None:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
-from newscrawl.defaults import setting
+from newscrawl.defaults import check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
@@ -121,3 +121,14 @@ def _check_feeds(settings: BaseSettings) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
     if "parquet" in formats and find_spec("pyarrow") is None:
         raise ValueError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
+
+
+def validate_settings(settings: BaseSettings) -> list[str]:
+    """Return a warning for each unknown ``NEWSCRAWL_*`` setting.
+
+    Raises ``ValueError`` naming an invalid setting.
+    """
+    warnings = check_settings(settings)
+    PipelineOptions.read(settings)
+    neardup_options(settings)
+    return warnings

@@ -31,7 +31,7 @@ def raising(error: BaseException) -> Callable[[], Any]:
     [
         (click.UsageError("name a file"), 2, "newscrawl: name a file\n"),
         (click.ClickException("two\nlines"), 1, "newscrawl: two lines\n"),
-        (FileNotFoundError(2, "No such file", "x"), 1, "newscrawl: [Errno 2] No such file: 'x'\n"),
+        (FileNotFoundError(2, "No such file", "x"), 1, "newscrawl: x: No such file\n"),
         (click.exceptions.Exit(3), 3, ""),
         (KeyboardInterrupt(), 130, ""),
     ],
@@ -63,7 +63,7 @@ def test_help_imports_no_subcommand():
         "or m.startswith('newscrawl.cli.')})))"
     )
     *listing, loaded = run_python(code).splitlines()
-    assert json.loads(loaded) == ["newscrawl.cli.main"]
+    assert json.loads(loaded) == ["newscrawl.cli.exit_codes", "newscrawl.cli.main"]
     assert all(any(name in line for line in listing) for name in main.COMMANDS)
 
 

@@ -55,7 +55,7 @@ def test_url(tmp_path: Path, site: str):
     url = f"{site}2026/11/20/ferry-terminal-vote.html"
     refused = run_inspect(url, "-o", output)
     assert refused.returncode == 1
-    assert "refused (address)" in refused.stderr
+    assert "not a public address" in refused.stderr
     assert not output.exists()
     done = run_inspect(url, "-o", output, "-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1")
     assert done.returncode == 0, done.stderr
@@ -72,8 +72,10 @@ def test_url(tmp_path: Path, site: str):
     [
         ((PAGE,), 2, "Missing option '-o'"),
         ((PAGE, "-o", "{tmp}/x.html", "--method", "best"), 2, "'best' is not one of"),
-        (("ftp://a.example/", "-o", "{tmp}/x.html"), 2, "expected a file, an http or https URL"),
+        (("ftp://a.example/", "-o", "{tmp}/x.html"), 2, "scheme 'ftp' is not supported"),
         (("{tmp}/none.html", "-o", "{tmp}/x.html"), 1, "No such file"),
+        ((PAGE.parent, "-o", "{tmp}/x.html"), 2, "expected one page"),
+        ((PAGE, "-o", "{tmp}/x.html", "--encoding", "utf-9"), 2, "unknown encoding"),
         (("-", "-o", "{tmp}/x.html"), 1, "not an HTML page"),
         (("https://a.example/", "-o", "{tmp}/x.html", "-s", "NAME"), 2, "expected NAME=VALUE"),
     ],

@@ -86,6 +86,11 @@ def test_rejected_candidates():
     (letter,) = (finding for finding in lost if finding.text.startswith("Sign up"))
     assert letter.reason.startswith("In an excluded region")
     assert letter.places
+    article, findings, _ = findings_of(PAGE.read_bytes())
+    (heading,) = (item for item in of_kind(findings, "lost") if item.text == article.title)
+    assert heading.reason.startswith("Less probable than the last selected block")
+    assert heading.probability is not None
+    assert heading.probability < 0.5
 
 
 @pytest.mark.parametrize("method", METHODS)

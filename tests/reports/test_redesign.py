@@ -175,7 +175,7 @@ def test_webhook_is_under_the_safety_rules(state: Path, tmp_path: Path, webhook:
     hook = f"{webhook.url}/alarm-secret"
     done = run_report(state, "-o", tmp_path / "report", "--alarm-webhook", hook)
     assert done.returncode == 1
-    assert "refused (address)" in done.stderr
+    assert "not a public address" in done.stderr
     assert "secret" not in done.stderr
     assert webhook.bodies == []
     assert (tmp_path / "report/index.html").exists()

@@ -126,7 +126,7 @@ class CrawlRecorder:
 
     def __init__(self, crawler: Crawler) -> None:
         if not setting(crawler.settings, "NEWSCRAWL_STATE"):
-            raise NotConfigured("NEWSCRAWL_STATE is not set")
+            raise NotConfigured
         self._crawler = crawler
         self._started = clock.now().timestamp()
         self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
