@@ -90,7 +90,7 @@ class Addon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Add the spiders to *settings*. Raises :exc:`InvalidSettingError`."""
+        """Add the spiders to *settings*. Raises ``InvalidSettingError``."""
         try:
             validate_settings(settings)
         except ValueError as error:

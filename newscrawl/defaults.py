@@ -33,6 +33,10 @@ DEFAULTS: dict[str, Any] = {
     # Kinds of pages to keep; "index" and "other" are dropped. "live:0.8" also requires a minimum
     # confidence.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
+    # Words of which the title or the body must contain one.
+    "NEWSCRAWL_KEYWORDS": [],
+    # Language tags to keep; "de" also keeps "de-AT". Pages that declare no language are kept.
+    "NEWSCRAWL_LANGUAGES": [],
     # "newscrawl" scores best on all fields; "nce" needs no trained model; "coreex", "econ" and
     # "cardoso" are the published methods.
     "NEWSCRAWL_METHOD": "newscrawl",
@@ -44,9 +48,13 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_OUTPUT": "article",
     # Remove the page from the item: it is about a hundred times as large as the article.
     "NEWSCRAWL_REMOVE_HTML": True,
+    # Earliest publication: a day, a time, or an age ("24h", "7d"). Undated articles are dropped.
+    "NEWSCRAWL_SINCE": "",
     # Item field for the outcome ("article", "too_short", "failed/timeout", ...), set if the item
     # has it and NEWSCRAWL_OUTPUT is "fill".
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
+    # Latest publication, like NEWSCRAWL_SINCE; a day includes all of it.
+    "NEWSCRAWL_UNTIL": "",
     # Item field with the URL of the page.
     "NEWSCRAWL_URL_FIELD": "url",
     # --- Crawl state: LeaseScheduler ---

@@ -16,6 +16,7 @@ from scrapy.utils.conf import feed_process_params_from_cli
 
 from newscrawl.cli.corpus_options import report
 from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, NO_ARTICLE
+from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.crawl.reporting.outcomes import site_counts
@@ -39,8 +40,23 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def crawl_options(function: F) -> F:
-    """Add the options of a crawl's feeds to a subcommand."""
+    """Add the options of a crawl's feeds and filters to a subcommand."""
     for decorate in (
+        click.option(
+            "--keywords",
+            metavar="LIST",
+            help="keep articles with one of these words, separated by commas",
+        ),
+        click.option(
+            "--languages", metavar="LIST", help="keep articles in these languages, such as en,de"
+        ),
+        click.option("--until", metavar="TIME", help="keep articles published until TIME"),
+        click.option(
+            "--since",
+            metavar="TIME",
+            help="keep articles published since TIME: a day, a time in ISO 8601, or an age such as "
+            "24h or 7d",
+        ),
         click.option(
             "-O",
             "--overwrite-output",
@@ -68,8 +84,13 @@ def crawl_to_feeds(
     *,
     output: Sequence[str],
     overwrite_output: Sequence[str],
+    **filters: str | None,
 ) -> int:
-    """Crawl with *spider*, write the feeds; return the exit code."""
+    """Crawl with *spider*, write the feeds; return the exit code.
+
+    *filters* are ``since``, ``until``, ``languages`` and ``keywords``.
+    """
+    _set_filters(settings, filters)
     _set_feeds(settings, list(output), list(overwrite_output))
     _set_log(settings)
     crawler = run_spider(settings, spider, **arguments)
@@ -185,6 +206,16 @@ def _set_feeds(settings: Settings, output: list[str], overwrite_output: list[str
                 f"{uri} exists, and {options['format']} cannot be appended to; use -O to replace it"
             )
     settings.set("FEEDS", feeds, priority="cmdline")
+
+
+def _set_filters(settings: Settings, filters: Mapping[str, str | None]) -> None:
+    for name, value in filters.items():
+        if value is not None:
+            settings.set(f"NEWSCRAWL_{name.upper()}", value, priority="cmdline")
+    try:
+        ArticleFilters.read(settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _set_log(settings: Settings) -> None:

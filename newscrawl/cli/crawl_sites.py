@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,11 +33,11 @@ _LIST_SUFFIXES = (".csv", ".json", ".jsonl", ".txt", ".yaml", ".yml")
 @with_settings
 def command(
     settings: Settings,
+    /,
     *,
     sources: tuple[str, ...],
     arguments: tuple[str, ...],
-    output: tuple[str, ...],
-    overwrite_output: tuple[str, ...],
+    **options: Any,
 ) -> int:
     """Crawl the newest articles of sites.
 
@@ -58,8 +58,7 @@ def command(
         settings,
         SitelistSpider,
         {**given, "sites": sites},
-        output=output,
-        overwrite_output=overwrite_output,
+        **options,
     )
 
 

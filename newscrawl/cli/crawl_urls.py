@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @with_settings
 def command(
     settings: Settings,
+    /,
     *,
     file: str,
-    output: tuple[str, ...],
-    overwrite_output: tuple[str, ...],
+    **options: Any,
 ) -> int:
     """Fetch and extract a list of article URLs.
 
@@ -35,6 +35,4 @@ def command(
         urls = list(read_urls(file))
     except SitesError as error:
         raise click.ClickException(str(error)) from error
-    return crawl_to_feeds(
-        settings, UrlListSpider, {"urls": urls}, output=output, overwrite_output=overwrite_output
-    )
+    return crawl_to_feeds(settings, UrlListSpider, {"urls": urls}, **options)

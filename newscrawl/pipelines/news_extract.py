@@ -64,6 +64,14 @@ class TooShort(PageDropped):
     reason = "too_short"
 
 
+class Filtered(PageDropped):
+    """A filter excludes the article: publication window, languages or keywords."""
+
+    def __init__(self, reason: str, article: Article) -> None:
+        self.reason = reason
+        super().__init__(f"{reason}: {article.url}")
+
+
 class NotNew(PageDropped):
     """The article was emitted by a former crawl: ``unchanged``, or ``known`` from another URL."""
 
@@ -231,7 +239,8 @@ def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | Non
     length = weighted_length(article.body)
     if length < options.min_body:
         return TooShort(f"too short ({length:.0f} characters): {article.url}")
-    return None
+    reason = options.filters.reason(article)
+    return Filtered(reason, article) if reason else None
 
 
 def _site(url: str) -> str:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
+from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.defaults import check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import METHODS
@@ -32,6 +33,7 @@ class PipelineOptions:
     body_formats: list[str]
     body_parts: list[str]
     encoding_field: str
+    filters: ArticleFilters
     fetched_at_field: str
     fields: dict[str, str | None]
     html_field: str
@@ -50,6 +52,7 @@ class PipelineOptions:
         values = {
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
             for field in fields(cls)
+            if field.name != "filters"
         }
         _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
@@ -59,7 +62,9 @@ class PipelineOptions:
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         _check_feeds(settings)
-        return cls(**values | {"keep": _kept_kinds(settings)})
+        return cls(
+            **values | {"keep": _kept_kinds(settings), "filters": ArticleFilters.read(settings)}
+        )
 
     @property
     def article_threshold(self) -> float:

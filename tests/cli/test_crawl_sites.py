@@ -94,3 +94,25 @@ def test_fetches_list_of_urls(tmp_path: Path, sites: SampleSites):
         expected = sorted(page.title or "" for page in pages * runs)
         assert titles(tmp_path / "articles.jsonl") == expected
     assert "failed: 1 http_404" in done.stderr.decode()
+
+
+def test_filters(tmp_path: Path, sites: SampleSites):
+    """Excluded articles are not in the feed; the table counts them by their reasons."""
+    wanted = [
+        page
+        for page in expected_pages()
+        if page.kind == "article" and page.date and str(page.date) >= "2026-11-18"
+    ]
+    done = newscrawl(tmp_path, "crawl", *sites.urls.values(), *OPTIONS, "--since", "2026-11-18")
+    assert done.returncode == 0
+    assert titles(tmp_path / "articles.jsonl") == sorted(page.title or "" for page in wanted)
+    assert 0 < len(wanted) < len(TITLES)
+    assert " too_old" in done.stderr.decode()
+    command = ("urls", "-", *OPTIONS, "--languages", "de", "--keywords", "Orgel,Orgelbauer")
+    pages = [page for page in expected_pages() if page.kind == "article"]
+    urls = "\n".join(f"{sites.urls[page.site].rstrip('/')}{page.path}" for page in pages)
+    done = newscrawl(tmp_path, *command, "-O", "organ.jsonl", data=urls.encode())
+    assert done.returncode == 0
+    assert 0 < len(titles(tmp_path / "organ.jsonl")) < len(TITLES)
+    assert " language" in done.stderr.decode()
+    assert " keyword" in done.stderr.decode()

@@ -32,6 +32,7 @@ ERRORS = [
     ("crawl ftp://a.example/", 2, "not an http(s) URL: 'ftp://a.example/'; name a file or a URL"),
     ("crawl a.example b.example a.example", 2, "a.example is listed twice"),
     ("crawl a.example -a site=b.example", 2, "-a site is not needed"),
+    ("crawl a.example --since yesterday", 2, "NEWSCRAWL_SINCE: 'yesterday' is not a day"),
     ("crawl a.example -a depth=3", 2, "unknown argument 'depth'"),
     ("crawl a.example -a limit=0", 2, "limit must be a whole number of at least 1"),
     ("crawl a.example -o articles.docx", 2, "docx"),
