@@ -17,6 +17,7 @@ import statistics
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -32,7 +33,8 @@ from newscrawl.document import document, guard
 from newscrawl.document.document import COMPILED, parse_document
 from newscrawl.ensemble import ensemble
 from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.extraction.extract import extract
+from newscrawl.extraction.body_formats import parse_formats
+from newscrawl.extraction.extract import ExtractOptions, extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,10 +46,12 @@ SAMPLES = REPOSITORY / "newscrawl" / "samples"
 ROUNDS = 3
 
 BASELINE = "lxml.html"
+FORMATS = parse_formats(["markdown", "html"])
 STEPS: dict[str, Callable[[bytes], object]] = {
     "parse_document": parse_document,
     "parse_document + NCE": lambda html: nce(parse_document(html)),
     "extract": extract,
+    "extract, Markdown and HTML": partial(extract, options=ExtractOptions(formats=FORMATS)),
 }
 IN_PYTHON = ", in Python"
 COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (

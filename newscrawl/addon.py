@@ -17,6 +17,7 @@ from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CompressionMiddleware,
+    OptOutMiddleware,
     PolitenessMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
@@ -42,6 +43,8 @@ NEARDUP_PRIORITY = 350
 STYLESHEETS_PRIORITY = 545
 #: Before all other downloader middlewares, so that every request is checked.
 SAFETY_PRIORITY = 20
+#: After RobotsMiddleware (100); responses arrive decompressed and redirected.
+OPT_OUT_PRIORITY = 110
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
 #: Next to the downloader: responses are archived as received.
@@ -110,6 +113,7 @@ class Addon:
         _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
         _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
+        _add(settings, _MIDDLEWARES, OptOutMiddleware, OPT_OUT_PRIORITY)
         self._enable_frontier(settings)
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)

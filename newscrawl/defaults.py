@@ -124,6 +124,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_RETRY_AFTER": 300.0,
     # False disables the checks of URL schemes, addresses and header counts.
     "NEWSCRAWL_SAFETY_ENABLED": True,
+    # Leave out sites and pages that opt out of text and data mining: tdmrep.json, ai.txt, noai.
+    "NEWSCRAWL_TDM_OPT_OUT_OBEY": False,
     # False also follows URLs that look generated without end (calendars, session ids).
     "NEWSCRAWL_TRAPS_ENABLED": True,
     # --- Scheduled crawls: history of the sitelist spider ---

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date, datetime
 from html import escape
 from typing import Any, Literal
@@ -14,7 +14,8 @@ NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 """Kinds of pages that are not articles."""
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
-_BODY_FORMAT_FIELDS = ("body_markdown", "body_html")
+BODY_FORMAT_FIELDS = ("body_markdown", "body_html", "links", "images")
+"""Fields of articles that are None unless requested."""
 #: calendar day; ``Article`` has a field called ``date``
 Day = date
 
@@ -49,6 +50,27 @@ class Evidence:
     confidence: float
 
 
+@dataclass(frozen=True, slots=True)
+class BodyLink:
+    """A link in the body."""
+
+    #: absolute, ``http`` or ``https``
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BodyImage:
+    """An image in the body."""
+
+    #: absolute, ``http`` or ``https``
+    url: str
+    #: alternative text, or ""
+    alt: str
+    #: text of the ``figcaption``, or ""
+    caption: str
+
+
 @dataclass(slots=True)
 class Article:
     """A clean article. Unknown fields are None."""
@@ -71,6 +93,10 @@ class Article:
     body_markdown: str | None = None
     #: the body as HTML without scripts and styles, on request (``ExtractOptions.formats``)
     body_html: str | None = None
+    #: links of the body, on request (``ExtractOptions.formats``)
+    links: list[BodyLink] | None = None
+    #: images of the body, on request (``ExtractOptions.formats``)
+    images: list[BodyImage] | None = None
     #: BCP 47 tag that the page declares
     language: str | None = None
     #: names, in the order of the page
@@ -96,9 +122,11 @@ class Article:
         Formats of the body that were not requested are left out.
         """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in _BODY_FORMAT_FIELDS:
+        for name in BODY_FORMAT_FIELDS:
             if plain[name] is None:
                 del plain[name]
+            elif isinstance(plain[name], list):
+                plain[name] = [asdict(value) for value in plain[name]]
         for name in ("date", "date_modified", "fetched_at"):
             if plain[name] is not None:
                 plain[name] = plain[name].isoformat()
@@ -145,6 +173,9 @@ class Article:
         values["evidence"] = {
             name: Evidence(**evidence) for name, evidence in values.get("evidence", {}).items()
         }
+        for name, of_body in (("links", BodyLink), ("images", BodyImage)):
+            if name in values:
+                values[name] = [of_body(**value) for value in values[name] or ()]
         return cls(**values)
 
 

@@ -59,9 +59,9 @@ def is_data_table(document: Document, row: int) -> bool:
 
     Layout tables of old templates contain prose, other tables or one cell per row.
     """
-    if _elements_in(document, row, "table"):
+    if elements_in(document, row, "table"):
         return False
-    cells = (cell for tag in ("td", "th") for cell in _elements_in(document, row, tag))
+    cells = (cell for tag in ("td", "th") for cell in elements_in(document, row, tag))
     in_row = Counter(document.parent[cell] for cell in cells if document.chars(cell))
     full = sum(number > 1 for number in in_row.values())
     return (
@@ -71,7 +71,8 @@ def is_data_table(document: Document, row: int) -> bool:
     )
 
 
-def _elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
+def elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
+    """Return the rows of the elements called *tag* in the element *row*."""
     rows = document.rows_of(tag)
     return rows[bisect_right(rows, row) : bisect_left(rows, document.end[row])]
 

@@ -26,6 +26,7 @@ BLOCK_LEVEL = frozenset(_BLOCK_LEVEL.split())
 PARAGRAPH = "\n\n"
 """Break between paragraphs."""
 _BREAKS = {**dict.fromkeys(BLOCK_LEVEL, PARAGRAPH), "br": "\n", "td": " ", "th": " "}
+_OPENING = frozenset(_BREAKS) - {"br"}  # a br has one break, at its end
 _SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _BLANK_LINES = re.compile("\n\n\n+")
@@ -73,9 +74,8 @@ class Flow:
         self.preformatted = 0
 
     def open(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
-        """Start the element *row*."""
-        # br has one break, at its end.
-        if tag in _BREAKS and tag != "br":
+        """Start the element *row*: an image, or one that separates text."""
+        if tag in _OPENING:
             self.add_break(_BREAKS[tag])
             self.preformatted += tag in _PREFORMATTED
 
@@ -133,7 +133,8 @@ def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[
             row = end[row] - 1
         else:
             open_rows.append(row)
-            flow.open(row, name)
+            if name in _OPENING or name == "img":
+                flow.open(row, name)
             if space[row] & LEADING and (name not in _BREAKS or flow.preformatted):
                 flow.add_text(document.element(row).text if flow.preformatted else " ", row)
         row += 1

@@ -25,7 +25,9 @@ _SUFFIXES: Final = {
     ".md": "markdown",
     ".txt": "text",
 }
-_NOT_IN_CSV: Final = frozenset({"body_markdown", "body_html", "cluster", "evidence"})
+_NOT_IN_CSV: Final = frozenset(
+    {"body_html", "body_markdown", "cluster", "evidence", "images", "links"}
+)
 _COLUMNS: Final = [
     "source",
     *(field.name for field in fields(Article) if field.name not in _NOT_IN_CSV),

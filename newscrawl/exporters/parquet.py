@@ -35,6 +35,12 @@ Row = dict[str, Any]
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 _EVIDENCE = pa.struct([("source", pa.string()), ("confidence", pa.float64())])
+
+
+def _list_of(*names: str) -> Any:
+    return pa.list_(pa.struct([(name, pa.string()) for name in names]))
+
+
 #: Columns of articles. Timestamps are midnight for a day and UTC for a time without zone; the
 #: ``_iso`` columns have the original value: ``2026-01-31``, ``2026-01-31T23:30:00+09:00``.
 ARTICLE_COLUMNS: dict[str, Any] = {
@@ -58,7 +64,12 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "cluster": pa.string(),  # JSON, as set by NearDuplicatePipeline
 }
 #: Columns after these in a feed whose first articles have them (``NEWSCRAWL_BODY_FORMATS``)
-FORMAT_COLUMNS: dict[str, Any] = {"body_markdown": pa.string(), "body_html": pa.string()}
+FORMAT_COLUMNS: dict[str, Any] = {
+    "body_markdown": pa.string(),
+    "body_html": pa.string(),
+    "links": _list_of("url", "text"),
+    "images": _list_of("url", "alt", "caption"),
+}
 #: Column for values that do not fit the inferred columns.
 OTHER = "_other"
 #: Items in a row group, and bytes of text after which a smaller group is written.
@@ -144,8 +155,9 @@ class ParquetItemExporter(BaseItemExporter):
             return inferred_schema(self._rows)
         formats = (name for name in FORMAT_COLUMNS if any(name in row for row in self._rows))
         names = self.fields_to_export or (*ARTICLE_COLUMNS, *formats)
+        types = ARTICLE_COLUMNS | FORMAT_COLUMNS
         columns = names.items() if isinstance(names, Mapping) else ((name, name) for name in names)
-        return pa.schema([(new, ARTICLE_COLUMNS.get(name, pa.string())) for name, new in columns])
+        return pa.schema([(new, types.get(name, pa.string())) for name, new in columns])
 
 
 def article_row(article: Article) -> Row:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from itemadapter import is_item
 from scrapy import exporters
+from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl.defaults import setting
 
@@ -43,6 +45,7 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
             kwargs.setdefault("include_headers_line", False)
         super().__init__(file, **kwargs)  # type: ignore[arg-type]  # any binary file
         self._formulas = formulas
+        self._json = ScrapyJSONEncoder(ensure_ascii=False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: Any) -> Self:
@@ -51,7 +54,10 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         return cls(file, **kwargs)
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
-        """Return the cell for *value*."""
+        """Return the cell for *value*; dicts and items, and lists of them, as JSON."""
+        values = value if isinstance(value, list | tuple) else [value]
+        if any(map(is_item, values)):
+            value = self._json.encode(value)
         cell = super().serialize_field(field, name, value)
         if self._formulas or cell is None or isinstance(cell, int | float):
             return cell

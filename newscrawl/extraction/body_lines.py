@@ -26,15 +26,11 @@ class Marks(NamedTuple):
     #: ``sub``, ``sup`` or ""
     script: str = ""
 
-    def common(self, other: Marks) -> Marks:
-        """Return the marks that both have."""
-        return Marks(
-            self.link if self.link == other.link else None,
-            self.strong and other.strong,
-            self.em and other.em,
-            self.code and other.code,
-            self.script if self.script == other.script else "",
-        )
+    def between(self, other: Marks) -> Marks:
+        """Return the marks of a space between two runs of text; emphasis has no spaces at its ends."""
+        if self == other:
+            return self
+        return Marks(self.link) if self.link == other.link else NO_MARKS
 
 
 NO_MARKS = Marks()
@@ -47,17 +43,19 @@ class Text(NamedTuple):
     marks: Marks = NO_MARKS
 
 
-class Image(NamedTuple):
+class InlineImage(NamedTuple):
     """An image in a line."""
 
     source: str
     alt: str
     marks: Marks = NO_MARKS
+    #: row of the ``img`` element
+    row: int = -1
 
 
 SPACE = Text(" ")
 BREAK = Text(LINE_END)
-Inline = Text | Image
+Inline = Text | InlineImage
 Line = list[Inline]
 
 
@@ -80,7 +78,7 @@ def paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
     for is_break, run in groupby(pieces, lambda piece: piece == BREAK):
         if is_break:
             breaks += len(list(run))
-        elif line := _line(run):
+        elif line := _line(list(run)):
             if breaks > 1 and lines:
                 yield lines
                 lines = []
@@ -90,8 +88,12 @@ def paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
         yield lines
 
 
-def _line(pieces: Iterable[Inline]) -> Line:
-    """Return a line with collapsed white space, which has the marks of both neighbours."""
+def _line(pieces: Sequence[Inline]) -> Line:
+    """Return a line with collapsed white space, whose spaces have the marks of both neighbours."""
+    marks = pieces[0].marks
+    if all(piece.marks is marks and isinstance(piece, Text) for piece in pieces):  # the common case
+        text = _collapsed("".join([piece[0] for piece in pieces])).strip(" ")
+        return [Text(text, marks)] if text else []
     line: Line = []
     for piece in _spaced(pieces):
         last = line[-1] if line else None
@@ -102,19 +104,17 @@ def _line(pieces: Iterable[Inline]) -> Line:
         line.pop()
     for index in range(1, len(line) - 1):
         if line[index] == SPACE:
-            line[index] = Text(" ", line[index - 1].marks.common(line[index + 1].marks))
+            line[index] = Text(" ", line[index - 1].marks.between(line[index + 1].marks))
     return _merged(line) if len(line) > 1 else line
 
 
 def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
     """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
     for piece in pieces:
-        if isinstance(piece, Image):
+        if isinstance(piece, InlineImage):
             yield piece
             continue
-        text = piece.text
-        if not text.isprintable() or "  " in text:
-            text = _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+        text = _collapsed(piece.text)
         core = text.strip(" ")
         if text.startswith(" "):
             yield SPACE
@@ -124,10 +124,16 @@ def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
                 yield SPACE
 
 
+def _collapsed(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # the common case
+        return text
+    return _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+
+
 def _merged(line: Line) -> Line:
     """Join adjacent runs of text with the same marks."""
     merged: Line = []
-    for is_image, run in groupby(line, lambda piece: isinstance(piece, Image)):
+    for is_image, run in groupby(line, lambda piece: isinstance(piece, InlineImage)):
         if is_image:
             merged += run
             continue

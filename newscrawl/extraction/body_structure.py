@@ -1,7 +1,6 @@
 """Structure of the body: blocks with their lists, quotes and tables, links and emphasis.
 
-:func:`body_blocks` reads the rows that :func:`newscrawl.body.render.render` writes as text, so that all
-formats have the same words. URLs are absolute and have the scheme http or https.
+:func:`body_blocks` reads the text in the same walk, so that all formats have the same words. URLs are absolute and have the scheme http or https.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from newscrawl.extraction.body_lines import (
     LINE_END,
     NO_MARKS,
     SPACE,
-    Image,
     Inline,
+    InlineImage,
     Line,
     Marks,
     Text,
@@ -44,6 +43,7 @@ _ITEM_LISTS = {"menu": "ul", "dir": "ul", "ul": "ul", "ol": "ol"}
 _STRONG_TAGS = frozenset({"b", "strong", "dt"})
 _EM_TAGS = frozenset({"em", "i"})
 _CODE_TAGS = frozenset({"code", "kbd", "samp", "tt"})
+_MARK_TAGS = _STRONG_TAGS | _EM_TAGS | _CODE_TAGS | {"sub", "sup"}
 # The title is the only heading of level 1.
 _HEADINGS = {"h1": "h2", **{f"h{level}": f"h{level}" for level in range(2, 7)}}
 _KINDS = {**_HEADINGS, **dict.fromkeys(("pre", "listing", "plaintext", "xmp"), "pre")}
@@ -88,13 +88,13 @@ class BodyTable(NamedTuple):
 
 def body_blocks(
     document: Document, roots: Sequence[int], skip: AbstractSet[int], url: str | None
-) -> list[BodyBlock | BodyTable]:
-    """Return the blocks of the body in the subtrees of *roots*, without the rows in *skip*.
+) -> tuple[str, list[BodyBlock | BodyTable]]:
+    """Return text and blocks of the body in the subtrees of *roots*, without the rows in *skip*.
 
-    *url* is that of the page. Images between two roots are included if no text is next to them except a
+    The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that of the page. Images between two roots are included if no text is next to them except a
     caption.
     """
-    flow = _BlockFlow(document, url)
+    flow = _BlockFlow(document, PageLinks(document, url, roots))
     previous: int | None = None
     for run in _adjacent_roots(document, roots):
         if previous is not None:
@@ -102,7 +102,9 @@ def body_blocks(
         write_flow(flow, document, run, skip)
         previous = run[-1]
     flow.end_block()
-    return list(_with_tables(document, flow.blocks))
+    if not document.rows_of("table"):
+        return flow.text(), list(flow.blocks)
+    return flow.text(), list(_with_tables(document, flow.blocks))
 
 
 def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
@@ -127,8 +129,7 @@ def _adjacent_roots(document: Document, roots: Sequence[int]) -> Iterator[list[i
         yield run
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
+class _Context(NamedTuple):
     """Structure around the text of an element."""
 
     containers: tuple[Container, ...] = ()
@@ -147,11 +148,13 @@ class _OpenBlock:
 class _BlockFlow(Flow):
     """Collects blocks; the structure around a text is that of all ancestors, also above the roots."""
 
-    def __init__(self, document: Document, url: str | None) -> None:
+    def __init__(self, document: Document, links: PageLinks) -> None:
         super().__init__()
         self.blocks: list[BodyBlock] = []
         self._document = document
-        self._links = PageLinks(document, url)
+        self._links = links
+        #: rows of images and players
+        self._media = sorted(row for tag in ("img", *MEDIA_TAGS) for row in document.rows_of(tag))
         self._contexts: dict[int, _Context] = {-1: _Context()}
         self._open: _OpenBlock | None = None
         self._images = 0
@@ -172,6 +175,7 @@ class _BlockFlow(Flow):
 
     def add_text(self, text: str | None, parent: int) -> None:
         """Add *text* to the open block, or to a new one if the structure around it differs."""
+        super().add_text(text, parent)
         if not text:
             return
         context = self._context(parent)
@@ -184,6 +188,7 @@ class _BlockFlow(Flow):
 
     def add_break(self, separator: str) -> None:
         """End a paragraph or a line."""
+        super().add_break(separator)
         if separator == PARAGRAPH:
             self.end_block()
         elif self._open is not None:
@@ -215,12 +220,8 @@ class _BlockFlow(Flow):
 
     def _add_media(self, rows: range, around: tuple[int, int] | None = None) -> None:
         """Add images and players in *rows*, each as a block."""
-        found = (
-            row
-            for tag in ("img", *MEDIA_TAGS)
-            for row in _between(self._document.rows_of(tag), rows)
-        )
-        for row in sorted(found):
+        first = bisect_left(self._media, rows.start)
+        for row in self._media[first : bisect_left(self._media, rows.stop, first)]:
             if around is not None and not self._is_separate(row, *around):
                 continue
             self.end_block()
@@ -255,7 +256,7 @@ class _BlockFlow(Flow):
         self._images += 1
         context = self._context(self._document.parent[row])
         tag = "p" if context.tag == "pre" else context.tag
-        self._add(Image(*image, context.marks), context.containers, tag)
+        self._add(InlineImage(*image, Marks(context.marks.link), row), context.containers, tag)
 
     def _add_embed(self, row: int) -> None:
         source = self._links.player(row)
@@ -268,6 +269,8 @@ class _BlockFlow(Flow):
     def _context(self, row: int) -> _Context:
         """Return the structure of the text in the element *row*."""
         contexts = self._contexts
+        if (known := contexts.get(row)) is not None:
+            return known
         path = []
         while row not in contexts:
             path.append(row)
@@ -309,6 +312,8 @@ class _BlockFlow(Flow):
     def _marks(self, marks: Marks, row: int, tag: str) -> Marks:
         if tag == "a":
             return marks._replace(link=self._links.link(row) or marks.link)
+        if tag not in _MARK_TAGS:
+            return marks
         return Marks(
             marks.link,
             marks.strong or tag in _STRONG_TAGS,
@@ -316,11 +321,6 @@ class _BlockFlow(Flow):
             marks.code or tag in _CODE_TAGS,
             tag if tag in {"sub", "sup"} else marks.script,
         )
-
-
-def _between(rows: Sequence[int], limits: range) -> Sequence[int]:
-    first = bisect_left(rows, limits.start)
-    return rows[first : bisect_left(rows, limits.stop, first)]
 
 
 def _table(block: BodyBlock) -> Container | None:

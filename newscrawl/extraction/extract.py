@@ -15,6 +15,7 @@ from newscrawl.body.parts import (
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats
+from newscrawl.extraction.body_structure import body_blocks, text_blocks
 from newscrawl.extraction.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from newscrawl.css.sheets.sheet import Sheet
     from newscrawl.document.document import Document
+    from newscrawl.extraction.body_structure import BodyBlock, BodyTable
     from newscrawl.extraction.methods import MethodResult
     from newscrawl.extraction.trace import Trace
     from newscrawl.fields.dates.decide import PublicationDate
@@ -152,8 +154,9 @@ def _extract(
         _decide_dates(article, page, result)
         _select_body(article, page, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
-        article.body, article.body_markdown, article.body_html = "", None, None
+        article.body = ""
         article.evidence.pop("body", None)
+        set_formats(article, (), document, options.formats)
     if article.paywalled is None and shows_paywall(document, result.roots):
         article.paywalled, article.evidence["paywalled"] = (
             True,
@@ -220,16 +223,20 @@ def _set_dates(
 def _set_body(
     article: Article, page: PageContext, result: MethodResult, options: ExtractOptions
 ) -> None:
-    document, text = page.document, result.text
+    document = page.document
     if page.trace is not None:
         page.trace.roots, page.trace.skipped = result.roots, result.skipped
-    article.body = render(document, result.roots, result.skipped) if text is None else text
-    if not article.body:
-        return
-    article.evidence["body"] = result.evidence
-    if options.formats:
-        roots, skipped, formats = result.roots, result.skipped, options.formats
-        set_formats(article, document, roots, skipped, formats=formats, from_page=text is None)
+    blocks: list[BodyBlock | BodyTable] = []
+    if result.text is not None:
+        article.body = result.text
+        blocks = text_blocks(result.text) if options.formats else []
+    elif options.formats:
+        article.body, blocks = body_blocks(document, result.roots, result.skipped, article.url)
+    else:
+        article.body = render(document, result.roots, result.skipped)
+    if article.body:
+        article.evidence["body"] = result.evidence
+    set_formats(article, blocks if article.body else (), document, options.formats)
 
 
 def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> None:

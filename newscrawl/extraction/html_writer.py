@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_lines import NO_MARKS, InlineImage, Text
 from newscrawl.extraction.body_structure import BodyTable
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def write_html(blocks: Iterable[BodyBlock | BodyTable]) -> str:
     pieces: list[str] = []
     open_containers: tuple[Container, ...] = ()
     for block in blocks:
-        _change(pieces, open_containers, block.containers)
-        open_containers = block.containers
+        if block.containers != open_containers:
+            _change(pieces, open_containers, block.containers)
+            open_containers = block.containers
         pieces.append(_table(block) if isinstance(block, BodyTable) else _block(block))
     _change(pieces, open_containers, ())
     return "\n".join(pieces)
@@ -61,6 +62,8 @@ def _table(table: BodyTable) -> str:
 
 
 def _line(line: Line) -> str:
+    if len(line) == 1 and line[0].marks.link is None:
+        return _inline(line[0])
     pieces = []
     for link, run in groupby(line, lambda piece: piece.marks.link):
         content = "".join(map(_inline, run))
@@ -69,11 +72,13 @@ def _line(line: Line) -> str:
 
 
 def _inline(piece: Inline) -> str:
-    if isinstance(piece, Image):
+    if isinstance(piece, InlineImage):
         return f'<img src="{escape(piece.source)}" alt="{escape(piece.alt)}">'
     text, marks = escape(piece.text, quote=False), piece.marks
-    tags = {marks.script: bool(marks.script), "code": marks.code, "em": marks.em}
-    for tag, is_set in {**tags, "strong": marks.strong}.items():
+    if marks[1:] == NO_MARKS[1:]:
+        return text
+    tags = {marks.script: bool(marks.script), "code": marks.code, "strong": marks.strong}
+    for tag, is_set in {**tags, "em": marks.em}.items():
         if is_set:
             text = f"<{tag}>{text}</{tag}>"
     return text

@@ -7,7 +7,7 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_lines import Image, Text
+from newscrawl.extraction.body_lines import NO_MARKS, InlineImage, Text
 from newscrawl.extraction.body_structure import BodyTable
 from newscrawl.text import escape_markdown, escape_markdown_start
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _BACKTICKS = re.compile("`+")
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
-_PARENTHESES = str.maketrans({"[": "%5B", "]": "%5D", "*": "%2A", "_": "%5F"})
 
 
 def write_markdown(blocks: Iterable[BodyBlock | BodyTable]) -> str:
@@ -46,6 +45,10 @@ class _Writer:
     def add(self, block: BodyBlock | BodyTable) -> None:
         """Add a block with the markers of the containers that start with it."""
         containers = block.containers
+        if not (containers or self._open):  # the common case
+            self.lines += ["", *_lines(block)] if self.lines else _lines(block)
+            self._ended.clear()
+            return
         common = 0
         while self._open[common : common + 1] == list(containers[common : common + 1]) != []:
             common += 1
@@ -60,7 +63,7 @@ class _Writer:
             self._prefixes.append("> " if marker == "> " else " " * len(marker))
             first += marker
         rest = "".join(self._prefixes)
-        lines = _table(block) if isinstance(block, BodyTable) else _block(block)
+        lines = _lines(block)
         self.lines.append((first + lines[0]).rstrip(" "))
         self.lines += [(rest + line).rstrip(" ") for line in lines[1:]]
         self._ended = {
@@ -100,8 +103,12 @@ class _Writer:
         return second if before is not None and self._items[before][0] == first else first
 
 
-def _block(block: BodyBlock) -> list[str]:
+def _lines(block: BodyBlock | BodyTable) -> list[str]:
     """Return the lines of *block*."""
+    return _table(block) if isinstance(block, BodyTable) else _block(block)
+
+
+def _block(block: BodyBlock) -> list[str]:
     if block.tag == "pre":
         text = "".join(piece.text for piece in block.lines[0] if isinstance(piece, Text))
         fence = _fence(text, 3)
@@ -134,6 +141,8 @@ def _fence(text: str, shortest: int) -> str:
 
 def _line(line: Line) -> str:
     """Return one line of text."""
+    if len(line) == 1 and line[0].marks is NO_MARKS and isinstance(line[0], Text):
+        return escape_markdown(line[0].text)
     pieces: list[str] = []
     for link, run in groupby(line, lambda piece: piece.marks.link):
         content = _inlines(list(run))
@@ -150,13 +159,13 @@ def _protect_exclamation(pieces: list[str]) -> None:
 
 
 def _destination(url: str) -> str:
-    return _REFERENCE.sub("&amp;", url).translate(_PARENTHESES)
+    return _REFERENCE.sub("&amp;", url) if "&" in url else url
 
 
 def _inlines(pieces: Sequence[Inline]) -> str:
     parts: list[str] = []
     for index, piece in enumerate(pieces):
-        if isinstance(piece, Image):
+        if isinstance(piece, InlineImage):
             _protect_exclamation(parts)
             parts.append(f"![{escape_markdown(piece.alt)}]({_destination(piece.source)})")
         elif piece.marks.code and not (parts and parts[-1].endswith("`")):
@@ -179,14 +188,12 @@ def _emphasised(piece: Text, before: str, after: str) -> str:
 
     https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run
     """
-    text, core = escape_markdown(piece.text), piece.text.strip(" ")
+    text = escape_markdown(piece.text)
     delimiter = "**" * piece.marks.strong + "*" * piece.marks.em
-    if not delimiter or not core or before == "*":
+    if not delimiter or before == "*":
         return text
-    leading, trailing = piece.text.startswith(" "), piece.text.endswith(" ")
-    starts = _is_flanking(core[0], " " if leading else before)
-    if starts and _is_flanking(core[-1], " " if trailing else after):
-        return f"{' ' * leading}{delimiter}{text.strip(' ')}{delimiter}{' ' * trailing}"
+    if _is_flanking(piece.text[0], before) and _is_flanking(piece.text[-1], after):
+        return f"{delimiter}{text}{delimiter}"
     return text
 
 

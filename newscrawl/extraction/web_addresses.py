@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
+from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from urllib.parse import SplitResult
+
     from lxml import etree
 
     from newscrawl.document.document import Document
@@ -19,9 +24,10 @@ MAX_URL = 2000
 _MAX_ALT = 500
 _MAX_SOURCES = 20_000  # of a ``srcset``
 # Not in URLs (https://url.spec.whatwg.org/#url-code-points), or special in Markdown.
-_UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\[\]\u00a1-\U0010fffd-]""")
+_UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\u00a1-\U0010fffd-]""")
 # Most links; resolving them takes ten times as long.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]*[a-z0-9](?:/[!#$%&+,./0-9:;=?@A-Z_a-z~-]*)?")
+_HOST = re.compile(r"[\w.-]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # Attributes of images that a script loads come first: ``src`` is a placeholder then.
 _IMAGE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "src")
@@ -44,7 +50,7 @@ def web_url(value: str | None, base: str | None) -> str | None:
     try:
         url = urljoin(base or "", value)
         parts = urlsplit(url)
-        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        is_web = parts.scheme in {"http", "https"} and _is_host(parts)
     except ValueError:
         return None
     if not is_web or len(url) > MAX_URL:
@@ -52,12 +58,21 @@ def web_url(value: str | None, base: str | None) -> str | None:
     return _UNSAFE.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
-class PageLinks:
-    """Addresses of the elements of a page, by row."""
+def _is_host(parts: SplitResult) -> bool:
+    """Return whether *parts* have a valid host. Raises ``ValueError`` if the port is invalid."""
+    return parts.port != 0 and _HOST.fullmatch(parts.hostname or "") is not None
 
-    def __init__(self, document: Document, url: str | None) -> None:
+
+class PageLinks:
+    """Addresses of the elements of a page, by row; fast for those around and between *roots*."""
+
+    def __init__(self, document: Document, url: str | None, roots: Sequence[int]) -> None:
         self._document = document
         self._url = url
+        #: row of the closest element around all roots
+        self._top = roots[0] if roots else 0
+        while roots and document.end[self._top] <= roots[-1]:
+            self._top = document.parent[self._top]
         self._elements: dict[str, dict[int, etree._Element]] = {}
 
     def link(self, row: int) -> str | None:
@@ -94,11 +109,23 @@ class PageLinks:
 
     def _element(self, row: int) -> etree._Element:
         """Return the element at *row*; reading all elements of a tag creates the fewest objects."""
-        tag = self._document.tag[row]
-        if tag not in self._elements:
-            rows, elements = self._document.rows_of(tag), self._document.root.iter(tag)
-            self._elements[tag] = dict(zip(rows, elements, strict=True))
-        return self._elements[tag][row]
+        elements = self._elements.setdefault(self._document.tag[row], {})
+        if row not in elements:
+            is_inside = self._top <= row < self._document.end[self._top]
+            elements.update(self._elements_in(self._top if is_inside else 0, row))
+        return elements[row]
+
+    def _elements_in(self, top: int, row: int) -> Iterator[tuple[int, etree._Element]]:
+        """Return the elements in and at *top* with the tag of *row*, by row."""
+        document, tag, element = self._document, self._document.tag, self._document.root
+        for ancestor in reversed([top, *document.ancestors(top)][:-1]):
+            siblings = document.children(document.parent[ancestor])
+            element = element[
+                sum(sibling < ancestor and tag[sibling] != TEXT for sibling in siblings)
+            ]
+        rows = document.rows_of(tag[row])
+        inside = rows[bisect_left(rows, top) : bisect_left(rows, document.end[top])]
+        return zip(inside, element.iter(tag[row]), strict=True)
 
 
 def _last_source(value: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """Downloader middlewares."""
 
 from newscrawl.middlewares.compression import CompressionMiddleware
+from newscrawl.middlewares.opt_out import OptOutMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
@@ -9,6 +10,7 @@ from newscrawl.middlewares.warc_middleware import WarcMiddleware
 
 __all__ = [
     "CompressionMiddleware",
+    "OptOutMiddleware",
     "PolitenessMiddleware",
     "RobotsMiddleware",
     "SafetyMiddleware",

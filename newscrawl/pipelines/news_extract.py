@@ -19,6 +19,7 @@ from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.story_reader import instant
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import StylesheetMiddleware
+from newscrawl.pipelines import article_adapter
 from newscrawl.pipelines.item_filler import ItemFiller
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 from newscrawl.pipelines.zyte import to_zyte
@@ -112,10 +113,11 @@ class NewsExtractPipeline:
         return cls(crawler)
 
     def open_spider(self) -> None:
-        """Find the middleware that fetches style sheets; without it, pages have no styles."""
+        """Prepare the feeds, and find the middleware of style sheets; without it, pages have no styles."""
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         self._sheets = middleware.sheets if middleware else None
+        article_adapter.register()
 
     async def process_item(self, item: Any) -> Any:
         """Return the article of the page in *item*, or *item* filled with its fields."""

@@ -72,3 +72,23 @@ def test_subcommands(name: str, capsys: pytest.CaptureFixture[str]):
     """Each subcommand of the table exists and has a help text."""
     assert main.run(main.cli, [name, "--help"], "newscrawl") == 0
     assert capsys.readouterr().out.startswith(f"Usage: newscrawl {name} ")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("newscrawl ex", ["plain,extract"]),
+        ("newscrawl c", ["plain,crawl", "plain,cluster"]),
+        ("newscrawl cluster --so", ["plain,--sort"]),
+        ("newscrawl extract --format ma", ["plain,markdown"]),
+    ],
+)
+def test_shell_completion(words: str, expected: list[str]):
+    """Subcommands, options and values."""
+    output = run_python(
+        "from newscrawl.cli.main import main; main()",
+        _NEWSCRAWL_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(words.split()) - 1),
+    )
+    assert output.splitlines() == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from newscrawl.exporters import ARTICLE_COLUMNS, ParquetItemExporter
-from newscrawl.items import Article, Evidence
+from newscrawl.items import Article, BodyImage, Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,9 +65,15 @@ def test_article_schema_is_fixed() -> None:
 
 
 def test_article_schema_has_the_requested_body_formats() -> None:
-    file = written([Article(body="x", body_html="<p>x</p>"), FULL])
-    assert file.schema_arrow.names == [*ARTICLE_COLUMNS, "body_html"]
-    assert file.read().column("body_html").to_pylist() == ["<p>x</p>", None]
+    image = BodyImage("https://a.example/i", "", "Cap")
+    file = written([Article(body="x", body_html="<p>x</p>", links=[], images=[image]), FULL])
+    assert file.schema_arrow.names == [*ARTICLE_COLUMNS, "body_html", "links", "images"]
+    table = file.read()
+    assert table.column("body_html").to_pylist() == ["<p>x</p>", None]
+    assert table.column("links").to_pylist() == [[], None]
+    assert table.column("images").to_pylist() == [[asdict(image)], None]
+    renamed = written([Article(links=[])], fields_to_export={"links": "found"})
+    assert renamed.read().column("found").to_pylist() == [[]]
 
 
 def test_converts_dates_to_utc() -> None:

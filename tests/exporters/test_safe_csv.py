@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -13,7 +14,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter, escape_formula
-from newscrawl.items import Article
+from newscrawl.items import Article, BodyLink, Evidence
 
 
 def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) -> list[list[str]]:
@@ -66,6 +67,14 @@ def test_escapes_article_fields() -> None:
     assert cells["authors"] == "'@jane,-joe"
     assert cells["body"] == "'+ The first paragraph"
     assert cells["url"] == "https://a.example/"
+
+
+def test_writes_nested_values_as_json() -> None:
+    evidence = {"title": Evidence("h1", 0.5)}
+    header, row = export(Article(links=[BodyLink("https://a.example/", "ä")], evidence=evidence))
+    cells = dict(zip(header, row, strict=True))
+    assert json.loads(cells["links"]) == [{"url": "https://a.example/", "text": "ä"}]
+    assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
 
 
 def test_keeps_types_of_other_values() -> None:

@@ -404,7 +404,11 @@ def test_hostile_pages_do_not_affect_others(
             "images",
             "'images' is not one of captions, code, definitions, embeds",
         ),
-        ("NEWSCRAWL_BODY_FORMATS", "tei", "NEWSCRAWL_BODY_FORMATS: 'tei' is not one of html, mark"),
+        (
+            "NEWSCRAWL_BODY_FORMATS",
+            "tei",
+            "NEWSCRAWL_BODY_FORMATS: 'tei' is not one of html, images, links, mark",
+        ),
         ("NEWSCRAWL_METHOD", "magic", "NEWSCRAWL_METHOD: 'magic' is not one of .*nce"),
         (
             "NEWSCRAWL_OUTPUT",

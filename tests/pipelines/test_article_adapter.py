@@ -1,0 +1,63 @@
+"""Fields of articles in feeds."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+from itemadapter import ItemAdapter
+from scrapy.exporters import CsvItemExporter, JsonLinesItemExporter
+
+from newscrawl.items import Article, BodyImage, BodyLink
+from newscrawl.pipelines import article_adapter
+
+if TYPE_CHECKING:
+    from scrapy.exporters import BaseItemExporter
+
+FORMATS = {"body_markdown", "body_html", "links", "images"}
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ItemAdapter, "ADAPTER_CLASSES", ItemAdapter.ADAPTER_CLASSES)
+    article_adapter.register()
+    article_adapter.register()
+
+
+def feed(exporter_class: type[BaseItemExporter], article: Article) -> str:
+    file = BytesIO()
+    exporter = exporter_class(file)
+    exporter.start_exporting()
+    exporter.export_item(article)
+    exporter.finish_exporting()
+    return file.getvalue().decode()
+
+
+def test_formats_that_were_not_requested_are_absent():
+    article = Article(url="https://a.example/", body="x", body_html="")
+    row = json.loads(feed(JsonLinesItemExporter, article))
+    assert row.keys() == article.to_dict().keys()
+    assert row.keys() & FORMATS == {"body_html"}
+    assert row["title"] is None
+    columns = feed(CsvItemExporter, article).splitlines()[0].split(",")
+    assert columns == list(row)
+
+
+def test_links_and_images_are_objects():
+    article = Article(
+        links=[BodyLink("https://a.example/", "a")], images=[BodyImage("b", "c", "d")]
+    )
+    row = json.loads(feed(JsonLinesItemExporter, article))
+    assert row["links"] == [{"url": "https://a.example/", "text": "a"}]
+    assert row["images"] == [{"url": "b", "alt": "c", "caption": "d"}]
+
+
+def test_other_access_is_that_of_a_dataclass():
+    article = Article(url="https://a.example/")
+    adapter = ItemAdapter(article)
+    adapter["links"] = []
+    assert article.links == adapter["links"] == []
+    assert adapter["body_html"] is None
+    assert len(adapter) == len(article.to_dict())
