@@ -79,6 +79,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
     # Maximum share of article pages that could not be fetched or extracted.
     "NEWSCRAWL_MONITOR_FAILURES": 0.2,
+    # --- Reports: newscrawl report ---
+    # URL that alarms are sent to by POST, as JSON. "" sends none.
+    "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
     # threshold that the sketch was tuned for.

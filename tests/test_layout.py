@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text sqlite compiled",
+        "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
         "css body fields neardup",
         "extraction",
-        "crawl",
+        "crawl inspection",
         "corpora feeds middlewares optional",
-        "pipelines spiders training",
+        "pipelines reports spiders training",
         "addon evaluation integrations samples settings spark",
         "cli commands",
     )
