@@ -120,7 +120,7 @@ def test_sdist_has_what_packagers_need(checkout: Path, distributions: Path):
     with tarfile.open(path) as archive:
         names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
     tops = ("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "setup.py")
-    assert names >= {*tops, "scrapy.cfg", "docs/conf.py", "tests/conftest.py"}
+    assert names >= {*tops, "scrapy.cfg", "Dockerfile", "docs/conf.py", "tests/conftest.py"}
     tests = {path.relative_to(checkout).as_posix() for path in (checkout / "tests").rglob("*.py")}
     assert names >= tests
     assert names >= package_files(checkout)
