@@ -1,7 +1,8 @@
 """Extraction of clean articles from news pages.
 
-``extract(html, url)`` returns an :class:`Article`; ``newscrawl.Addon`` enables the components in a
-Scrapy project. Importing the package does not import Scrapy.
+``extract(html, url)`` and ``from_response(response)`` return an :class:`Article`;
+``newscrawl.Addon`` enables the components in a Scrapy project. Importing the package does not
+import Scrapy.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from newscrawl.addon import Addon
     from newscrawl.document.document import DocumentError
     from newscrawl.extraction.extract import extract
+    from newscrawl.extraction.from_response import from_response
     from newscrawl.items import Article, Evidence
 
-__all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract"]
+__all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract", "from_response"]
 
 #: imported on first use: the command line starts quickly, and only the add-on imports Scrapy
 _MODULES = {
@@ -24,6 +26,7 @@ _MODULES = {
     "DocumentError": "newscrawl.document.document",
     "Evidence": "newscrawl.items",
     "extract": "newscrawl.extraction.extract",
+    "from_response": "newscrawl.extraction.from_response",
 }
 
 

@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
@@ -146,6 +147,7 @@ class Addon:
         settings.set("SCHEDULER", SCHEDULER, "addon")
         if load_object(settings["SCHEDULER"]) is LeaseScheduler:
             _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
+            _add(settings, "EXTENSIONS", CrawlRecorder, 500)
             if settings["JOBDIR"]:
                 logger.warning("JOBDIR is not used: NEWSCRAWL_STATE is the file of the crawl state")
 

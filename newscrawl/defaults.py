@@ -23,6 +23,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
     # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
+    # Article field -> function or its import path, applied to the value before it is written to an
+    # item, for NEWSCRAWL_OUTPUT = "fill".
+    "NEWSCRAWL_FIELD_CONVERTERS": {},
     # Item field with the time at which the page was fetched.
     "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
     # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field. Fields that
@@ -70,6 +73,15 @@ DEFAULTS: dict[str, Any] = {
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
+    # --- Monitors for spidermon ---
+    # Maximum decrease of the mean body confidence of a site, against earlier crawls. The means of
+    # three articles of an unchanged site differ by more in less than 1 % of cases.
+    "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
+    # Maximum share of article pages that could not be fetched or extracted.
+    "NEWSCRAWL_MONITOR_FAILURES": 0.2,
+    # --- Reports: newscrawl report ---
+    # URL that alarms are sent to by POST, as JSON. "" sends none.
+    "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
     # threshold that the sketch was tuned for.

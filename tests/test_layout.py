@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text sqlite compiled",
+        "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
         "css body fields neardup",
         "extraction",
-        "crawl",
+        "crawl inspection",
         "corpora feeds middlewares optional",
-        "pipelines spiders training",
-        "addon evaluation samples settings spark",
+        "pipelines reports spiders training",
+        "addon evaluation integrations samples settings spark",
         "cli commands",
     )
 )

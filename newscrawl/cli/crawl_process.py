@@ -7,23 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from newscrawl.cli.corpus_options import report
 from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, NO_ARTICLE
 from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from scrapy import Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import Settings
+    from twisted.python.failure import Failure
 
 DEFAULT_FEED: Final = "articles.jsonl"
 
@@ -116,6 +122,65 @@ def run_spider(settings: Settings, spider: type[Spider], **arguments: Any) -> Cr
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     return crawler
+
+
+class RequestSpider(Spider):
+    """Sends one request and appends the response, or the exception, to ``outcome``."""
+
+    name = "request"
+    # The feeds and pipelines of the project expect its own items.
+    custom_settings: dict[str, Any] = {  # noqa: RUF012  # Scrapy declares it so
+        "FEEDS": {},
+        "ITEM_PIPELINES": {},
+        "NEWSCRAWL_CSS_ENABLED": False,
+        "NEWSCRAWL_PROGRESS_ENABLED": False,
+        "NEWSCRAWL_SEGMENTS": "",
+        "NEWSCRAWL_STATE": "",
+        "NEWSCRAWL_WARC": "",
+    }
+
+    def __init__(self, request: Request, outcome: list[Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.request = request.replace(callback=self.parse, errback=self.fail, dont_filter=True)
+        self.outcome = outcome
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield the request."""
+        yield self.request
+
+    def parse(self, response: Response, **_: Any) -> None:
+        """Store the response."""
+        self.outcome.append(response)
+
+    def fail(self, failure: Failure) -> None:
+        """Store the exception."""
+        self.outcome.append(failure.value)
+
+
+def send(request: Request, settings: Settings, *, name: str | None = None) -> Response:
+    """Send *request* under the rules of crawls and return the response.
+
+    Raises ``click.ClickException``, which has the URL, or *name* instead. It can be called once in
+    a process, because it runs Twisted's reactor.
+    """
+    outcome: list[Any] = []
+    run_spider(settings, RequestSpider, request=request, outcome=outcome)
+    result = outcome[0] if outcome else None
+    if result is None or isinstance(result, BaseException):
+        message = "no response" if result is None else failure_message(result)
+        raise click.ClickException(f"{name or mask_secrets(request.url)}: {message}")
+    response: Response = result
+    return response
+
+
+def failure_message(error: BaseException | None) -> str:
+    """Return the reason why a download failed, for people."""
+    if isinstance(error, HttpError):
+        return f"HTTP status {error.response.status}"
+    if isinstance(error, RefusedError) and error.reason == "address":
+        return "not a public address; allow it with -s NEWSCRAWL_ALLOWED_ADDRESSES=HOST"
+    message = str(error)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def _set_feeds(settings: Settings, output: list[str], overwrite_output: list[str]) -> None:

@@ -11,5 +11,7 @@ USAGE: Final = 2
 """Unknown or invalid argument, option or setting, or an optional package is missing."""
 NO_ARTICLE: Final = 3
 """The input was read and contains no article."""
+ALARM: Final = 4
+"""A report raised an alarm."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C, as in shells."""

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from scrapy import Request, Spider
-from scrapy.spidermiddlewares.httperror import HttpError
 from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
 from newscrawl.cli.corpus_options import COUNT, progress, report
-from newscrawl.cli.crawl_process import run_spider
+from newscrawl.cli.crawl_process import failure_message, run_spider
 from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
 from newscrawl.cli.page_sources import (
     SourceError,
@@ -27,7 +26,6 @@ from newscrawl.cli.page_sources import (
     read_page,
 )
 from newscrawl.cli.setting_options import with_settings
-from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
@@ -295,7 +293,7 @@ class PageSpider(Spider):
     def fail(self, failure: Failure) -> None:
         """Report that a download failed."""
         url = failure.request.url  # type: ignore[attr-defined]
-        self.extraction.fail(url, _reason(failure.value))
+        self.extraction.fail(url, failure_message(failure.value))
 
 
 def create_pool(settings: Settings, workers: int) -> WorkerPool:
@@ -306,12 +304,3 @@ def create_pool(settings: Settings, workers: int) -> WorkerPool:
         memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
         max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
     )
-
-
-def _reason(error: BaseException | None) -> str:
-    if isinstance(error, HttpError):
-        return f"HTTP status {error.response.status}"
-    if isinstance(error, RefusedError) and error.reason == "address":
-        return "not a public address; allow it with -s NEWSCRAWL_ALLOWED_ADDRESSES=HOST"
-    message = str(error)
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -33,6 +33,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Score an extraction method on folders of labelled pages",
     ),
     "train": ("newscrawl.cli.train_models", "Train the classifiers on folders of labelled pages"),
+    "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
+    "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
 """Subcommand -> its module and a description in one line."""
 
@@ -69,7 +71,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found, 4 alarm.",
 )
 @click.version_option(package_name="newscrawl")
 def cli() -> None:

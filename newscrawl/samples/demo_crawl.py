@@ -86,7 +86,7 @@ def show(outcome: CrawlComparison, feed: Path) -> None:
     for arguments, purpose in (
         ("crawl https://www.example.org/ -a limit=20", "crawl a site of your choice"),
         ("extract page.html --markdown", "extract a saved page, a folder or a URL"),
-        (f"cluster {feed} --articles stories.jsonl", "group the articles about one story"),
+        (f"report {feed} -o report", "show the crawl in report/index.html"),
     ):
         console.print(f"  {command} {arguments}   # {purpose}", markup=False)
 
