@@ -12,32 +12,37 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from configparser import ConfigParser
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from newscrawl.samples import SampleSites, expected_pages
 from newscrawl.samples.demo_crawl import write_sites_file
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 pytestmark = pytest.mark.slow
 
 _UNREACHABLE = re.compile(r"ConnectionError|NewConnectionError|ConnectTimeout|NameResolution")
+_OTHER_PYTHONS = sorted({"3.11", "3.12", "3.13", "3.14"} - {f"3.{sys.version_info.minor}"})
+#: extras that `all` leaves out: servers, and packages for developers
+_NOT_IN_ALL = {"all", "dev", "docs", "peers", "scrapyd", "spark"}
 #: folders of the checkout that must not be installed in site-packages
 _TOP_LEVEL_NAMES = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
 
 
 def run(*command: object, cwd: Path, **environment: str) -> str:
-    """Return the output of *command*, which must succeed."""
+    """Return the output of *command*, which must succeed, without ``PYTHONPATH`` of the tests."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**inherited, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -51,9 +56,15 @@ def run(*command: object, cwd: Path, **environment: str) -> str:
 def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the checkout without build products."""
     products = ("build", "dist", "*.egg-info", "_build", "__pycache__", ".*_cache", "*.so", "*.pyd")
-    ignored = shutil.ignore_patterns(".git", ".venv", ".hypothesis", ".scrapy", *products)
+    ignored = shutil.ignore_patterns(".git", ".venv*", ".hypothesis", ".scrapy", *products)
     copy = tmp_path_factory.mktemp("checkout") / "newscrawl"
     return shutil.copytree(repository, copy, symlinks=True, ignore=ignored)
+
+
+@pytest.fixture(scope="module")
+def metadata(checkout: Path) -> dict[str, Any]:
+    """Return the content of ``pyproject.toml``."""
+    return tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +120,7 @@ def test_sdist_has_what_packagers_need(checkout: Path, distributions: Path):
     with tarfile.open(path) as archive:
         names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
     tops = ("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "setup.py")
-    assert names >= {*tops, "scrapy.cfg", "docs/conf.py", "tests/conftest.py"}
+    assert names >= {*tops, "scrapy.cfg", "Dockerfile", "docs/conf.py", "tests/conftest.py"}
     tests = {path.relative_to(checkout).as_posix() for path in (checkout / "tests").rglob("*.py")}
     assert names >= tests
     assert names >= package_files(checkout)
@@ -182,18 +193,28 @@ def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):
     assert str(egg) in run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(egg))
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel and its required dependencies in a new environment; return its ``bin``."""
-    folder = tmp_path_factory.mktemp("environment")
-    run(sys.executable, "-m", "venv", folder, cwd=folder)
-    binaries = folder / ("Scripts" if os.name == "nt" else "bin")
+def pip_install(binaries: Path, *arguments: object, **environment: str) -> None:
+    """Run ``pip install`` of an environment; skip the test if the package index is unreachable."""
+    command = (binaries / "python", "-m", "pip", "install", "--quiet", *arguments)
     try:
-        run(binaries / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+        run(*command, cwd=binaries, **environment)
     except AssertionError as error:
         if "CI" not in os.environ and _UNREACHABLE.search(str(error)):
             pytest.skip("the dependencies come from the package index, which is not reachable")
         raise
+
+
+def new_environment(python: Path | str, folder: Path) -> Path:
+    """Create an environment of *python* in *folder*; return its folder of commands."""
+    run(python, "-m", "venv", folder, cwd=folder.parent)
+    return folder / ("Scripts" if os.name == "nt" else "bin")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel and its required dependencies in a new environment; return its ``bin``."""
+    binaries = new_environment(sys.executable, tmp_path_factory.mktemp("environment"))
+    pip_install(binaries, wheel)
     return binaries
 
 
@@ -257,3 +278,77 @@ def test_installed_command_extracts(installed: Path, tmp_path: Path):
     )
     assert done.returncode == 2
     assert done.stderr == ("newscrawl extract: this needs warcio: pip install 'newscrawl[warc]'\n")
+
+
+def test_pythons_agree(checkout: Path, metadata: dict[str, Any]):
+    """Wheels are built, tests run and classifiers exist for the same versions of Python."""
+    pattern = r"Programming Language :: Python :: (3\.\d+)"
+    classifiers = metadata["project"]["classifiers"]
+    versions = [match[1] for line in classifiers if (match := re.fullmatch(pattern, line))]
+    assert versions[0] == metadata["project"]["requires-python"].removeprefix(">=")
+    assert versions == sorted({*_OTHER_PYTHONS, f"3.{sys.version_info.minor}"})
+    wheels = metadata["tool"]["cibuildwheel"]["build"].split()
+    assert wheels == [f"cp{version.replace('.', '')}-*" for version in versions]
+    path = checkout / ".github/workflows/test.yml"
+    if not path.exists():  # in a source distribution
+        return
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == versions
+
+
+def find_python(version: str) -> str:
+    """Return an interpreter of *version*, from the PATH or pyenv; skip the test without one."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for candidate in chain(
+        filter(None, [shutil.which(f"python{version}")]),
+        sorted(pyenv.glob(f"versions/{version}.*/bin/python")),
+    ):
+        command = [candidate, "-c", "import sys, venv; print(*sys.version_info[:2], sep='.')"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.stdout.strip() == version:  # a shim of pyenv may exist without its version
+            return str(candidate)
+    pytest.skip(f"Python {version} is not on this machine")
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("version", _OTHER_PYTHONS)
+def test_builds_and_crawls_on_other_pythons(checkout: Path, tmp_path: Path, version: str):
+    """A new environment of each other Python gets the compiled modules, and crawls the samples."""
+    binaries = new_environment(find_python(version), tmp_path / "environment")
+    shutil.copytree(checkout, tmp_path / "source", symlinks=True)
+    pip_install(binaries, tmp_path / "source", CFLAGS="-O0")  # builds faster
+    code = "import sys, newscrawl.document.document as d; print(*sys.version_info[:2], d.COMPILED)"
+    expected = [*version.split("."), str(bool(shutil.which("cc")))]
+    assert run(binaries / "python", "-c", code, cwd=tmp_path).split() == expected
+    with SampleSites() as sites:
+        command = (binaries / "newscrawl", "crawl", *sites.urls.values(), *_SAMPLE_OPTIONS)
+        run(*command, cwd=tmp_path)
+    assert len((tmp_path / "articles.jsonl").read_bytes().splitlines()) == 22
+
+
+def test_extra_all_has_the_extras_of_users(metadata: dict[str, Any]):
+    """A new extra is added to `all`, or to the list of the others."""
+    extras = metadata["project"]["optional-dependencies"]
+    (requirement,) = extras["all"]
+    included = requirement.removeprefix("newscrawl[").removesuffix("]").split(",")
+    assert set(included) == extras.keys() - _NOT_IN_ALL
+    assert included == sorted(included)
+
+
+@pytest.mark.timeout(1800)
+def test_extra_all_can_be_resolved(installed: Path, wheel: Path, tmp_path: Path):
+    """pip finds versions of all optional packages that fit together."""
+    report = tmp_path / "report.json"
+    pip_install(installed, "--dry-run", "--report", report, f"{wheel}[all]")
+    found = {part["metadata"]["name"] for part in json.loads(report.read_text())["install"]}
+    assert found >= {"py3langid", "pyarrow", "scikit-learn", "scrapy-poet", "spidermon", "warcio"}
+
+
+@pytest.mark.timeout(1800)
+def test_extra_scrapyd_builds_the_egg(checkout: Path, installed: Path, wheel: Path, tmp_path: Path):
+    """``scrapyd-deploy`` needs a setuptools that reads our licence, newer than that of Python 3.11."""
+    pip_install(installed, f"{wheel}[scrapyd]")
+    source = shutil.copytree(checkout, tmp_path / "source", symlinks=True)
+    run(installed / "scrapyd-deploy", "--build-egg=../newscrawl.egg", cwd=source)
+    names = zipfile.ZipFile(tmp_path / "newscrawl.egg").namelist()
+    assert {"newscrawl/spiders/sitelist.py", "EGG-INFO/entry_points.txt"} <= set(names)

@@ -159,7 +159,7 @@ def deployed(server: Server, repository: Path, tmp_path_factory: pytest.TempPath
 def test_deploys_to_scrapyd(deployed: Server):
     """All spiders are listed, and jobs load the deployed egg."""
     spiders = deployed.call("listspiders", project="newscrawl")["spiders"]
-    assert spiders == ["probe", "sitelist"]
+    assert spiders == ["probe", "sitelist", "urllist"]
     job = deployed.schedule("probe", {})
     deployed.wait(job)
     (item,) = deployed.items("probe", job)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from io import BytesIO, StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,9 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter, escape_formula
 from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Image
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) -> list[list[str]]:
@@ -104,3 +109,44 @@ def test_setting_and_option_keep_formulas() -> None:
     assert export({"a": "=1"}, settings=off)[1] == ["=1"]
     assert export({"a": "=1"}, formulas=True)[1] == ["=1"]
     assert export({"a": "=1"}, settings=off, formulas=False)[1] == ["'=1"]
+
+
+_WITHOUT_PYARROW = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess
+from newscrawl.items import Article
+from newscrawl.settings import base
+
+class Two(Spider):
+    name = "two"
+    async def start(self):
+        yield Article(url="https://a.example/1", title="One")
+        yield Article(url="https://a.example/2", title="=Two")
+
+feeds = {f"{sys.argv[1]}/{name}": {"format": format} for name, format in
+         (("a.csv", "csv"), ("a.jsonl", "jsonlines"))}
+process = AsyncCrawlerProcess({"FEED_EXPORTERS": base.FEED_EXPORTERS, "FEEDS": feeds})
+process.crawl(Two)
+process.start()
+assert "pyarrow" not in sys.modules
+"""
+
+
+def test_feeds_without_pyarrow(tmp_path: Path):
+    """CSV and JSON Lines feeds work with the required dependencies; Parquet is not available."""
+    command = [sys.executable, "-c", _WITHOUT_PYARROW, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["title"] for row in csv.DictReader(file)] == ["One", "'=Two"]
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
