@@ -220,7 +220,6 @@ class LeaseBook:
         lease = Lease(stalled.id, stalled.key, stalled.url, "", durable=bool(stored), meta=meta)
         lease.failed = "stalled"
         self._end(lease)
-        await self.store.commit()
         self.stalled = stalled
         return True
 

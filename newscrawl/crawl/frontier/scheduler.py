@@ -111,7 +111,7 @@ class LeaseScheduler(BaseScheduler):
         self._store.write("DELETE FROM outcome")
         self._store.write("DELETE FROM spent")
         self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
-        await self._store.commit()  # the timer of the next one waits for a stalled event loop
+        await self._commit()  # a stalled event loop runs no timer
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
@@ -136,7 +136,16 @@ class LeaseScheduler(BaseScheduler):
         if stalled and await self._book.set_aside(stalled):
             message = "The last run stalled in %s; setting aside %s as failed/stalled"
             logger.warning(message, stalled.place, stalled.url)
-        self._delete_stall_record()
+        if await self._commit():
+            self._delete_stall_record()
+
+    async def _commit(self) -> bool:
+        """Commit all writes; return False if that failed, which closes the spider."""
+        try:
+            await self._store.commit()
+        except CrawlStoreError:  # logged by the store
+            return False
+        return True
 
     def _delete_stall_record(self) -> None:
         if self._store.path:
@@ -152,11 +161,7 @@ class LeaseScheduler(BaseScheduler):
         self._book.end_finished()
         if reason == "finished" and not self._book and not self._pending:
             self._end_run()
-        try:
-            await self._store.commit()
-        except CrawlStoreError:
-            return  # logged by the store
-        if pending := len(self._pending) + len(self._book):
+        if await self._commit() and (pending := len(self._pending) + len(self._book)):
             logger.info("%d requests pending; the next run resumes them", pending)
 
     def has_pending_requests(self) -> bool:

@@ -89,6 +89,9 @@ class Watchdog:
         try:
             os.truncate(handle, stall_watcher.BOARD_SIZE)
             self._board = stall_watcher.Board(mmap.mmap(handle, stall_watcher.BOARD_SIZE))
+        except OSError:
+            Path(name).unlink()
+            raise
         finally:
             os.close(handle)
         self._active.add(self)
