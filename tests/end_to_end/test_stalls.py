@@ -19,7 +19,6 @@ import pytest
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file
-from newscrawl.settings import base
 from tests.conftest import REPOSITORY
 from tests.servers.tree_site import TreeSite
 
@@ -224,7 +223,7 @@ def test_sitelist(tmp_path: Path):
             "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
             "NEWSCRAWL_NEARDUP_INDEX": tmp_path / "near-duplicates.sqlite",
             "NEWSCRAWL_STALL_LIMIT": 3,
-            "DOWNLOADER_MIDDLEWARES": json.dumps({**base.DOWNLOADER_MIDDLEWARES, MIDDLEWARE: 595}),
+            "DOWNLOADER_MIDDLEWARES": json.dumps({MIDDLEWARE: 595}),
             "TRAP": trap,
         }
         words = ["crawl", "sitelist", "-a", "sites=sites.txt", *options(settings)]
