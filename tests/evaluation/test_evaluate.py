@@ -307,7 +307,7 @@ def test_command_prints_only_json(folder: Path) -> None:
         (2, ["{folder}", "{folder}"], "two corpora have the same name"),
         (1, ["{folder}", "--limit", "0"], "no labelled page to score"),
         (2, ["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
-        (1, ["{folder}", "--workers", "0"], "too few labelled pages to train "),
+        (1, ["{folder}", "--limit", "2", "--workers", "0"], "too few labelled pages to train "),
         (
             1,
             ["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"],

@@ -44,7 +44,9 @@ _MAX_NODES_FOR_ALL_RUNS = 5
 # Text nodes before and after the start of the relevant content.
 _MAX_BEFORE = 16
 _MAX_AFTER = 8
-_MAX_LEADING_LENGTH = 200
+# Characters; longer texts are paragraphs.
+_MAX_LEADING_LENGTH = 120
+_SENTENCE_ENDS = tuple(".。．।…:;,")
 _READINGS = frozenset({"rt", "rp"})
 
 
@@ -143,6 +145,7 @@ def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[i
         for row in near
         if len(text[row]) <= _MAX_LEADING_LENGTH
         and weighted_length(text[row]) >= _MIN_LENGTH
+        and not text[row].rstrip().endswith(_SENTENCE_ENDS)
         and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
     ]
 

@@ -58,14 +58,15 @@ def find_headline(
 
     The most probable candidate, if its probability reaches the threshold
     (:data:`MIN_PROBABILITY` and the two after it), else the first stated title without the site's
-    name, *fallback* (the title of another method), or the most probable candidate. The confidence
+    name, *fallback* (the title of another method), or the most probable heading. The confidence
     of a candidate is its calibrated probability.
     """
     choice = choose_span(candidates, model)
     found = None if choice is None else _headline(document, choice, model)
     if choice is not None and choice.probability >= _min_probability(candidates):
         return found
-    return _stated(candidates) or fallback or found
+    is_heading = choice is not None and choice.span.heading is not None
+    return _stated(candidates) or fallback or (found if is_heading else None)
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
