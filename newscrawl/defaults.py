@@ -70,6 +70,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
     # False discards the requests of an unfinished crawl instead of resuming it.
     "NEWSCRAWL_RESUME": True,
+    # Seconds of CPU time in which one request may block the event loop. Then the crawl is killed,
+    # and the next run sets the request aside. Healthy pages take 0.1. 0 never kills it.
+    "NEWSCRAWL_STALL_LIMIT": 60.0,
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",

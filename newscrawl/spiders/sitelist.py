@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
@@ -119,6 +119,11 @@ class SitelistSpider(Spider):
 
         *finished*: requests that this crawl finished before it was interrupted.
         """
+        stalled = LeaseBook.for_crawler(self.crawler).stalled
+        if stalled and stalled.site != site.key:
+            stalled = None
+        if stalled:
+            await self.state.record_stall(stalled)
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
         history = await self.state.load(site.key, limit=2 * budgets.articles)
         frontier = SiteFrontier(site, budgets, history.known_sources)
@@ -129,6 +134,8 @@ class SitelistSpider(Spider):
             frontier.add_article(page, depth=page["depth"], certain=page["certain"])
         self.site_stats.count(site.key, "discovered_count", frontier.candidate_count)
         self.frontiers[site.key] = frontier
+        if stalled:
+            self._count_failure(frontier, cast("Role", stalled.role), stalled.url, "stalled")
         return frontier
 
     def _next_requests(self, frontier: SiteFrontier) -> Iterator[Request]:
@@ -198,11 +205,14 @@ class SitelistSpider(Spider):
         self.state.record_failure(frontier, target, request, reason)
         if request is not None:
             request.meta[OUTCOME] = f"failed/{reason}"
-        stat = "failed_count" if target.role == "article" else "discovery_failed_count"
+        self._count_failure(frontier, target.role, target.url, reason)
+
+    def _count_failure(self, frontier: SiteFrontier, role: Role, url: str, reason: str) -> None:
+        stat = "failed_count" if role == "article" else "discovery_failed_count"
         self.site_stats.count(frontier.site.key, f"{stat}/{reason}")
-        self.logger.info("Failed (%s): %s %s", reason, target.role, target.url)
-        if target.role == "robots":
-            frontier.add_default_sitemap(target.url)
+        self.logger.info("Failed (%s): %s %s", reason, role, url)
+        if role == "robots":
+            frontier.add_default_sitemap(url)
 
     async def _on_response(
         self, frontier: SiteFrontier, target: Target, response: Response

@@ -117,8 +117,12 @@ class CrawlStore:
         *schema*: ``CREATE ... IF NOT EXISTS`` statements, each followed by a semicolon. Raises
         :class:`CrawlStoreError`.
         """
-        await self._run(self._connect)
-        await self._run(self._create, schema)
+        try:
+            await self._run(self._connect)
+            await self._run(self._create, schema)
+        except CrawlStoreError as error:
+            self.failure = self.failure or error
+            raise
 
     async def close(self) -> None:
         """Commit all writes and close the file."""

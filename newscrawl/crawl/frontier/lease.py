@@ -22,6 +22,19 @@ class FinishedRequest(NamedTuple):
     outcome: str
 
 
+class StalledRequest(NamedTuple):
+    """A request that blocked the event loop of an earlier run."""
+
+    #: ID and key of its lease
+    id: int
+    key: int
+    url: str
+    site: str
+    role: str
+    #: function and line
+    place: str
+
+
 @dataclass(slots=True, eq=False)
 class Lease:
     """A request returned by the scheduler, until all its results are processed."""

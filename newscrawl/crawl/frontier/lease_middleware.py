@@ -58,6 +58,7 @@ class LeaseMiddleware:
             lease.final_url = response.url
             lease.unchanged = response.status == HTTPStatus.NOT_MODIFIED
             lease.in_spider = lease.running = True
+            self._book.enter_soon(lease)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -71,8 +72,10 @@ class LeaseMiddleware:
         # Output that replaces an exception passes here a second time.
         lease.running = True
         try:
+            self._book.enter(lease)
             async for output in result:
                 yield _count_output(output, lease, response.request)
+                self._book.enter(lease)
         except Exception as error:
             _callback_failed(self._book, lease, error)
             raise
@@ -93,7 +96,7 @@ class LeaseErrback:
     def __init__(
         self, book: LeaseBook, lease: Lease, errback: Callable[[Failure], Any] | None
     ) -> None:
-        self._book = book
+        self.book = book
         self._lease = lease
         #: errback of the spider
         self.errback = errback
@@ -101,7 +104,7 @@ class LeaseErrback:
     def __call__(self, failure: Failure) -> Any:
         """Call the spider's errback; without one, raise the failure."""
         lease = self._lease
-        self._book.response_received(lease, failure.request)  # type: ignore[attr-defined]
+        self.book.response_received(lease, failure.request)  # type: ignore[attr-defined]
         lease.failed = failure_reason(failure.value)
         if lease.in_spider:  # the middleware counts the output
             return self._call(failure)
@@ -110,8 +113,8 @@ class LeaseErrback:
             output = self._call(failure)
         except Exception as error:
             if error is not failure.value:
-                _callback_failed(self._book, lease, error)
-            self._book.callback_finished(lease)
+                _callback_failed(self.book, lease, error)
+            self.book.callback_finished(lease)
             raise
         return self._counted_output(output, failure)
 
@@ -130,9 +133,9 @@ class LeaseErrback:
             async for element in as_async_generator(result):
                 yield _count_output(element, self._lease, request)
         except Exception as error:
-            _callback_failed(self._book, self._lease, error)
+            _callback_failed(self.book, self._lease, error)
             raise
-        self._book.callback_finished(self._lease)
+        self.book.callback_finished(self._lease)
 
 
 def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:

@@ -15,7 +15,7 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
-from newscrawl.crawl.frontier.lease import NO_KEY, FinishedRequest, Lease
+from newscrawl.crawl.frontier.lease import NO_KEY, FinishedRequest, Lease, StalledRequest
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -94,6 +94,10 @@ class LeaseBook:
         self._uses_outbox = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         #: called with the download slot when a request is no longer in flight
         self.on_release: Callable[[str], None] | None = None
+        #: called when the event loop begins to process a response, or continues its callback
+        self.on_entry: Callable[[Lease], None] | None = None
+        #: request that blocked the event loop of the run that this one resumes
+        self.stalled: StalledRequest | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
         crawler.signals.connect(self._item_error, signals.item_error)
@@ -142,8 +146,21 @@ class LeaseBook:
         """Return True if the request is not in the file yet."""
         return key in self._unwritten
 
+    def enter(self, lease: Lease) -> None:
+        """Record that the event loop begins to process *lease*."""
+        if self.on_entry:
+            self.on_entry(lease)
+
+    def enter_soon(self, lease: Lease) -> None:
+        """Record that the event loop begins to process *lease* when it calls the callback."""
+        if self.on_entry:
+            loop = asyncio.get_running_loop()
+            # Scrapy lets the loop turn twice between the spider middlewares and the callback.
+            loop.call_soon(loop.call_soon, self.on_entry, lease)
+
     def response_received(self, lease: Lease, request: Request) -> None:
         """Record a response or failure of *request*, the last one made under *lease*."""
+        self.enter(lease)
         if lease.in_flight:
             lease.meta = request.meta
             self._release(lease)
@@ -193,6 +210,18 @@ class LeaseBook:
         for site, *row in await self.store.read(_SELECT_OUTCOMES):
             sites[site].append(FinishedRequest(*row))
         return dict(sites)
+
+    async def set_aside(self, stalled: StalledRequest) -> bool:
+        """End a request of the interrupted run; return False if it had ended."""
+        if await self.store.read("SELECT 1 FROM outcome WHERE request = ?", (stalled.id,)):
+            return False
+        stored = await self.store.read("SELECT 1 FROM request WHERE id = ?", (stalled.id,))
+        meta = {"newscrawl_site": stalled.site, "newscrawl_role": stalled.role}
+        lease = Lease(stalled.id, stalled.key, stalled.url, "", durable=bool(stored), meta=meta)
+        lease.failed = "stalled"
+        self._end(lease)
+        self.stalled = stalled
+        return True
 
     def count_request(self, site: str) -> None:
         """Count a network request of *site*, whose budget also applies to a resumed crawl."""

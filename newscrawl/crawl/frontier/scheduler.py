@@ -24,6 +24,7 @@ from newscrawl.crawl.frontier.serialization import (
     dump_request,
     load_request,
 )
+from newscrawl.crawl.frontier.watchdog import read_record, record_path, start_watchdog
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from newscrawl.crawl.frontier.request_queue import SlotQueue
+    from newscrawl.crawl.frontier.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +80,7 @@ class LeaseScheduler(BaseScheduler):
         self._ids = count(1)
         self._starved = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watchdog: Watchdog | None = None
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
 
@@ -103,14 +106,17 @@ class LeaseScheduler(BaseScheduler):
 
     async def _open(self) -> None:
         await self._store.open(SCHEMA + outbox.SCHEMA)
+        self._watchdog = start_watchdog(self._crawler, self._book)
         runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])
             return
         self._end_run()
+        self._delete_stall_record()
         self._store.write("DELETE FROM outcome")
         self._store.write("DELETE FROM spent")
         self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
+        await self._commit()  # a stalled event loop runs no timer
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
@@ -119,6 +125,7 @@ class LeaseScheduler(BaseScheduler):
         self._store.write("UPDATE run SET ended = ? WHERE ended IS NULL", [(now,)])
 
     async def _resume(self, started: str) -> None:
+        await self._set_stalled_request_aside()
         read = self._store.read
         self._seen = {key for (key,) in await read("SELECT key FROM request")}
         ((last_id,),) = await read(_SELECT_LAST_ID)
@@ -129,19 +136,37 @@ class LeaseScheduler(BaseScheduler):
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
         self._stats.set_value("newscrawl/frontier/resumed_count", pending)
 
+    async def _set_stalled_request_aside(self) -> None:
+        stalled = read_record(self._store.path) if self._store.path else None
+        if stalled and await self._book.set_aside(stalled):
+            message = "The last run stalled in %s; setting aside %s as failed/stalled"
+            logger.warning(message, stalled.place, stalled.url)
+        if await self._commit():
+            self._delete_stall_record()
+
+    async def _commit(self) -> bool:
+        """Commit all writes; return False if that failed, which closes the spider."""
+        try:
+            await self._store.commit()
+        except CrawlStoreError:  # logged by the store
+            return False
+        return True
+
+    def _delete_stall_record(self) -> None:
+        if self._store.path:
+            record_path(self._store.path).unlink(missing_ok=True)
+
     def close(self, reason: str) -> Deferred[None]:
         """Commit; delete the requests of a crawl that has finished."""
         return deferred_from_coro(self._close(reason))
 
     async def _close(self, reason: str) -> None:
+        if self._watchdog:
+            await self._watchdog.stop()
         self._book.end_finished()
         if reason == "finished" and not self._book and not self._pending:
             self._end_run()
-        try:
-            await self._store.commit()
-        except CrawlStoreError:
-            return  # logged by the store
-        if pending := len(self._pending) + len(self._book):
+        if await self._commit() and (pending := len(self._pending) + len(self._book)):
             logger.info("%d requests pending; the next run resumes them", pending)
 
     def has_pending_requests(self) -> bool:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
 from newscrawl import clock
+from newscrawl.crawl.discovery.target import Target
+from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history import schema
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from newscrawl.crawl.discovery.site_frontier import SiteFrontier
-    from newscrawl.crawl.discovery.target import KnownSource, Role, Target
+    from newscrawl.crawl.discovery.target import KnownSource, Role
+    from newscrawl.crawl.frontier.lease import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.schema import SourceRow
 
@@ -187,6 +190,17 @@ class CrawlState:
             self.pages.record_failure(target, request, reason)
         else:
             self.sources.record_failure(frontier.site.key, target, request)
+
+    async def record_stall(self, stalled: StalledRequest) -> None:
+        """Record the failure of a request that blocked the run that this one resumes."""
+        site, role, url = stalled.site, cast("Role", stalled.role), stalled.url
+        if role == "article":
+            await self.pages.record_stall(url)
+        else:
+            known, _ = await self.sources.load(site, limit=0)
+            source = known.get((role, page_key(url)))
+            target = Target(role, url, history=source.history if source else {})
+            self.sources.record_failure(site, target, None)
 
     def close(self) -> None:
         """Set the stat ``newscrawl/state/next_due``: when the next source is due (ISO 8601)."""

@@ -9,7 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import registered_domain, site_key
+from newscrawl.crawl.discovery.target import Target
+from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.conditional_requests import validators
 from newscrawl.crawl.history.revisit_policy import EmittedArticle, article_status, due_at
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from newscrawl.crawl.discovery.target import Target
     from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
@@ -211,6 +211,14 @@ class PageHistory:
         due = None if delay is None else due_at(now, delay)
         row = (status, now, interval, due, failures, digest, target.key)
         self._leases.write_with_end(request, schema.PAGE_ENDED, [row])
+
+    async def record_stall(self, url: str) -> None:
+        """Record that the page at *url* blocked the run that this one resumes."""
+        key = page_key(url)
+        for row in (await self._find_pages([key])).get(key, ()):
+            if row.key == key:
+                target = Target("article", url, history=row.history)
+                self.record_failure(target, None, "stalled")
 
     async def judge(self, article: Article, url: str, digest: bytes) -> ArticleStatus | None:
         """Return the status of *article*, extracted from the page at *url*, and record it.
