@@ -49,6 +49,8 @@ class FileType:
             sqlite3.SQLITE_CORRUPT: f"damaged ({error})",
             sqlite3.SQLITE_CANTOPEN: "cannot be opened (is its folder there, and writable?)",
             sqlite3.SQLITE_FULL: "the disk is full",
+            # All errors but ENOSPC: a limit of file sizes, a quota, a defective or removed disk.
+            sqlite3.SQLITE_IOERR: f"input/output error ({error.sqlite_errorname})",
             sqlite3.SQLITE_READONLY: "cannot be written",
         }.get(code, str(error))
 
