@@ -48,8 +48,8 @@ class EvaluateCommand(ScrapyCommand):
         """Return the description."""
         return (
             "Extract the labelled pages of each CORPUS, a folder with truth.jsonl and pages/, and "
-            "print precision, recall and F1 of relevant content, body, title and date. With --task "
-            "families, CORPUS is the folder that contains all corpora."
+            "print precision, recall and F1 of relevant content, body, title, date, authors and other "
+            "metadata. With --task families, CORPUS is the folder that contains all corpora."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -31,9 +31,12 @@ from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
 from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
 from newscrawl.fields.metadata.bylines import author_links, find_byline
+from newscrawl.fields.metadata.description import choose_description, description_confidence
+from newscrawl.fields.metadata.language import DETECTED, detect_language
 from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
+from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,6 +127,11 @@ def _extract(
         canonical_url=metadata.canonical_url,
         language=metadata.language,
         authors=metadata.authors,
+        site_name=metadata.site_name,
+        section=metadata.section,
+        tags=metadata.tags,
+        image=metadata.image,
+        breadcrumbs=metadata.breadcrumbs,
         paywalled=metadata.paywalled,
         fetched_at=fetched_at,
         evidence=dict(metadata.evidence),
@@ -153,6 +161,9 @@ def _extract(
     # The classifier is trained on the findings of the default method.
     found = _findings(article, result) if method == DEFAULT_METHOD else None
     features = kind_features(document, found)
+    _set_description(article, page, result)
+    if article.language is None:
+        _detect_language(article)
     if not article.authors:
         _find_authors(article, page, result, links)
     return _Extracted(article, document, features)
@@ -173,6 +184,24 @@ def _find_authors(
         article.authors, source = page.metadata.site_authors
         confidence = CONFIDENCE["authors"]["site"]
         article.evidence["authors"] = Evidence(f"site:{source}", confidence)
+
+
+def _set_description(article: Article, page: PageContext, result: MethodResult) -> None:
+    """Set the description from those of the page, except one that repeats the title."""
+    title = words(article.title or "")
+    stated = [text for text in page.metadata.descriptions if words(text.text) != title]
+    title_row, body_row = _title_row(page.document, result), min(result.roots, default=0)
+    found = choose_description(stated, page.document, title_row, article.body, body_row)
+    if found is not None:
+        article.description = found.text
+        article.evidence["description"] = Evidence(found.source, description_confidence(found))
+
+
+def _detect_language(article: Article) -> None:
+    found = detect_language(article.body)
+    if found is not None:
+        article.language, probability = found
+        article.evidence["language"] = Evidence(DETECTED, probability)
 
 
 def _title_row(document: Document, result: MethodResult) -> int:

@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.crawl.workers.pool import WorkerPool
-from newscrawl.items import Article, Evidence, PageItem
+from newscrawl.items import Article, Breadcrumb, Evidence, Image, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.news_extract import ExtractionFailed
 from newscrawl.pipelines.zyte import to_zyte
@@ -509,10 +509,19 @@ def test_maps_zyte_fields() -> None:
             body="B",
             language="de",
             authors=["Ada"],
+            description="D",
+            image=Image("https://a.test/i.jpg", "C"),
+            breadcrumbs=(Breadcrumb("Home", "https://a.test/"), Breadcrumb("City")),
             evidence={"body": Evidence("nce", 0.5)},
         )
     )
     assert (item.datePublished, item.dateModified) == (None, "2026-03-14T00:00:00Z")
     assert (item.canonicalUrl, item.inLanguage) == (f"{URL}#", "de")
     assert [author.name for author in item.authors] == ["Ada"]
+    assert (item.description, item.mainImage.url) == ("D", "https://a.test/i.jpg")
+    assert [(part.name, part.url) for part in item.breadcrumbs] == [
+        ("Home", "https://a.test/"),
+        ("City", None),
+    ]
+    assert to_zyte(Article(url=URL)).breadcrumbs is None
     assert item.metadata.probability == 0.5

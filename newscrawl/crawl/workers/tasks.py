@@ -14,7 +14,9 @@ from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
-from newscrawl.fields.metadata.metadata import language_tag, plain_text
+from newscrawl.fields.metadata.language import DETECTED
+from newscrawl.fields.metadata.metadata import language_tag
+from newscrawl.fields.metadata.structured_data import plain_text
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import weighted_length
@@ -121,7 +123,9 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         "language": language_tag(hints.get("language", "")),
     }
     for name, value in values.items():
-        if value and not getattr(article, name):
+        evidence = article.evidence.get(name)
+        is_detected = evidence is not None and evidence.source == DETECTED
+        if value and (is_detected or not getattr(article, name)):
             setattr(article, name, value)
             article.evidence[name] = Evidence("hint", HINT_CONFIDENCE)
     raw = hints.get("date")
