@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 from newscrawl.crawl.frontier import LeaseMiddleware
 from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.middlewares import (
     CharsetMiddleware,
     CompressionMiddleware,
@@ -62,6 +63,11 @@ class Addon:
     detection, ``NEWSCRAWL_FRONTIER_ENABLED = True`` the crash-safe scheduler. Project settings
     take precedence.
     """
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:  # noqa: ARG003
+        """Shorten errors at the start, before a spider is created."""
+        shorten_start_errors()
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components that the project has not configured itself to *settings*."""

@@ -190,10 +190,14 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+class SettingError(ValueError):
+    """A setting has an invalid value; the message names it."""
+
+
 def setting(settings: Any, name: str) -> Any:
     """Return the setting *name* of a Scrapy settings object, converted to the type of its default.
 
-    Raises ``ValueError`` naming the setting if the value cannot be converted or is negative.
+    Raises :class:`SettingError` naming the setting if the value cannot be converted or is negative.
     """
     default = DEFAULTS[name]
     getters: dict[type, Any] = {
@@ -206,7 +210,7 @@ def setting(settings: Any, name: str) -> Any:
     try:
         value = getters.get(type(default), settings.get)(name, default)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from error
+        raise SettingError(f"{name}: {error}") from error
     if isinstance(value, int | float) and value < 0:
-        raise ValueError(f"{name}: {value} is less than 0")
+        raise SettingError(f"{name}: {value} is less than 0")
     return value

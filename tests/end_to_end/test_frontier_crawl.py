@@ -273,12 +273,57 @@ def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
         assert first.poll() is None, crawl.output
     second = crawl.start()
     assert second.wait(timeout=60) == 1
-    assert "state.sqlite: in use by another process" in crawl.output.splitlines()[-1]
+    assert_refused(crawl, "state.sqlite: in use by another process")
     first.kill()
     first.wait()
     crawl.options = {}
     crawl.finish()
     crawl.assert_complete()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"A shopping list. " * 100, "state.sqlite: not the state of a crawl"),
+        (None, "state.sqlite: cannot be opened"),
+    ],
+)
+def test_refuses_a_file_in_one_line(crawl: TreeCrawl, content: bytes | None, reason: str):
+    """A crawl that cannot open its state (None: a folder) ends with one line, without traceback."""
+    state = crawl.folder / ".scrapy" / "state.sqlite"
+    state.mkdir(parents=True)
+    if content is not None:
+        state.rmdir()
+        state.write_bytes(content)
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, reason)
+
+
+def test_refuses_damage_in_one_line(crawl: TreeCrawl):
+    """A crawl whose state is damaged ends with one line, without traceback."""
+    crawl.finish()
+    state = crawl.folder / ".scrapy" / "state.sqlite"
+    size = state.stat().st_size
+    with state.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(size - 4096))
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, "state.sqlite: damaged")
+
+
+def test_refuses_a_setting_in_one_line(crawl: TreeCrawl):
+    """A crawl with an invalid setting ends with one line that names it."""
+    crawl.options = {"NEWSCRAWL_CHECKPOINT": -1}
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, "NEWSCRAWL_CHECKPOINT: -1.0 is less than 0")
+
+
+def assert_refused(crawl: TreeCrawl, reason: str) -> None:
+    """Check that the last line of the log has *reason*, and that there is no traceback."""
+    last = crawl.output.splitlines()[-1]
+    assert "The crawl cannot start, exit code 1: " in last
+    assert reason in last
+    assert "Traceback" not in crawl.output
 
 
 def test_file_size_limit(crawl: TreeCrawl):
