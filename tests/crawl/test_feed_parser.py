@@ -144,7 +144,9 @@ def test_references_that_are_no_characters(form: str, reference: str):
     assert titles == ["A \ufffd B \xe9 \xe9"] * 3
 
 
-@pytest.mark.parametrize("data", [b'<?xml encoding="\x96"?><rss/>', b'<?r?><t xmlns="\xed\xa0\xa09">'])
+@pytest.mark.parametrize(
+    "data", [b'<?xml encoding="\x96"?><rss/>', b'<?r?><t xmlns="\xed\xa0\xa09">']
+)
 def test_names_that_are_not_text(data: bytes):
     """Input with an unreadable name of an encoding or namespace is not a feed."""
     assert read(data)["kind"] == "unknown"
