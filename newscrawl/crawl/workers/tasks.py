@@ -11,6 +11,7 @@ from newscrawl.crawl.history.revisit_policy import body_hash
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.document.encoding import to_utf8
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
@@ -81,6 +82,11 @@ def extract_page(
     _fill_from_hints(article, hints or {})
     plain = article.to_dict()
     return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
+
+
+def decode_page(data: bytes, *, encoding: str | None = None) -> dict[str, Any]:
+    """Return the ``text`` of a page; *encoding* is the charset of the HTTP header."""
+    return {"text": to_utf8(data, encoding).utf8.decode()}
 
 
 def _stored_sheets(
