@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest lint docs diagram bench results faults peers families clean
+.PHONY: demo test coverage test-lowest lint docs diagram bench results faults fuzz peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -48,6 +48,10 @@ results: $(VENV)/installed
 # Every way for a site to go wrong, each in a crawl of its own: fifteen minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.faults $(ARGS)
+
+# Mutated and generated inputs for everything that reads downloaded bytes: `make fuzz ARGS='--seed 2'`.
+fuzz: $(VENV)/installed
+	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
 # One thread a fit: on a busy machine those of scikit-learn wait actively for each other.

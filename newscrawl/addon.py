@@ -15,6 +15,7 @@ from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
@@ -99,6 +100,7 @@ class Addon:
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Add the spiders to *settings*. Raises ``InvalidSettingError``."""
+        shorten_start_errors()
         try:
             validate_settings(settings)
         except ValueError as error:

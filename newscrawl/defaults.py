@@ -223,10 +223,14 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+class SettingError(ValueError):
+    """A setting has an invalid value; the message names it."""
+
+
 def check_settings(settings: Any) -> list[str]:
     """Return a warning for each ``NEWSCRAWL_*`` setting in *settings* that does not exist.
 
-    Raises ``ValueError`` naming the setting if a value is invalid.
+    Raises :class:`SettingError` naming the setting if a value is invalid.
     """
     for name in DEFAULTS:
         setting(settings, name)
@@ -246,7 +250,7 @@ def _suggestion(name: str) -> str:
 def setting(settings: Any, name: str) -> Any:
     """Return the setting *name* of a Scrapy settings object, converted to the type of its default.
 
-    Raises ``ValueError`` naming the setting if the value cannot be converted or is negative.
+    Raises :class:`SettingError` naming the setting if the value cannot be converted or is negative.
     """
     default = DEFAULTS[name]
     getters: dict[type, Any] = {
@@ -259,7 +263,7 @@ def setting(settings: Any, name: str) -> Any:
     try:
         value = getters.get(type(default), settings.get)(name, default)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from error
+        raise SettingError(f"{name}: {error}") from error
     if isinstance(value, int | float) and value < 0:
-        raise ValueError(f"{name}: {value} is less than 0")
+        raise SettingError(f"{name}: {value} is less than 0")
     return value

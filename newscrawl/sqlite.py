@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class FileError(Exception):
+    """Base class of the errors of a file: it cannot be opened, read or written."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileType:
     """A kind of SQLite file, identified by its header."""
@@ -26,7 +30,7 @@ class FileType:
     #: CREATE statements of a new file
     schema: str
     #: exception for a file that cannot be used
-    error: type[Exception]
+    error: type[FileError]
     #: FULL: commits survive a power failure. NORMAL: they survive a crash of the process; a power
     #: failure may lose the last ones
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
@@ -49,6 +53,8 @@ class FileType:
             sqlite3.SQLITE_CORRUPT: f"damaged ({error})",
             sqlite3.SQLITE_CANTOPEN: "cannot be opened (is its folder there, and writable?)",
             sqlite3.SQLITE_FULL: "the disk is full",
+            # All errors but ENOSPC: a limit of file sizes, a quota, a defective or removed disk.
+            sqlite3.SQLITE_IOERR: f"input/output error ({error.sqlite_errorname})",
             sqlite3.SQLITE_READONLY: "cannot be written",
         }.get(code, str(error))
 
@@ -83,7 +89,7 @@ class FileType:
                 self._create(connection)
         damage = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if damage != "ok":
-            raise self.error(f"{path}: damaged ({damage})")
+            raise self.error(f"{path}: damaged ({' '.join(damage.split())})")
 
     def _check_owner(self, connection: sqlite3.Connection, path: Path | str | None) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]

@@ -19,6 +19,8 @@ _ASCII_WORDS = bytes(
 )
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+# C0 without tab and line feed, C1, and the overrides of the direction of text.
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
 # CJK, kana and Hangul, of which a character has the weight WIDE_WEIGHT.
 _WIDE = re.compile(
     "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -64,6 +66,11 @@ def tokens(text: str) -> list[str]:
 def squeeze(text: str) -> str:
     """Collapse white space in *text* and strip it."""
     return " ".join(text.split())
+
+
+def without_controls(text: str) -> str:
+    """Return *text* without control characters, which a terminal would execute."""
+    return text if text.isprintable() else _CONTROL_CHARACTERS.sub("", text)
 
 
 def count_digits(text: str) -> int:

@@ -30,8 +30,11 @@ _OPENING = frozenset(_BREAKS) - {"br"}  # a br has one break, at its end
 _SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _BLANK_LINES = re.compile("\n\n\n+")
-# Control characters, soft hyphens, byte order marks; joiners stay, some scripts need them.
-INVISIBLE_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
+# Control characters, overrides of the direction, soft hyphens, byte order marks; joiners stay, some
+# scripts need them.
+INVISIBLE_CHARACTERS = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u202d\u202e\u2060\ufeff]"
+)
 
 
 def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = frozenset()) -> str:

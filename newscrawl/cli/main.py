@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 
 from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
 from newscrawl.optional import MissingPackageError
+from newscrawl.sqlite import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,19 +100,19 @@ def run(command: click.Command, arguments: Sequence[str], name: str, obj: Any = 
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except (click.ClickException, MissingPackageError, OSError) as error:
+    except (click.ClickException, FileError, MissingPackageError, OSError) as error:
         return _fail(path, error)
     return result if isinstance(result, int) else DONE
 
 
-def _fail(name: str, error: click.ClickException | MissingPackageError | OSError) -> int:
+def _fail(name: str, error: Exception) -> int:
     """Print *error* in one line; return its exit code."""
     message, code = str(error), FAILED
     if isinstance(error, click.ClickException):
         message, code = error.format_message(), error.exit_code
     elif isinstance(error, MissingPackageError):
         code = USAGE
-    elif error.filename is not None and error.strerror:
+    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         message = f"{error.filename}: {error.strerror}"
     sys.stderr.write(f"{name}: {' '.join(message.split())}\n")
     return code

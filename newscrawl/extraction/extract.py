@@ -16,6 +16,7 @@ from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.body_structure import body_blocks, text_blocks
+from newscrawl.extraction.control_characters import remove_controls
 from newscrawl.extraction.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -36,7 +37,7 @@ from newscrawl.fields.metadata.language import DETECTED, detect_language
 from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
-from newscrawl.text import words
+from newscrawl.text import without_controls, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,7 @@ def extract(
     )
     article.kind, confidence = page_kind(document, features, threshold=options.article_threshold)
     article.evidence["kind"] = Evidence("page", confidence)
+    remove_controls(article)
     return article
 
 
@@ -257,8 +259,8 @@ def _set_body(
         page.trace.roots, page.trace.skipped = result.roots, result.skipped
     blocks: list[BodyBlock | BodyTable] = []
     if result.text is not None:
-        article.body = result.text
-        blocks = text_blocks(result.text) if options.formats else []
+        article.body = without_controls(result.text)
+        blocks = text_blocks(article.body) if options.formats else []
     elif options.formats:
         article.body, blocks = body_blocks(document, result.roots, result.skipped, article.url)
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 from newscrawl.document.rows import TEXT
-from newscrawl.text import squeeze
+from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ _UNSAFE = re.compile(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\u00a1-\U0010fffd-]""")
 # Most links; resolving them takes ten times as long.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]*[a-z0-9](?:/[!#$%&+,./0-9:;=?@A-Z_a-z~-]*)?")
 _HOST = re.compile(r"[\w.-]+")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202d\u202e]")
 # Attributes of images that a script loads come first: ``src`` is a placeholder then.
 _IMAGE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "src")
 MEDIA_TAGS = ("iframe", "video", "audio")
@@ -88,7 +88,11 @@ class PageLinks:
         values += [_last_source(element.get(name)) for name in ("data-srcset", "srcset")]
         urls = (web_url(value, self._base) for value in values if value)
         source = next((url for url in urls if url), None)
-        return (source, squeeze((element.get("alt") or "")[:_MAX_ALT])) if source else None
+        return (
+            (source, squeeze(without_controls((element.get("alt") or "")[:_MAX_ALT])))
+            if source
+            else None
+        )
 
     def player(self, row: int) -> str | None:
         """Return the address of the player at *row*; frames without full screen are no players."""

@@ -16,7 +16,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import AddressPolicy
 from newscrawl.crawl.network.resolver import CheckedResolver
-from newscrawl.defaults import setting
+from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -43,7 +43,7 @@ class SafetyMiddleware:
         try:
             self._policy = AddressPolicy(setting(crawler.settings, ALLOWED))
         except ValueError as error:
-            raise ValueError(f"{ALLOWED}: {error}") from None
+            raise SettingError(f"{ALLOWED}: {error}") from None
         for proxy in getproxies().values():
             self._trust_proxy(proxy)
         self._stats = crawler.stats

@@ -13,7 +13,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.defaults import setting
+from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -67,7 +67,7 @@ class WarcMiddleware:
         if not folder:
             raise NotConfigured  # without a message, because disabled is the default
         if find_spec("warcio") is None:
-            raise ValueError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
+            raise SettingError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
         return cls(crawler, folder)
 
     async def process_response(self, request: Request, response: Response) -> Response:

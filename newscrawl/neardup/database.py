@@ -11,7 +11,7 @@ import numpy as np
 
 from newscrawl.neardup.sketch import SKETCH_COLUMNS, Sketch
 from newscrawl.neardup.story import Verdict
-from newscrawl.sqlite import FileType, transaction
+from newscrawl.sqlite import FileError, FileType, transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -63,7 +63,7 @@ CREATE TABLE part (
 _COLUMNS = ", ".join(("id", "url", "at", "site", "lineage", "cluster", *SKETCH_COLUMNS))
 
 
-class NearDuplicateIndexError(Exception):
+class NearDuplicateIndexError(FileError):
     """The index file is foreign, damaged, newer, in use, or has sketches of other options."""
 
 

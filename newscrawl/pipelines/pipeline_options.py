@@ -12,7 +12,7 @@ from scrapy.utils.misc import load_object
 
 from newscrawl.body.parts import PARTS
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.defaults import check_settings, setting
+from newscrawl.defaults import SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
@@ -63,7 +63,7 @@ class PipelineOptions:
         _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
-            raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
+            raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         _check_feeds(settings)
         computed = {
             "field_converters": field_converters(settings),
@@ -117,7 +117,7 @@ def _confidence(kind: str, text: str) -> float:
     except ValueError:
         confidence = -1.0
     if not 0 <= confidence <= 1:
-        raise ValueError(f"NEWSCRAWL_KEEP: confidence {text!r} of {kind} is not between 0 and 1")
+        raise SettingError(f"NEWSCRAWL_KEEP: confidence {text!r} of {kind} is not between 0 and 1")
     return confidence
 
 
@@ -132,19 +132,19 @@ def neardup_options(settings: BaseSettings) -> Options:
         window = timedelta(hours=hours) if hours else None
         return Options.of(sketch, window=window, **changes)
     except (OverflowError, ValueError) as error:
-        raise ValueError(f"NEWSCRAWL_NEARDUP_*: {error}") from error
+        raise SettingError(f"NEWSCRAWL_NEARDUP_*: {error}") from error
 
 
 def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:
     for value in values:
         if value not in allowed:
-            raise ValueError(f"{name}: {value!r} is not one of {', '.join(sorted(allowed))}")
+            raise SettingError(f"{name}: {value!r} is not one of {', '.join(sorted(allowed))}")
 
 
 def _check_feeds(settings: BaseSettings) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
     if "parquet" in formats and find_spec("pyarrow") is None:
-        raise ValueError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
+        raise SettingError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
 
 
 def validate_settings(settings: BaseSettings) -> list[str]:

@@ -23,6 +23,7 @@ from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import ClassifiedEntries
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
@@ -74,6 +75,7 @@ class SitelistSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
         """Return the spider; raises ``SitesError`` if an argument is invalid."""
+        shorten_start_errors()
         private = {name: value for name, value in kwargs.items() if name.startswith("_")}
         spider = cls(*read_arguments(kwargs, crawler.settings), **private)
         spider._set_crawler(crawler)

@@ -11,6 +11,7 @@ from newscrawl.body.nce import (
     NceParameters,
     cut_before,
     find_first_comment,
+    find_region,
     find_separator_node,
     find_title,
     forest_of,
@@ -262,3 +263,19 @@ def test_condition_4_finds_the_closest_ancestor(corpus_dir: Path) -> None:
                 if other != row and document.chars(other) > PARAMETERS.sibling
             ]
             assert document.tag[row] == "p" or len(siblings) > 1
+
+
+@pytest.mark.parametrize("relaxations", range(4))
+def test_relaxes_the_parameters_step_by_step(monkeypatch: pytest.MonkeyPatch, relaxations: int):
+    """The search is repeated with half the lengths, as often as there are relaxations."""
+    tried: list[tuple[float, float]] = []
+
+    def find_nothing(_document: Document, parameters: NceParameters) -> None:
+        tried.append((parameters.beta2, parameters.beta3))
+
+    monkeypatch.setattr("newscrawl.body.nce.find_separator_node", find_nothing)
+    parameters = NceParameters(relaxations=relaxations)
+    region = find_region(parse_document("<p>A short page.</p>"), parameters)
+    assert region.fallback == "whole_tree"
+    halves = [2**step for step in range(relaxations + 1)]
+    assert tried == [(parameters.beta2 / half, parameters.beta3 / half) for half in halves]

@@ -17,6 +17,7 @@ import pytest
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from tests.conftest import REPOSITORY
 from tests.helpers.crawl_history import in_loop
+from tests.helpers.small_disk import small_disk
 from tests.helpers.store_writer import SCHEMA
 
 if TYPE_CHECKING:
@@ -202,17 +203,32 @@ async def test_ignores_writes_after_a_failure(path: Path):
     assert content(path) == [1]
 
 
-def test_full_disk_raises_and_keeps_committed_rows(path: Path):
+def test_file_size_limit_raises_and_keeps_committed_rows(path: Path):
     limit = 2**18
 
     def restrict() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    with writer(path, preexec_fn=restrict) as process:
+    error = f"CrawlStoreError: {path}: input/output error (SQLITE_IOERR_WRITE)"
+    assert_fails(writer(path, preexec_fn=restrict), path, error)
+
+
+def test_full_disk_raises_and_keeps_committed_rows(path: Path):
+    path = path.parent / "disk" / path.name
+    with small_disk(path.parent, kilobytes=256) as resize:
+        process = writer(path)
+        assert_fails(process, path, f"CrawlStoreError: {path}: the disk is full", resize)
+
+
+def assert_fails(
+    process: subprocess.Popen[str], path: Path, error: str, resize: Any = lambda _: None
+) -> None:
+    """Check that *process* ends with *error* and leaves a prefix of its writes."""
+    with process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "CrawlStoreError" in errors
-    assert str(path) in errors
+    assert errors.splitlines()[-1].endswith(error)
+    resize(10_000)
     numbers = content(path)
     assert numbers == list(range(len(numbers)))
     assert numbers

@@ -125,3 +125,28 @@ def test_truncates_what_takes_quadratic_time(monkeypatch: pytest.MonkeyPatch, na
         assert urls(found)[:3] == [url(0), url(1), url(2)]
         assert found["left_out"]["over_size"] == 1
     assert sizes[0] == sizes[1] < 64 * 1024
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#xD800;", "&#57343;", "&#x110000;", f"&#{'9' * 5000};", f"&#x{'f' * 20};"]
+)
+@pytest.mark.parametrize("form", ["rss", "atom"])
+def test_references_that_are_no_characters(form: str, reference: str):
+    """A numeric reference without a character does not cost the feed, nor its neighbours."""
+    title = f"A {reference} B &#233; &#x0000E9;"
+    name = FORMS[form][2].replace("entry", "title").replace("item", "title")
+    data = feed(form, 3).replace(
+        b"<summary><![CDATA[]]></summary>", f"<{name}>{title}</{name}>".encode()
+    )
+    found = read(data)
+    assert urls(found) == [url(0), url(1), url(2)]
+    titles = [entry["hints"]["title"] for entry in found["entries"]]
+    assert titles == ["A \ufffd B \xe9 \xe9"] * 3
+
+
+@pytest.mark.parametrize(
+    "data", [b'<?xml encoding="\x96"?><rss/>', b'<?r?><t xmlns="\xed\xa0\xa09">']
+)
+def test_names_that_are_not_text(data: bytes):
+    """Input with an unreadable name of an encoding or namespace is not a feed."""
+    assert read(data)["kind"] == "unknown"

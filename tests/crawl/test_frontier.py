@@ -20,7 +20,12 @@ from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.frontier.lease import Lease
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import item_key, outbox_row
-from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry, SlotQueue
+from newscrawl.crawl.frontier.request_queue import (
+    MIN_SLOT_MEMORY,
+    PendingRequests,
+    QueueEntry,
+    SlotQueue,
+)
 from newscrawl.crawl.frontier.serialization import SerializationError, dump_request, load_request
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
@@ -324,3 +329,27 @@ def test_outcomes(tmp_path: Path, kills: list[int]):
     assert found.keys() >= REPEATABLE
     pages = {*(str(n) for n in (*articles, 35, 36) if n != 7), "7.html", "57.html"}
     assert items == {"start", "errback", *(f"{site.url}/{page}" for page in pages)}
+
+
+def test_slots_share_the_memory():
+    """Each slot has its share of the memory, and spills at twice the share."""
+    pending = PendingRequests(200, lambda _slot: None, lambda _entry: True)
+    pending.push("a.example", QueueEntry(0, 1, 1, "1"))
+    assert pending.slot_memory == 200
+    for number in range(2, 5):
+        pending.push(f"{number}.example", QueueEntry(0, number, number, "1"))
+    assert pending.slot_memory == 50
+    for number in range(5, 104):
+        pending.push("a.example", QueueEntry(0, number, number, "1"))
+    slot = pending._slots["a.example"]
+    assert (len(slot.heap), slot.spilled) == (100, 0)
+    pending.push("a.example", QueueEntry(0, 104, 104, "1"))
+    assert (len(slot.heap), slot.spilled) == (50, 51)
+
+
+def test_slot_has_a_minimum_memory():
+    """Many slots exceed the memory instead of having none."""
+    pending = PendingRequests(1, lambda _slot: None, lambda _entry: True)
+    for number in range(50):
+        pending.push(f"{number}.example", QueueEntry(0, number, number, "1"))
+    assert pending.slot_memory == MIN_SLOT_MEMORY

@@ -206,3 +206,18 @@ def test_document_type_takes_linear_time(piece: str):
         sitemaps._without_doctype((piece * (size // len(piece))).encode())
 
     assert growth(find, 400, sitemaps) < 2.3
+
+
+@pytest.mark.parametrize("name", [":name", "news:", "a:b:c", "-"])
+def test_invalid_names_of_elements(name: str):
+    """An element with an invalid name does not cost the sitemap."""
+    found = read(urlset(loc("/a"), f"{loc('/b')}<{name}>x</{name}>", loc("/c")))
+    assert paths(found)[:1] == ["/a"]
+
+
+def test_prefixes_without_a_declaration():
+    """Sites forget to declare the namespace of news."""
+    news = "<news:news><news:title>Wind</news:title><news:language>pt</news:language></news:news>"
+    found = read(f"<urlset><url>{loc('/a')}{news}</url></urlset>")
+    assert found["kind"] == "news"
+    assert found["entries"][0]["hints"] == {"title": "Wind", "language": "pt"}

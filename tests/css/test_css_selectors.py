@@ -620,3 +620,9 @@ def test_never_raises(text: str):
 )
 def test_batch_of_keys_matches_single_keys(texts: list[str]) -> None:
     assert rightmost_names(texts) == [rightmost_name(text) for text in texts]
+
+
+@pytest.mark.parametrize("text", ["a::before>", ":before >", "::after+", "a::before~", "a>", ">"])
+def test_combinator_at_the_end_is_invalid(text: str):
+    """Found by the fuzzer: the position of the error was behind the text."""
+    assert isinstance(compile_selector(text), SelectorError)

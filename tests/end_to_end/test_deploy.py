@@ -124,7 +124,7 @@ def test_killed_run_releases_the_lock(project: Project):
 
 @needs_flock
 @pytest.mark.slow
-def test_full_disk_fails_the_run(project: Project):
+def test_failed_write_fails_the_run(project: Project):
     """A crawl that cannot write its state exits with an error; the next one resumes."""
     first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
     resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.helpers.small_disk import small_disk
 from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 CONCURRENT = 16
 #: seconds: NEWSCRAWL_CHECKPOINT, and a commit and a pipeline on a busy machine
 CHECKPOINT_WINDOW = 0.5 + 0.75
+
+#: with a worker process; the size of a response in Scrapy's queue of responses is at least 1024
+FEW_IN_FLIGHT = {
+    "TREE_WORKERS": 1,
+    "CONCURRENT_REQUESTS": 4,
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 4 * 1024,
+    "NEWSCRAWL_CHECKPOINT": 0.05,
+    "NEWSCRAWL_WORKERS": 1,
+}
+#: 4 requests and 4 pages in flight, and as many in a commit
+MAX_REFETCHED = 16
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +55,8 @@ class TreeCrawl:
     arguments: dict[str, str] = field(default_factory=dict)
     #: time.monotonic() of each kill
     kills: list[float] = field(default_factory=list)
+    #: logs of all processes
+    logs: list[Path] = field(default_factory=list)
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start a process; it resumes the crawl if there is a state."""
@@ -52,7 +66,8 @@ class TreeCrawl:
             word for item in spider_arguments.items() for word in ("-a", "{}={}".format(*item))
         ]
         spider = REPOSITORY / "tests" / "spiders" / self.spider
-        with (self.folder / "log.txt").open("wb") as log:
+        self.logs.append(self.folder / f"log-{len(self.logs)}.txt")
+        with self.logs[-1].open("wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
                 cwd=self.folder,
@@ -64,11 +79,12 @@ class TreeCrawl:
                 },
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
 
     def kill_at(self, pages: int) -> bool:
-        """Kill a process after *pages* served in total; False if it ended before."""
-        return self.end_at(pages, lambda process: process.kill())
+        """Kill a process and its group after *pages* served in total; False if it ended before."""
+        return self.end_at(pages, lambda process: os.killpg(process.pid, signal.SIGKILL))
 
     def end_at(self, pages: int, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
         """Call *end* on a process after *pages* served in total; False if it ended before."""
@@ -96,7 +112,7 @@ class TreeCrawl:
     @property
     def output(self) -> str:
         """The log of the last process."""
-        return (self.folder / "log.txt").read_text()
+        return self.logs[-1].read_text()
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of *query* in the state file."""
@@ -107,6 +123,13 @@ class TreeCrawl:
     def items(self) -> Counter[int]:
         """Return the number of items of each page."""
         return Counter(json.loads(text)["n"] for (text,) in self.rows("SELECT item FROM outbox"))
+
+    def done(self) -> set[int]:
+        """Return the numbers of the pages with a committed outcome."""
+        if not self.kills:
+            return set()
+        urls = self.rows("SELECT url FROM outcome")
+        return {int(url.rpartition("/")[2].removesuffix(".html")) for (url,) in urls}
 
     def repeated(self) -> int:
         """Return the number of refetched pages, without the first page, which is fetched twice."""
@@ -136,7 +159,7 @@ class TreeCrawl:
         expected.append((f"{site.url}/0", "article"))
         assert Counter(self.rows("SELECT url, outcome FROM outcome")) == Counter(expected)
         assert self.rows("SELECT count(*) FROM request") == [(0,)]
-        assert "Traceback" not in self.output
+        assert not [log for log in self.logs if "Traceback" in log.read_text()]
 
 
 @pytest.fixture
@@ -161,12 +184,25 @@ def test_resumes_after_three_kills(crawl: TreeCrawl):
     kill_and_resume(crawl, [1, 90, 200])
 
 
-@pytest.mark.timeout(900)
-@pytest.mark.skipif("CI" in os.environ, reason="takes minutes; shortened in the test above")
 def test_resumes_after_twenty_kills(tmp_path: Path):
-    points = sorted(random.Random().sample(range(1, 1990), 20))
-    with TreeSite(2000) as site:
-        kill_and_resume(TreeCrawl(tmp_path, site), points)
+    """After 20 kills at random points, no page with a committed outcome is fetched again.
+
+    A page is in flight until a worker has read it and its outcome is committed: the crawl has few
+    requests and pages in flight and commits often, so that few pages are fetched again.
+    """
+    points = sorted(random.Random(17).sample(range(1, 700), 20))
+    with TreeSite(720) as site:
+        crawl = TreeCrawl(tmp_path, site, options=FEW_IN_FLIGHT)
+        fetched = 0
+        for pages in points:
+            done = crawl.done()
+            assert crawl.kill_at(max(pages, len(site.served) + 1)), crawl.output
+            assert not done & {n for _, n in site.served[fetched:]}
+            fetched = len(site.served)
+        assert crawl.finish()["finish_reason"] == "finished"
+        crawl.assert_complete()
+        print(f"{crawl.repeated()} refetched")  # noqa: T201
+        assert crawl.repeated() <= len(points) * MAX_REFETCHED
 
 
 def test_sigterm_keeps_pending_requests(crawl: TreeCrawl):
@@ -237,7 +273,7 @@ def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
         assert first.poll() is None, crawl.output
     second = crawl.start()
     assert second.wait(timeout=60) == 1
-    assert "state.sqlite: in use by another process" in crawl.output.splitlines()[-1]
+    assert_refused(crawl, "state.sqlite: in use by another process")
     first.kill()
     first.wait()
     crawl.options = {}
@@ -245,14 +281,75 @@ def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
     crawl.assert_complete()
 
 
-def test_full_disk(crawl: TreeCrawl):
-    """A crawl that cannot write its state reports it and ends; with more space it resumes."""
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"A shopping list. " * 100, "state.sqlite: not the state of a crawl"),
+        (None, "state.sqlite: cannot be opened"),
+    ],
+)
+def test_refuses_a_file_in_one_line(crawl: TreeCrawl, content: bytes | None, reason: str):
+    """A crawl that cannot open its state (None: a folder) ends with one line, without traceback."""
+    state = crawl.folder / ".scrapy" / "state.sqlite"
+    state.mkdir(parents=True)
+    if content is not None:
+        state.rmdir()
+        state.write_bytes(content)
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, reason)
+
+
+def test_refuses_damage_in_one_line(crawl: TreeCrawl):
+    """A crawl whose state is damaged ends with one line, without traceback."""
+    crawl.finish()
+    state = crawl.folder / ".scrapy" / "state.sqlite"
+    size = state.stat().st_size
+    with state.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(size - 4096))
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, "state.sqlite: damaged")
+
+
+def test_refuses_a_setting_in_one_line(crawl: TreeCrawl):
+    """A crawl with an invalid setting ends with one line that names it."""
+    crawl.options = {"NEWSCRAWL_CHECKPOINT": -1}
+    assert crawl.start().wait(timeout=60) == 1
+    assert_refused(crawl, "NEWSCRAWL_CHECKPOINT: -1.0 is less than 0")
+
+
+def assert_refused(crawl: TreeCrawl, reason: str) -> None:
+    """Check that the last line of the log has *reason*, and that there is no traceback."""
+    last = crawl.output.splitlines()[-1]
+    assert "The crawl cannot start, exit code 1: " in last
+    assert reason in last
+    assert "Traceback" not in crawl.output
+
+
+def test_file_size_limit(crawl: TreeCrawl):
+    """A crawl that cannot write its state reports it and ends; without the limit it resumes."""
     process, limit = crawl.start(), 150_000
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    assert_state_failed(crawl, process, "input/output error (SQLITE_IOERR_WRITE)")
+    assert "disk is full" not in crawl.output
+    crawl.finish()
+    crawl.assert_complete()
+
+
+def test_full_disk(crawl: TreeCrawl):
+    """A crawl on a full disk names the reason and ends; with more space it resumes."""
+    with small_disk(crawl.folder / ".scrapy", kilobytes=200) as resize:
+        assert_state_failed(crawl, crawl.start(), "state.sqlite: the disk is full")
+        resize(20_000)
+        crawl.finish()
+        crawl.assert_complete()
+
+
+def assert_state_failed(crawl: TreeCrawl, process: subprocess.Popen[bytes], reason: str) -> None:
+    """Check that *process* ends with exit code 1 and a last line with *reason*."""
     assert process.wait(timeout=60) == 1
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
     assert "Could not write the crawl's state, closing the spider: " in crawl.output
     assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]
+    assert reason in crawl.output.splitlines()[-1]
     assert "Traceback" not in crawl.output
-    crawl.finish()
-    crawl.assert_complete()

@@ -303,3 +303,26 @@ def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: DirectWeb):
     assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
     assert not any("failed" in name for name in counts)
     assert crawl.stats["newscrawl/politeness/paused_count"] == 4
+
+
+def test_recovery_ends_at_the_base():
+    """After overload the delay falls by steps; below half a second it is the base again."""
+    pace = Pace(0.1, max_delay=60)
+    for _ in range(3):
+        pace.record_failure()
+    assert pace.delay == 1.0
+    delays = []
+    for _ in range(3):
+        pace.record_success()
+        delays.append(round(pace.delay, 2))
+    assert delays == [0.7, 0.1, 0.1]
+
+
+def test_refusal_counts_from_the_end_of_the_wait():
+    """A refusal at the very end of a Retry-After counts; one before does not."""
+    pace = Pace(0.1, max_delay=60)
+    pace.record_refusal(NOW, 10)
+    pace.record_refusal(NOW + timedelta(seconds=9), 1)
+    assert pace.refusals == 1
+    pace.record_refusal(NOW + timedelta(seconds=10), None)
+    assert pace.refusals == 2

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import scrapy
-from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.exceptions import CloseSpider, DropItem, NotConfigured
+
+from newscrawl.crawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
+
+TASK = "newscrawl.crawl.workers.tasks:extract_page"
 
 
 class SlowPipeline:
@@ -25,11 +30,28 @@ class SlowPipeline:
         return item
 
 
+class WorkerPipeline:
+    """Parses the item in a worker process if ``TREE_WORKERS`` is set."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._pool = WorkerPool.for_crawler(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not crawler.settings.getint("TREE_WORKERS"):
+            raise NotConfigured
+        return cls(crawler)
+
+    async def process_item(self, item: Any) -> Any:
+        await self._pool.call(TASK, f"<p>{item['body']}".encode())
+        return item
+
+
 class TreeSpider(scrapy.Spider):
     """Follows all links; closes at the page with the number *stop*, if given."""
 
     name = "tree"
-    custom_settings: ClassVar = {"ITEM_PIPELINES": {SlowPipeline: 300}}
+    custom_settings: ClassVar = {"ITEM_PIPELINES": {SlowPipeline: 300, WorkerPipeline: 301}}
 
     def __init__(self, url: str, stop: str | None = None) -> None:
         super().__init__()

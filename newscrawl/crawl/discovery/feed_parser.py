@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import json
 import re
+import sys
 from datetime import UTC, datetime
 from html import unescape
 from io import BytesIO
@@ -36,6 +37,10 @@ _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
 _ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
 _ROOT: Final = re.compile(rb"<((?:[\w.-]{1,99}:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
+# feedparser raises UnicodeEncodeError or OverflowError for references that are no characters.
+_REFERENCE: Final = re.compile(rb"&#(?:(\d++)|x([\da-f]++))", re.IGNORECASE)
+_MAX_DIGITS: Final = 7
+_SURROGATES: Final = range(0xD800, 0xE000)
 
 
 def read_feed(
@@ -52,7 +57,11 @@ def read_feed(
     truncated = _truncate(data)
     if truncated is not data:
         entries.skip("over_size")
-    parsed = feedparser.parse(BytesIO(truncated), sanitize_html=False, resolve_relative_uris=False)
+    valid = _REFERENCE.sub(_valid_reference, truncated)
+    try:
+        parsed = feedparser.parse(BytesIO(valid), sanitize_html=False, resolve_relative_uris=False)
+    except ValueError:  # malformed names of encodings and namespaces
+        return entries.result("unknown")
     language = parsed.feed.get("language")
     for entry in parsed.entries[:MAX_ENTRIES]:
         _add(entries, entry, language)
@@ -74,6 +83,16 @@ def _truncate(data: bytes) -> bytes:
     name = root[1] if root else b"rss"
     closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name
     return data[:end] + closing
+
+
+def _valid_reference(reference: re.Match[bytes]) -> bytes:
+    """Return a numeric character reference, or that of U+FFFD if it is not a character."""
+    digits = (reference[1] or reference[2]).lstrip(b"0") or b"0"
+    if len(digits) <= _MAX_DIGITS:
+        code = int(digits, 10 if reference[1] else 16)
+        if code <= sys.maxunicode and code not in _SURROGATES:
+            return reference[0]
+    return b"&#xFFFD"
 
 
 def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:

@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 import yaml
 
 from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.defaults import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +32,7 @@ _HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?"
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-class SitesError(ValueError):
+class SitesError(SettingError):
     """Invalid site list; the message names the file and the line."""
 
 

@@ -35,6 +35,7 @@ MAX_ROBOTS_SIZE = 512 * 1024
 _DOCTYPE = re.compile(
     rb"(\s*+(?:<\?xml[^>]*+>\s*+)?+)<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
 )
+_NEWS_FIELDS = frozenset({"publication_date", "title", "language"})
 _SITEMAP_LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _MAX_ROBOTS_SITEMAPS = 100
 
@@ -155,7 +156,8 @@ def _parsed_entries(data: bytes) -> Iterator[etree._Element]:
 
 
 def _local_name(element: etree._Element) -> str:
-    return etree.QName(element).localname.lower()
+    # Not etree.QName, which raises ValueError for prefixes without a declaration.
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
 
 
 def _text(element: etree._Element) -> str:
@@ -168,8 +170,9 @@ def _fields(element: etree._Element) -> dict[str, str]:
         name = _local_name(child)
         if name == "news":
             fields["news"] = "yes"
-            for part in child.iter("{*}publication_date", "{*}title", "{*}language"):
-                fields.setdefault(_local_name(part), _text(part))
+            for part in child.iter():
+                if (part_name := _local_name(part)) in _NEWS_FIELDS:
+                    fields.setdefault(part_name, _text(part))
         elif name in {"loc", "lastmod"}:
             fields.setdefault(name, _text(child))
     return {name: text for name, text in fields.items() if text}

@@ -21,8 +21,9 @@ from scrapy.utils.project import data_path
 from scrapy.utils.spider import DefaultSpider
 
 from newscrawl.crawl.frontier.shards import shard_path
+from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.defaults import DEFAULTS, setting
-from newscrawl.sqlite import FileType, execute_all, transaction
+from newscrawl.sqlite import FileError, FileType, execute_all, transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,7 +41,7 @@ STATE_FAILED: Final = "newscrawl_state_failed"
 """Stat ``finish_reason`` of a crawl whose state could not be written."""
 
 
-class CrawlStoreError(Exception):
+class CrawlStoreError(FileError):
     """The file cannot be opened, read or written; the message names it."""
 
 
@@ -99,6 +100,7 @@ class CrawlStore:
     def _from_crawler(cls, crawler: Crawler) -> CrawlStore:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+        shorten_start_errors()
         shutdown = _Shutdown(crawler)
         store = shutdown.store = cls(
             state_path(crawler),

@@ -33,7 +33,7 @@ from newscrawl.crawl.output.segments import (
     write_errors,
     write_span,
 )
-from newscrawl.defaults import setting
+from newscrawl.defaults import SettingError, setting
 from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class SegmentWriter:
             raise NotConfigured  # without a message, because disabled is the default
         # issubclass() only compares methods, and Scrapy's scheduler has the same ones.
         if LeaseScheduler not in load_object(crawler.settings["SCHEDULER"]).__mro__:
-            raise ValueError(
+            raise SettingError(
                 "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
                 " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
             )
@@ -203,7 +203,9 @@ def _format(settings: BaseSettings) -> str:
     name: str = setting(settings, "NEWSCRAWL_SEGMENT_FORMAT")
     if name not in SUFFIXES:
         formats = ", ".join(SUFFIXES)
-        raise ValueError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {formats}")
+        raise SettingError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {formats}")
     if name == "parquet" and find_spec("pyarrow") is None:
-        raise ValueError("NEWSCRAWL_SEGMENT_FORMAT: parquet needs pip install 'newscrawl[parquet]'")
+        raise SettingError(
+            "NEWSCRAWL_SEGMENT_FORMAT: parquet needs pip install 'newscrawl[parquet]'"
+        )
     return name

@@ -145,8 +145,11 @@ def main() -> None:
     tune_garbage_collector()
     if options.memory_limit:
         limit_memory(options.memory_limit)
-    _send(answers, {"ready": os.getpid()})
-    serve(tasks, answers)
+    try:
+        _send(answers, {"ready": os.getpid()})
+        serve(tasks, answers)
+    except BrokenPipeError:  # the crawl was killed
+        os._exit(0)  # without flushing the pipe, which would raise again
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from newscrawl.fields.metadata.metadata import language_tag
 from newscrawl.fields.metadata.structured_data import plain_text
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
-from newscrawl.text import weighted_length
+from newscrawl.text import weighted_length, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,6 +124,7 @@ def _sheet_store(path: str, megabytes: int) -> SheetStore:
 
 
 def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
+    hints = {name: without_controls(text) for name, text in hints.items()}
     values = {
         "title": plain_text(hints.get("title", "")),
         "language": language_tag(hints.get("language", "")),

@@ -166,9 +166,8 @@ class _SelectorParser:
                 return self._finished(compounds)
             combinator = self._combinator()
             if not combinator or compound.pseudo_element:
-                raise _InvalidError(
-                    f"unexpected {self._text[self._position]!r} at {self._position}"
-                )
+                rest = self._text[self._position :][:1]  # empty after a combinator at the end
+                raise _InvalidError(f"unexpected {rest!r} at {self._position}")
             compounds.append((compound, combinator))
 
     def _finished(self, parts: list[tuple[_Compound, str]]) -> Selector:

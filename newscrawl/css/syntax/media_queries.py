@@ -90,7 +90,8 @@ _NONE_VALUES = {"none", "no-preference", "0"}
 _COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z]*)")
-_RATIO = re.compile(rf"(\d*\.?\d+)[{SPACE}]*/[{SPACE}]*(\d*\.?\d+)")
+_DECIMAL = r"(\d++(?:\.\d++)?|\.\d++)"
+_RATIO = re.compile(rf"{_DECIMAL}[{SPACE}]*/[{SPACE}]*{_DECIMAL}")
 _PREFIXED = re.compile(r"(-webkit-)?(min|max)-(.+)")
 _TYPED = re.compile(
     rf"(?:(not|only)[{SPACE}]+)?(?!(?:not|only|and|or|layer)\b)([a-z-][\w-]*)"
