@@ -32,6 +32,7 @@ MAX_UNITS = 6
 TOOLS = ("newscrawl.commands", "newscrawl.evaluation", "newscrawl.spark", "newscrawl.training")
 
 BOUNDED = {
+    "cli.page_sources:_OTHER_FORMAT": "the first 4096 bytes",
     "css.selectors.rule_keys:_ANCESTOR": "texts of up to 200 characters",
     "css.selectors.rule_keys:_PLAIN": "the text ends with a separator, at which each match ends",
     "css.selectors.selector_tokens:PLAIN_SELECTOR": "matched in full, not searched for",
@@ -39,7 +40,8 @@ BOUNDED = {
     "css.syntax.declarations:RELEVANT_START_PATTERN": "matched at a place, not searched for",
     "fields.metadata.author_names:_SEPARATOR": "white space is collapsed before",
     "fields.metadata.sections:_PARTS": "white space is collapsed before",
-    "fields.titles.title:_SEPARATOR": "white space is collapsed before, headings are short",
+    "fields.titles.title:SEPARATOR": "white space is collapsed before, headings are short",
+    "fields.titles.title_features:_PARTS": "titles have up to 1000 characters, collapsed",
 }
 """Patterns whose growth does not matter, with the reason."""
 
