@@ -65,10 +65,11 @@ families: .venv-peers/installed
 	touch $@
 
 $(VENV)/installed: $(BUILD)
+	@echo "Installing newscrawl and the packages for its tests into $(VENV): some minutes ..."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(EXTRAS)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-peers build dist *.egg-info docs/_build .scrapy articles.jsonl
+	rm -rf $(VENV) .venv-lowest .venv-peers build dist *.egg-info docs/_build .scrapy articles.jsonl articles.log

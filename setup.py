@@ -40,6 +40,7 @@ setup(
     packages=find_packages(include=["newscrawl", "newscrawl.*"]),
     ext_modules=extensions(),
     entry_points={
+        "console_scripts": ["newscrawl = newscrawl.cli.main:main"],
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
             "cluster = newscrawl.commands.cluster_command:ClusterCommand",

@@ -14,7 +14,6 @@ import psutil
 import scrapy
 from scrapy import signals
 
-from newscrawl.settings import base
 from tests.helpers.crawls import Crawl, run_scrapy
 from tests.servers import LoopbackServer, Request, response
 from tests.servers.direct_web import direct_environment
@@ -177,7 +176,7 @@ class TrivialSpider(scrapy.Spider):
 def crawl_plugin(folder: Path, site: str, pages: int, **settings: object) -> Crawl:
     """Crawl with all features: state, safety, workers, styles, near-duplicates, segments."""
     given = {
-        "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.Meter": 0}),
+        "EXTENSIONS": json.dumps({f"{__name__}.Meter": 0}),
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
         "NEWSCRAWL_MAX_AGE": 0,

@@ -14,7 +14,7 @@ are instants in UTC are not used, as they do not determine the day that a page s
 the numbers of the labelled date, at most 60 per language, and on text nodes that do not contain
 them (``other``: share parsed as a date).
 
-    python benchmarks/dates.py [--corpora DIR] [--workers N] [--readers]
+    python benchmarks/dates.py [--corpora DIR] [--workers N] [--packaged] [--readers]
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from newscrawl.corpora.tables import Table, figure, print_tables
 from newscrawl.document.document import Document, parse_document
 from newscrawl.evaluation.families import MAY_TRAIN
 from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold
+from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import DEFAULT_METHOD
 from newscrawl.fields.dates.decide import CONFIDENCE, decide
 from newscrawl.fields.dates.evidence import gather, metadata_evidence
@@ -88,6 +89,15 @@ class Text(NamedTuple):
     text: str
     language: str | None
     day: date | None
+
+
+def measure_packaged(pages: Sequence[LabelledPage]) -> list[Result]:
+    """Return the results of *pages*, extracted with the packaged models."""
+    days = (
+        (page, day_result(page, extract(page.html(), page.url, fetched_at=_fetched_at(page))))
+        for page in pages
+    )
+    return [Result(page, day) for page, day in days if day]
 
 
 def measure(pages: Sequence[LabelledPage], *, workers: int) -> list[Result]:
@@ -290,15 +300,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--packaged", action="store_true", help="do not train models")
     parser.add_argument("--readers", action="store_true")
     arguments = parser.parse_args()
     pages = [
         page
         for name in NAMES
+        if (arguments.corpora / name).is_dir()
         for page in load_corpus(arguments.corpora / name).pages
         if page.day_counts
     ]
-    results = measure(pages, workers=arguments.workers)
+    if arguments.packaged:
+        results = measure_packaged(pages)
+    else:
+        results = measure(pages, workers=arguments.workers)
     visible = [measure_text(page) for page in pages if page.corpus in TEXT_ALONE]
     tables = [
         table(name, days)

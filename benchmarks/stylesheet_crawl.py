@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from newscrawl.settings import base
 from tests.helpers.crawls import Crawl, crawl_pages
 from tests.servers.styled_web import HANG, Answer, StyledWeb, link, page
 
@@ -90,7 +89,7 @@ def crawl(options: argparse.Namespace, answers: dict[str, Answer], *, enabled: b
             Path(folder),
             [f"http://{url}" for url in answers if url.endswith(".html")],
             web.proxy_environment(),
-            EXTENSIONS=json.dumps({**base.EXTENSIONS, METER: 0}),
+            EXTENSIONS=json.dumps({METER: 0}),
             CONCURRENT_REQUESTS_PER_DOMAIN=options.per_domain,
             NEWSCRAWL_CSS_ENABLED=enabled,
             NEWSCRAWL_CSS_TIMEOUT=options.timeout,

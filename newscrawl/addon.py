@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
-from newscrawl.crawl.frontier import LeaseMiddleware
+from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
+from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
     CompressionMiddleware,
     MetaRefreshMiddleware,
+    OptOutMiddleware,
     PolitenessMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
@@ -23,9 +28,16 @@ from newscrawl.middlewares import (
     WarcMiddleware,
 )
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
+from newscrawl.pipelines.pipeline_options import validate_settings
+from newscrawl.spiders.sitelist import SitelistSpider
+from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 #: Before the project's pipelines, so that validation and storage receive articles instead of pages.
 PIPELINE_PRIORITY = 300
@@ -34,6 +46,8 @@ NEARDUP_PRIORITY = 350
 STYLESHEETS_PRIORITY = 545
 #: Before all other downloader middlewares, so that every request is checked.
 SAFETY_PRIORITY = 20
+#: After RobotsMiddleware (100); responses arrive decompressed and redirected.
+OPT_OUT_PRIORITY = 110
 #: Receives responses decompressed (590), before any middleware reads their text.
 CHARSET_PRIORITY = 585
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
@@ -43,6 +57,8 @@ WARC_PRIORITY = 990
 #: Next to the engine, so that it sees the requests and items that all others let through.
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
+STATE = "newscrawl/%(name)s.sqlite"
+SPIDERS = "newscrawl.spiders"
 PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
 CSV_EXPORTER = "newscrawl.exporters.SafeCsvItemExporter"
 HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
@@ -55,16 +71,47 @@ SAFE_SETTINGS = {
 }
 
 
+class InvalidSettingError(SystemExit, ValueError):
+    """A ``NEWSCRAWL_*`` setting is invalid: ends ``scrapy`` with one line and exit code 1.
+
+    Scripts may catch it as a ``ValueError``.
+    """
+
+
 class Addon:
     """Enables article extraction, style sheets, safety, politeness, and Parquet and CSV feeds.
 
-    ``ADDONS = {"newscrawl.Addon": 500}``. ``NEWSCRAWL_NEARDUP_ENABLED = True`` adds near-duplicate
-    detection, ``NEWSCRAWL_FRONTIER_ENABLED = True`` the crash-safe scheduler. Project settings
-    take precedence.
+    ``ADDONS = {"newscrawl.Addon": 500}`` also adds the spiders ``sitelist`` and ``urllist``, with
+    the crash-safe scheduler and a state file, and the progress reports.
+    ``NEWSCRAWL_NEARDUP_ENABLED = True`` adds near-duplicate detection,
+    ``NEWSCRAWL_FRONTIER_ENABLED = True`` the scheduler for other spiders. Project settings take
+    precedence.
     """
+
+    def __init__(self, spider: type[Spider] | None = None) -> None:
+        self._own_spider = spider and issubclass(spider, SitelistSpider | UrlListSpider)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the add-on of *crawler*."""
+        return cls(crawler.spidercls)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Add the spiders to *settings*. Raises ``InvalidSettingError``."""
+        try:
+            validate_settings(settings)
+        except ValueError as error:
+            raise InvalidSettingError(f"newscrawl: {error}") from error
+        modules = settings.getlist("SPIDER_MODULES")
+        if setting(settings, "NEWSCRAWL_SPIDERS_ENABLED") and SPIDERS not in modules:
+            priority = settings.getpriority("SPIDER_MODULES") or 0
+            settings.set("SPIDER_MODULES", [*modules, SPIDERS], priority)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components that the project has not configured itself to *settings*."""
+        for line in validate_settings(settings):
+            logger.warning("%s", line)
         _add(settings, "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY)
         if settings.getbool("NEWSCRAWL_NEARDUP_ENABLED"):
             _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
@@ -72,13 +119,14 @@ class Addon:
         _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
         _add(settings, _MIDDLEWARES, CharsetMiddleware, CHARSET_PRIORITY)
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
-        if settings.getbool("NEWSCRAWL_FRONTIER_ENABLED"):
-            settings.set("SCHEDULER", SCHEDULER, "addon")
-            _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
+        _add(settings, _MIDDLEWARES, OptOutMiddleware, OPT_OUT_PRIORITY)
+        self._enable_frontier(settings)
         _replace(settings, ScrapyMetaRefresh, MetaRefreshMiddleware)
         _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
         _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
-        _add(settings, "EXTENSIONS", HideSecrets, 0)
+        _add(settings, "EXTENSIONS", HideSecrets, 0)  # before any other extension logs a URL
+        if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
+            _add(settings, "EXTENSIONS", Progress, 500)
         # Both are disabled unless their folder setting is set.
         _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
@@ -88,8 +136,29 @@ class Addon:
             _fill(settings, "DOWNLOAD_HANDLERS", dict.fromkeys(("http", "https"), HTTP_HANDLER))
         _fill(settings, "FEED_EXPORTERS", {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER})
 
+    def _enable_frontier(self, settings: BaseSettings) -> None:
+        """Enable the scheduler if the project does, and with a state file for our own spiders."""
+        if self._own_spider:
+            _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
+            if setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
+                _set_default(settings, "NEWSCRAWL_STATE", value=STATE)
+        if not setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
+            return
+        settings.set("SCHEDULER", SCHEDULER, "addon")
+        if load_object(settings["SCHEDULER"]) is LeaseScheduler:
+            _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
+            _add(settings, "EXTENSIONS", CrawlRecorder, 500)
+            if settings["JOBDIR"]:
+                logger.warning("JOBDIR is not used: NEWSCRAWL_STATE is the file of the crawl state")
+
 
 _MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
+
+
+def _set_default(settings: BaseSettings, name: str, *, value: Any) -> None:
+    """Set *name* unless the project does."""
+    if settings.getpriority(name) is None:
+        settings.set(name, value, "addon")
 
 
 def _add(settings: BaseSettings, name: str, component: type, priority: int) -> None:

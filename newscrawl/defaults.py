@@ -7,9 +7,12 @@ them. ``docs/reference/settings.md`` describes each setting in full.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from typing import Any
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+_PREFIX = "NEWSCRAWL_"
 
 #: Sections by subject; names in alphabetical order within each section.
 DEFAULTS: dict[str, Any] = {
@@ -20,6 +23,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
     # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
+    # Article field -> function or its import path, applied to the value before it is written to an
+    # item, for NEWSCRAWL_OUTPUT = "fill".
+    "NEWSCRAWL_FIELD_CONVERTERS": {},
     # Item field with the time at which the page was fetched.
     "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
     # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field. Fields that
@@ -30,6 +36,10 @@ DEFAULTS: dict[str, Any] = {
     # Kinds of pages to keep; "index" and "other" are dropped. "live:0.8" also requires a minimum
     # confidence.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
+    # Words of which the title or the body must contain one.
+    "NEWSCRAWL_KEYWORDS": [],
+    # Language tags to keep; "de" also keeps "de-AT". Pages that declare no language are kept.
+    "NEWSCRAWL_LANGUAGES": [],
     # "newscrawl" scores best on all fields; "nce" needs no trained model; "coreex", "econ" and
     # "cardoso" are the published methods.
     "NEWSCRAWL_METHOD": "newscrawl",
@@ -41,15 +51,20 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_OUTPUT": "article",
     # Remove the page from the item: it is about a hundred times as large as the article.
     "NEWSCRAWL_REMOVE_HTML": True,
+    # Earliest publication: a day, a time, or an age ("24h", "7d"). Undated articles are dropped.
+    "NEWSCRAWL_SINCE": "",
     # Item field for the outcome ("article", "too_short", "failed/timeout", ...), set if the item
     # has it and NEWSCRAWL_OUTPUT is "fill".
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
+    # Latest publication, like NEWSCRAWL_SINCE; a day includes all of it.
+    "NEWSCRAWL_UNTIL": "",
     # Item field with the URL of the page.
     "NEWSCRAWL_URL_FIELD": "url",
     # --- Crawl state: LeaseScheduler ---
     # Seconds between two commits. A crawl that is killed repeats the requests of this time.
     "NEWSCRAWL_CHECKPOINT": 0.5,
-    # The add-on replaces the project's scheduler only if this is True.
+    # The add-on replaces the project's scheduler if this is True, and for the spiders of newscrawl
+    # unless the project sets False.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
     # Requests in memory, about 1 KB each; the others stay in the state file.
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
@@ -58,6 +73,15 @@ DEFAULTS: dict[str, Any] = {
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
+    # --- Monitors for spidermon ---
+    # Maximum decrease of the mean body confidence of a site, against earlier crawls. The means of
+    # three articles of an unchanged site differ by more in less than 1 % of cases.
+    "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
+    # Maximum share of article pages that could not be fetched or extracted.
+    "NEWSCRAWL_MONITOR_FAILURES": 0.2,
+    # --- Reports: newscrawl report ---
+    # URL that alarms are sent to by POST, as JSON. "" sends none.
+    "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
     # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
     # threshold that the sketch was tuned for.
@@ -109,6 +133,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_RETRY_AFTER": 300.0,
     # False disables the checks of URL schemes, addresses and header counts.
     "NEWSCRAWL_SAFETY_ENABLED": True,
+    # Leave out sites and pages that opt out of text and data mining: tdmrep.json, ai.txt, noai.
+    "NEWSCRAWL_TDM_OPT_OUT_OBEY": False,
     # False also follows URLs that look generated without end (calendars, session ids).
     "NEWSCRAWL_TRAPS_ENABLED": True,
     # --- Scheduled crawls: history of the sitelist spider ---
@@ -135,6 +161,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_MAX_AGE": 30.0,
     # Maximum number of links read from a page. Home pages have up to a thousand.
     "NEWSCRAWL_PAGE_LINKS": 1000,
+    # The add-on adds the progress reports and the closing table.
+    "NEWSCRAWL_PROGRESS_ENABLED": True,
     # Seconds between two progress lines in the log.
     "NEWSCRAWL_PROGRESS_INTERVAL": 30.0,
     # Maximum number of feeds per site: the main feed and those of some sections.
@@ -150,6 +178,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SITE_SITEMAPS": 20,
     # Path of the site list, or a list of URLs, used if no spider argument names the sites.
     "NEWSCRAWL_SITES": "",
+    # The add-on adds the spiders sitelist and urllist to the project.
+    "NEWSCRAWL_SPIDERS_ENABLED": True,
     # --- Style sheets: StylesheetMiddleware ---
     # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
@@ -188,6 +218,26 @@ DEFAULTS: dict[str, Any] = {
     # replaces it.
     "NEWSCRAWL_WORKER_TASKS": 1000,
 }
+
+
+def check_settings(settings: Any) -> list[str]:
+    """Return a warning for each ``NEWSCRAWL_*`` setting in *settings* that does not exist.
+
+    Raises ``ValueError`` naming the setting if a value is invalid.
+    """
+    for name in DEFAULTS:
+        setting(settings, name)
+    return [
+        f"unknown setting {name}{_suggestion(name)}"
+        for name in sorted(map(str, settings))
+        if name.startswith(_PREFIX) and name not in DEFAULTS
+    ]
+
+
+def _suggestion(name: str) -> str:
+    known = {known.removeprefix(_PREFIX): known for known in DEFAULTS}
+    nearest = get_close_matches(name.removeprefix(_PREFIX), known, 1)
+    return f"; did you mean {known[nearest[0]]}?" if nearest else ""
 
 
 def setting(settings: Any, name: str) -> Any:

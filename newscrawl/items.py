@@ -71,6 +71,26 @@ class BodyImage:
     caption: str
 
 
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image of an article."""
+
+    #: absolute URL
+    url: str
+    caption: str | None = None
+    #: photographer or agency
+    credit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Breadcrumb:
+    """A section of a site that contains the page."""
+
+    name: str
+    #: absolute URL
+    url: str | None = None
+
+
 @dataclass(slots=True)
 class Article:
     """A clean article. Unknown fields are None."""
@@ -97,10 +117,22 @@ class Article:
     links: list[BodyLink] | None = None
     #: images of the body, on request (``ExtractOptions.formats``)
     images: list[BodyImage] | None = None
-    #: BCP 47 tag that the page declares
+    #: BCP 47 tag that the page declares, else detected (extra ``newscrawl[language]``)
     language: str | None = None
     #: names, in the order of the page
     authors: list[str] = field(default_factory=list)
+    #: summary that the page states for search engines and social networks, or its standfirst
+    description: str | None = None
+    #: name of the publication
+    site_name: str | None = None
+    #: section of the site
+    section: str | None = None
+    #: keywords, in the order of the page
+    tags: tuple[str, ...] = ()
+    #: main image
+    image: Image | None = None
+    #: sections that contain the page, outermost first
+    breadcrumbs: tuple[Breadcrumb, ...] = ()
     #: kind of the page
     kind: ArticleKind = "article"
     #: True if the page shows only a part of the article, None if unknown
@@ -131,6 +163,9 @@ class Article:
         for name in ("date", "date_modified", "fetched_at"):
             if plain[name] is not None:
                 plain[name] = plain[name].isoformat()
+        plain["tags"] = list(self.tags)
+        plain["image"] = asdict(self.image) if self.image else None
+        plain["breadcrumbs"] = [asdict(crumb) for crumb in self.breadcrumbs]
         plain["evidence"] = {
             name: {"source": evidence.source, "confidence": round(evidence.confidence, 4)}
             for name, evidence in self.evidence.items()
@@ -171,6 +206,12 @@ class Article:
                 values[name] = parse_iso(values[name])
         if values.get("fetched_at") is not None:
             values["fetched_at"] = datetime.fromisoformat(values["fetched_at"])
+        values["tags"] = tuple(values.get("tags", ()))
+        if values.get("image") is not None:
+            values["image"] = Image(**values["image"])
+        values["breadcrumbs"] = tuple(
+            Breadcrumb(**crumb) for crumb in values.get("breadcrumbs", ())
+        )
         values["evidence"] = {
             name: Evidence(**evidence) for name, evidence in values.get("evidence", {}).items()
         }

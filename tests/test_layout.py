@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text sqlite compiled",
+        "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
         "css body fields neardup",
         "extraction",
-        "crawl",
+        "crawl inspection",
         "corpora feeds middlewares optional",
-        "pipelines spiders training",
-        "addon evaluation samples settings spark",
-        "commands",
+        "pipelines reports spiders training",
+        "addon evaluation integrations samples settings spark",
+        "cli commands",
     )
 )
 LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in layer}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -16,6 +18,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
+
+from newscrawl.samples import SampleSites, expected_pages
+from newscrawl.samples.demo_crawl import write_sites_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,12 +126,13 @@ def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
         "from pathlib import Path; "
         "print(json.dumps([[p.name for p in Path(sysconfig.get_path('purelib')).iterdir()], "
         "{g: {e.name: e.value for e in entry_points(group=g)} for g in "
-        "('scrapy', 'scrapy.commands')}]))"
+        "('console_scripts', 'scrapy', 'scrapy.commands')}]))"
     )
     installed, groups = json.loads(run(python, "-c", code, cwd=tmp_path))
     assert {re.sub(r"-[\d.]+\.dist-info$", "", name) for name in installed} == {"newscrawl"}
     assert not _TOP_LEVEL_NAMES & set(installed)
     assert groups["scrapy"] == {"settings": "newscrawl.settings.base"}
+    assert groups["console_scripts"] == {"newscrawl": "newscrawl.cli.main:main"}
     assert {"extract", "evaluate"} <= set(groups["scrapy.commands"])
     commands = {target.partition(":")[0] for target in groups["scrapy.commands"].values()}
     assert {f"{name.replace('.', '/')}.py" for name in commands} <= package_files(checkout)
@@ -171,6 +177,83 @@ def test_egg_for_scrapyd(checkout: Path, tmp_path: Path):
         PYTHONPATH=str(egg),
         SCRAPY_SETTINGS_MODULE=settings,
     )
-    assert spiders.split() == ["sitelist"]
+    assert spiders.split() == ["sitelist", "urllist"]
     code = "import newscrawl; print(newscrawl.__file__)"
     assert str(egg) in run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(egg))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel and its required dependencies in a new environment; return its ``bin``."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder, cwd=folder)
+    binaries = folder / ("Scripts" if os.name == "nt" else "bin")
+    try:
+        run(binaries / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    except AssertionError as error:
+        if "CI" not in os.environ and _UNREACHABLE.search(str(error)):
+            pytest.skip("the dependencies come from the package index, which is not reachable")
+        raise
+    return binaries
+
+
+#: for the sample sites: a private address, old articles
+_SAMPLE_OPTIONS = [
+    *("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"),
+    *("-s", "NEWSCRAWL_MAX_AGE=0"),
+    *("-s", "DOWNLOAD_DELAY=0"),
+]
+
+
+@pytest.mark.timeout(1800)
+def test_installed_command_crawls_twice(installed: Path, tmp_path: Path):
+    """In an empty folder: 22 articles, then nothing new and the file is kept; also as CSV."""
+    with SampleSites() as sites:
+        command = (installed / "newscrawl", "crawl", *sites.urls.values(), *_SAMPLE_OPTIONS)
+        run(*command, cwd=tmp_path)
+        feed = (tmp_path / "articles.jsonl").read_bytes()
+        assert len(feed.splitlines()) == 22
+        assert "Nothing new." in run(*command, cwd=tmp_path)
+        assert (tmp_path / "articles.jsonl").read_bytes() == feed
+        run(*command, "-s", "NEWSCRAWL_ONLY_NEW=0", "-o", "articles.csv", cwd=tmp_path)
+    table = (tmp_path / "articles.csv").read_text(encoding="utf-8")
+    assert len(list(csv.DictReader(io.StringIO(table)))) == 22
+
+
+@pytest.mark.timeout(1800)
+def test_installed_addon_crawls_twice(installed: Path, tmp_path: Path):
+    """In a project of ``scrapy startproject`` with one line of settings added."""
+    run(installed / "scrapy", "startproject", "daily", cwd=tmp_path)
+    project = tmp_path / "daily"
+    with (project / "daily" / "settings.py").open("a", encoding="utf-8") as settings:
+        settings.write('ADDONS = {"newscrawl.Addon": 500}\n')
+    with SampleSites() as sites:
+        write_sites_file(project / "sites.txt", sites)
+        command = (installed / "scrapy", "crawl", "sitelist", "-a", "sites=sites.txt")
+        command = (*command, "-o", "articles.jsonl", *_SAMPLE_OPTIONS)
+        assert "Sites" in run(*command, cwd=project)
+        feed = (project / "articles.jsonl").read_bytes()
+        assert len(feed.splitlines()) == 22
+        assert "Nothing new." in run(*command, cwd=project)
+        assert (project / "articles.jsonl").read_bytes() == feed
+
+
+@pytest.mark.timeout(1800)
+def test_installed_command_extracts(installed: Path, tmp_path: Path):
+    """A folder in two workers, and a missing extra in one line."""
+    (page, *_) = (page for page in expected_pages() if page.kind == "article")
+    (tmp_path / "pages").mkdir()
+    for number in range(10):
+        shutil.copy(page.file, tmp_path / "pages" / f"{number}.html")
+    command = (installed / "newscrawl", "extract", "pages", "--jobs", "2")
+    titles = [json.loads(line)["title"] for line in run(*command, cwd=tmp_path).splitlines()]
+    assert titles == [page.title] * 10
+    done = subprocess.run(
+        [installed / "newscrawl", "extract", "page.warc"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == ("newscrawl extract: this needs warcio: pip install 'newscrawl[warc]'\n")

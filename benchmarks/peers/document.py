@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import lxml.etree
 
 from benchmarks.peers.tools import OURS, TOOLS
+from newscrawl.corpora.metadata_match import METADATA_FIELDS, MIN_DESCRIPTION_F1
 from newscrawl.corpora.tables import Table
 from newscrawl.corpora.title_match import EXACT_RATIO
 from newscrawl.evaluation.bootstrap import RESAMPLES
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.tables import Results
     from benchmarks.peers.tools import Field
+    from newscrawl.corpora.corpus import LabelledPage
 
 _HEAD = """\
 ---
@@ -39,6 +41,7 @@ It also gets the time of the fetch, if known, as the reference for relative date
 Rows are ordered by quality, so tools above `{ours}` are better than it in that table.
 
 - **Families**: *news* is {news}, the others are one corpus each ({{doc}}`body`).
+  Pages of other corpora are scored for their labelled metadata only.
   No model is fitted to {untrained}; they are for measuring only. *Suspects* are pages whose label
   is wrong according to two extractors.
 - **Words** are those of `newscrawl.text.words`: case and punctuation ignored, a character each in
@@ -51,6 +54,12 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
 - **Day**, of news: the share of pages whose day of publication is right, without and with labels that
   match nothing on the page. *Or modified*: also right if the label is the tool's day of last
   modification, since some labels hold that day.
+- **Authors**: *right* is the share of pages with exactly the labelled names, in any order, and no
+  other; *site right* its mean over sites. *P*, *R* and *F1* are of the names of all pages together,
+  *mean F1* is by page, *silent* the share of pages without any name. Names are compared by their
+  words.
+- **Description**: *right* with an F1 of words of at least {description}. {unlabelled}
+- **Metadata given**: share of the pages with labelled metadata, whether the value is right or wrong.
 - **ours - it**: mean of the differences page by page, with the 95 % interval of a bootstrap over
   sites ({resamples} resamples).
 - **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same
@@ -58,8 +67,9 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
   the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
 
 Labels of fundus were read from the publishers' metadata by parsers made for each: tools that read
-metadata have an advantage there, above all with dates. newspaper4k fails on Korean pages because it
-would have to download data at run time. justext has no stop words for Chinese, goose3 splits Chinese
+metadata have an advantage there, above all with dates. The saved pages of postlight have `value` in
+place of `content` in most `meta` elements, which no tool reads; their descriptions are standfirsts.
+newspaper4k fails on Korean pages because it would have to download data at run time. justext has no stop words for Chinese, goose3 splits Chinese
 only if configured to, and both newspaper4k and goose3 use English stop words where a page
 declares no language.
 
@@ -98,6 +108,8 @@ def _head(results: Results, picture: str) -> str:
         untrained=", ".join(family.name for family in FAMILIES if not family.may_train),
         news=" + ".join(FAMILIES[0].corpora),
         resamples=RESAMPLES,
+        description=MIN_DESCRIPTION_F1,
+        unlabelled=_unlabelled(pages),
         exact=EXACT_RATIO,
         load=os.getloadavg()[2],
         processors=os.cpu_count(),
@@ -105,6 +117,16 @@ def _head(results: Results, picture: str) -> str:
         lxml=lxml.etree.__version__,
         plot=picture,
     )
+
+
+def _unlabelled(pages: Sequence[LabelledPage]) -> str:
+    """Return a sentence that lists the metadata without labels, empty if there are none."""
+    names = [
+        name.replace("_", " ")
+        for name in METADATA_FIELDS
+        if not any(getattr(page, name) for page in pages)
+    ]
+    return f"No corpus has labels of {', '.join(names)}." if names else ""
 
 
 def _calls(results: Results) -> Table:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from benchmarks.peers import score
 from benchmarks.peers.tables import family_groups, news_groups
 from benchmarks.peers.tools import OURS
+from newscrawl.corpora.metrics import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +32,9 @@ def quality(group: Group, field: Field) -> dict[str, float]:
         "title": lambda results: score.titles(results, score.in_nodes).f1,
         "date": lambda results: score.days(results, doubtful=False).right,
         "body": lambda results: score.bodies(results).score.f1,
+        "authors": lambda results: mean(
+            [result.metadata["authors"].right for result in results if result.page.authors]
+        ),
     }
     return {name: scores[field](results) for name, results in group.of(field).items()}
 
@@ -39,6 +43,7 @@ _AXES: dict[Field, str] = {
     "title": "title, news: F1 of words",
     "date": "date, news: share of right days",
     "body": "body, all families: mean F1 of words",
+    "authors": "authors, news: share of right pages",
 }
 
 
@@ -46,6 +51,7 @@ def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
     """Plot quality against the cost on news; the suffix of *path* is the format."""
     news, every_family = news_groups(results)[-1], family_groups(results)[-1]
     costs = {name: score.cost(results).median for name, results in news.results.items()}
+    fields = [field for field in fields if field in _AXES]
     figure = Figure(figsize=(5 * len(fields) + 2, 5), layout="constrained")
     panels = figure.subplots(1, len(fields), squeeze=False)[0]
     for panel, field in zip(panels, fields, strict=True):

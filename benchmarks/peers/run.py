@@ -40,11 +40,11 @@ class Answer:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Answer:
         """Create an answer from the values of :meth:`to_plain`."""
-        return cls(Output(*plain["output"]), plain["parses"], plain["error"])
+        return cls(Output(**plain["output"]), plain["parses"], plain["error"])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
-        return {"output": self.output, "parses": self.parses, "error": self.error}
+        return {"output": self.output._asdict(), "parses": self.parses, "error": self.error}
 
 
 def run_tool(

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
+from newscrawl.corpora.metadata_match import field_matches, measured_value
 from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
 from newscrawl.corpora.title_match import TitleMatch
 from newscrawl.evaluation.bootstrap import percentile
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.run import Answer
     from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.metadata_match import FieldMatch, MetadataField
 
 
 @dataclass
@@ -41,6 +43,11 @@ class Result:
     def body(self) -> Score:
         """Bag-of-words score of the body, 0 if there is none. For pages with a labelled body."""
         return bag_score(words(self.answer.output.body or ""), words(self.page.body or ""))
+
+    @cached_property
+    def metadata(self) -> dict[MetadataField, FieldMatch]:
+        """Comparison of the labelled metadata."""
+        return field_matches(self.page, self.answer.output.metadata)
 
     @cached_property
     def day(self) -> bool | None:
@@ -189,3 +196,13 @@ def day_or_modified(result: Result) -> float:
 def body_f1(result: Result) -> float:
     """Return the bag-of-words F1 of the body."""
     return result.body.f1
+
+
+def has_label(name: MetadataField) -> Callable[[Result], bool]:
+    """Return a function that returns whether a metadata field is labelled."""
+    return lambda result: name in result.metadata
+
+
+def metadata(name: MetadataField) -> Callable[[Result], float]:
+    """Return a function that returns the score of a labelled metadata field."""
+    return lambda result: measured_value(name, result.metadata[name])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
+from newscrawl.corpora.metadata_match import METADATA_FIELDS, metadata_means
+from newscrawl.corpora.metrics import mean
 from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.evaluation import families
 from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.families import ALL, FAILED, FAMILIES
+from newscrawl.evaluation.families import ALL, FAILED, FAMILIES, FAMILY_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,9 +20,13 @@ if TYPE_CHECKING:
     from benchmarks.peers.score import Result
     from benchmarks.peers.tools import Field
     from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.corpora.metadata_match import MetadataField
 
     #: tool -> results, all with the same pages in the same order
     Results = Mapping[str, Sequence[Result]]
+
+
+ALL_CORPORA = "all corpora"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +44,14 @@ class Group:
 
 
 def family_groups(results: Results) -> list[Group]:
-    """Return the groups of each family of corpora, of its parts, and of all pages."""
-    pages = [result.page for result in next(iter(results.values()))]
+    """Return the groups of each family of corpora, of its parts, and of all families."""
+    pages = [page for page in _pages_of(results) if page.corpus in FAMILY_OF]
     return [_group(name, results, members) for name, members in families.groups(pages)]
 
 
 def news_groups(results: Results) -> list[Group]:
     """Return the groups of each news corpus, and of all of them if there are several."""
-    pages = [result.page for result in next(iter(results.values()))]
+    pages = _pages_of(results)
     members = {
         name: own
         for name in FAMILIES[0].corpora
@@ -54,6 +60,22 @@ def news_groups(results: Results) -> list[Group]:
     if len(members) > 1:
         members[" + ".join(members)] = [page for own in members.values() for page in own]
     return [_group(name, results, own) for name, own in members.items()]
+
+
+def labelled_groups(results: Results, field: MetadataField) -> list[Group]:
+    """Return the groups of pages of each corpus on which *field* is labelled, and of all corpora."""
+    pages = [page for page in _pages_of(results) if getattr(page, field)]
+    members = {
+        name: [page for page in pages if page.corpus == name]
+        for name in dict.fromkeys(page.corpus for page in pages)
+    }
+    if len(members) > 1:
+        members[ALL_CORPORA] = pages
+    return [_group(name, results, own) for name, own in members.items()]
+
+
+def _pages_of(results: Results) -> list[LabelledPage]:
+    return [result.page for result in next(iter(results.values()))]
 
 
 def _group(name: str, results: Results, pages: Sequence[LabelledPage]) -> Group:
@@ -79,6 +101,7 @@ def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
         yield from map(title_table, news)
     if "date" in fields:
         yield from map(date_table, news)
+    yield from _metadata_tables(results, [name for name in METADATA_FIELDS if name in fields])
     yield from map(cost_table, (news[-1], by_family[-1]))
 
 
@@ -94,6 +117,80 @@ def overview_table(groups: Sequence[Group]) -> Table:
         for name in _ranked(by_group[ALL], lambda name: f1[ALL][name])
     ]
     return Table("Body F1 by family of corpora", ("tool", *f1), rows)
+
+
+def _metadata_tables(results: Results, fields: Sequence[MetadataField]) -> Iterator[Table]:
+    """Yield a table for each labelled field and corpus, and the share of pages with each field."""
+    for field in fields:
+        groups = labelled_groups(results, field)
+        if len(groups) > 1:
+            yield _right_table(field, groups)
+        yield from (metadata_table(field, group) for group in groups)
+    pages = [page for page in _pages_of(results) if page.metadata_labelled]
+    if fields and pages:
+        yield _given_table(fields, _group(ALL_CORPORA, results, pages))
+
+
+def _right_table(field: MetadataField, groups: Sequence[Group]) -> Table:
+    """Return the share of right pages of each tool, with a column per corpus."""
+    right = {
+        group.name: {name: _means(field, found)["right"] for name, found in group.of(field).items()}
+        for group in groups
+    }
+    rows = [
+        [name, *(figure(tools[name]) for tools in right.values())]
+        for name in _ranked(groups[-1].of(field), right[groups[-1].name].__getitem__)
+    ]
+    return Table(f"{_shown(field)} right, by corpus", ("tool", *right), rows)
+
+
+def metadata_table(field: MetadataField, group: Group) -> Table:
+    """Return the scores of a metadata field."""
+    tools = group.of(field)
+    means = {name: _means(field, found) for name, found in tools.items()}
+    parts = ("right", "site_right", "precision", "recall", "f1", "mean_f1")
+    rows = [
+        [
+            name,
+            *(figure(means[name][part]) for part in parts),
+            share(means[name]["silent"]),
+            _difference(tools, name, score.has_label(field), score.metadata(field)),
+        ]
+        for name in _ranked(tools, lambda name: means[name]["right"])
+    ]
+    return Table(
+        f"{_shown(field)}, {group.name}: {_pages(found['pages'] for found in means.values())} pages",
+        ("tool", "right", "site right", "P", "R", "F1", "mean F1", "silent", "ours - it"),
+        rows,
+    )
+
+
+def _means(field: MetadataField, results: Sequence[Result]) -> dict[str, Any]:
+    return metadata_means((result.page.site, result.metadata) for result in results)[field]
+
+
+def _given_table(fields: Sequence[MetadataField], group: Group) -> Table:
+    """Return the share of pages with each field, right or wrong."""
+    tools = {name: found for field in fields for name, found in group.of(field).items()}
+    rows = [
+        [
+            name,
+            *(
+                share(mean([bool(getattr(result.answer.output, field)) for result in found]))
+                if field in TOOLS[name].fields
+                else ""
+                for field in fields
+            ),
+        ]
+        for name, found in tools.items()
+    ]
+    pages = _pages(len(found) for found in tools.values())
+    columns = [_shown(field).lower() for field in fields]
+    return Table(f"Metadata given, right or wrong: {pages} pages", ("tool", *columns), rows)
+
+
+def _shown(field: MetadataField) -> str:
+    return field.replace("_", " ").capitalize()
 
 
 def title_table(group: Group) -> Table:

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import lxml.html
 
+from newscrawl.corpora.metadata_match import METADATA_FIELDS, MetadataField, MetadataValues
 from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS, ExtractOptions, extract
 from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-Field = Literal["title", "date", "body"]
-FIELDS: tuple[Field, ...] = get_args(Field)
+CoreField = Literal["title", "date", "body"]
+CORE_FIELDS: tuple[CoreField, ...] = get_args(CoreField)
+Field = CoreField | MetadataField
+FIELDS: tuple[Field, ...] = (*CORE_FIELDS, *METADATA_FIELDS)
 
 
 class PageInput(NamedTuple):
@@ -48,6 +51,18 @@ class Output(NamedTuple):
     #: date of modification, for tools that distinguish it from publication
     modified: str | None = None
     body: str | None = None
+    authors: Sequence[str] = ()
+    description: str | None = None
+    site_name: str | None = None
+    section: str | None = None
+    tags: Sequence[str] = ()
+    #: URL
+    image: str | None = None
+
+    @property
+    def metadata(self) -> MetadataValues:
+        """Authors and other metadata."""
+        return MetadataValues(*(getattr(self, name) for name in METADATA_FIELDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +91,14 @@ class Tool:
             return None
 
 
-_OUR_FIELDS: dict[str, tuple[Field, ...]] = {"metadata": ("title", "date")}
-"""Fields of methods that do not extract all: few pages have their body in metadata."""
+_OUR_FIELDS: dict[str, tuple[Field, ...]] = {
+    DEFAULT_METHOD: FIELDS,
+    "metadata": ("title", "date", *METADATA_FIELDS),
+}
+"""Fields of methods that do not extract title, date and body only.
+
+Few pages have their body in metadata. The methods of the papers add metadata as the default does.
+"""
 
 
 def _ours(method: str) -> Tool:
@@ -93,13 +114,17 @@ def _ours(method: str) -> Tool:
                 options=options,
             )
             return Output(
-                article.title, _iso(article.date), _iso(article.date_modified), article.body
+                article.title,
+                _iso(article.date),
+                _iso(article.date_modified),
+                article.body,
+                **MetadataValues.of(article)._asdict(),
             )
 
         return run
 
     call = f'extract(html, url, fetched_at=fetched_at, method="{method}")'
-    return Tool(_OUR_FIELDS.get(method, FIELDS), load, call, learned=method in TRAINED_METHODS)
+    return Tool(_OUR_FIELDS.get(method, CORE_FIELDS), load, call, learned=method in TRAINED_METHODS)
 
 
 def _trafilatura(**options: bool) -> Callable[[], Callable[[PageInput], Output]]:
@@ -111,19 +136,32 @@ def _trafilatura(**options: bool) -> Callable[[], Callable[[PageInput], Output]]
             found = bare_extraction(
                 page.html, url=page.url, with_metadata=True, include_comments=False, **options
             ) or extract_metadata(page.html, page.url)
-            return Output(found.title, found.date, body=found.text)
+            return _trafilatura_output(found, found.text)
 
         return run
 
     return load
 
 
+def _trafilatura_output(found: Any, body: str | None = None) -> Output:
+    return Output(
+        found.title,
+        found.date,
+        body=body,
+        authors=_split(found.author, ";"),
+        description=found.description,
+        site_name=found.sitename,
+        section=next(iter(found.categories or ()), None),
+        tags=_split(",".join(found.tags or ()), ","),
+        image=found.image,
+    )
+
+
 def _trafilatura_metadata() -> Callable[[PageInput], Output]:
     from trafilatura.metadata import extract_metadata
 
     def run(page: PageInput) -> Output:
-        found = extract_metadata(page.html, page.url)
-        return Output(found.title, found.date)
+        return _trafilatura_output(extract_metadata(page.html, page.url))
 
     return run
 
@@ -163,7 +201,16 @@ def _newspaper4k() -> Callable[[PageInput], Output]:
         article = Article(page.url, fetch_images=False)
         article.download(input_html=page.html)
         article.parse()
-        return Output(article.title, _iso(article.publish_date), body=article.text)
+        return Output(
+            article.title,
+            _iso(article.publish_date),
+            body=article.text,
+            authors=article.authors,
+            description=article.meta_description,
+            site_name=article.meta_site_name,
+            tags=_split(",".join(sorted(article.tags or ()) or article.meta_keywords), ","),
+            image=article.top_image,
+        )
 
     return run
 
@@ -179,11 +226,18 @@ def _extruct() -> Callable[[PageInput], Output]:
             uniform=True,
             errors="ignore",
         )
-        items = list(_items([data[name] for name in ("json-ld", "microdata", "opengraph")]))
+        items = list(_items([data.get(name) for name in ("json-ld", "microdata", "opengraph")]))
+        articles = [item for item in items if item.get("headline")]
         return Output(
             _first(items, "headline", "og:title"),
             _first(items, "datePublished", "article:published_time"),
             _first(items, "dateModified", "article:modified_time"),
+            authors=_texts(items, "author", "article:author"),
+            description=_first(articles, "description") or _first(items, "og:description"),
+            site_name=_first(items, "og:site_name"),
+            section=_first(items, "articleSection", "article:section"),
+            tags=_split(",".join(_texts(items, "keywords", "article:tag")), ","),
+            image=next(iter(_texts(articles, "image", key="url")), _first(items, "og:image")),
         )
 
     return run
@@ -205,13 +259,38 @@ def _first(items: list[Mapping[str, Any]], *names: str) -> str | None:
     return next((text for text in texts if text.strip()), None)
 
 
+def _texts(items: Iterable[Mapping[str, Any]], *names: str, key: str = "name") -> list[str]:
+    """Return the texts of the first property of *names* that *items* have.
+
+    The text of an object is its property *key*.
+    """
+    for name in names:
+        for item in items:
+            value = item.get(name)
+            values = value if isinstance(value, list) else [value]
+            found = [one.get(key) if isinstance(one, dict) else one for one in values]
+            if texts := [one for one in found if isinstance(one, str) and one.strip()]:
+                return texts
+    return []
+
+
+def _split(text: str | None, separator: str) -> list[str]:
+    """Return the stripped parts of *text* that are not empty."""
+    return [stripped for part in (text or "").split(separator) if (stripped := part.strip())]
+
+
 def _readability() -> Callable[[PageInput], Output]:
     from html_text import extract_text
     from readability import Document
 
     def run(page: PageInput) -> Output:
         document = Document(page.html, url=page.url)
-        return Output(document.short_title(), body=extract_text(document.summary()))
+        author = document.author()
+        return Output(
+            document.short_title(),
+            body=extract_text(document.summary()),
+            authors=[] if author == "[no-author]" else [author],
+        )
 
     return run
 
@@ -227,9 +306,27 @@ def _goose3() -> Callable[[PageInput], Output]:
         if isinstance(published, list):  # from JSON-LD
             published = published[0]
         published = published or _iso(article.publish_datetime_utc)
-        return Output(article.title, published, body=article.cleaned_text)
+        return Output(
+            article.title,
+            published,
+            body=article.cleaned_text,
+            authors=list(_strings(article.authors)),
+            description=article.meta_description,
+            site_name=next(_strings(article.opengraph.get("site_name")), None),
+            tags=article.tags or _split(article.meta_keywords, ","),
+            image=next(_strings(article.opengraph.get("image")), None),
+        )
 
     return run
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in *value*, a text or nested lists of texts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
 
 
 def _resiliparse() -> Callable[[PageInput], Output]:
@@ -292,6 +389,12 @@ def _markup() -> Callable[[PageInput], Output]:
             _content(root, "article:published_time") or _first_time(root),
             _content(root, "article:modified_time"),
             "\n".join(text for p in root.iter("p") if len(text := p.text_content()) > 60),
+            _contents(root, "author"),
+            _content(root, "og:description"),
+            _content(root, "og:site_name"),
+            _content(root, "article:section"),
+            _contents(root, "article:tag"),
+            _content(root, "og:image"),
         )
 
     return run
@@ -302,7 +405,12 @@ def _text(root: lxml.html.HtmlElement, path: str) -> str | None:
 
 
 def _content(root: lxml.html.HtmlElement, name: str) -> str | None:
-    return next(iter(root.xpath("//meta[@property=$name]/@content", name=name)), None)
+    return next(iter(_contents(root, name)), None)
+
+
+def _contents(root: lxml.html.HtmlElement, name: str) -> list[str]:
+    contents = root.xpath("//meta[@property=$name or @name=$name]/@content", name=name)
+    return list(map(str, contents))
 
 
 def _first_time(root: lxml.html.HtmlElement) -> str | None:
@@ -329,34 +437,38 @@ TOOLS: dict[str, Tool] = {
         FIELDS, _trafilatura(fast=True), "the same with fast=True", "trafilatura"
     ),
     "trafilatura metadata": Tool(
-        ("title", "date"), _trafilatura_metadata, "extract_metadata(html, url)", "trafilatura"
+        ("title", "date", *METADATA_FIELDS),
+        _trafilatura_metadata,
+        "extract_metadata(html, url)",
+        "trafilatura",
     ),
     "htmldate": _htmldate_tool(extensive=True),
     "htmldate fast": _htmldate_tool(extensive=False),
     "newspaper4k": Tool(
-        FIELDS,
+        (*CORE_FIELDS, "authors", "description", "site_name", "tags", "image"),
         _newspaper4k,
         "Article(url, fetch_images=False), download(input_html=html), parse(); "
-        "it takes the page's language where it knows it",
+        "it takes the page's language where it knows it; tags or meta_keywords, top_image",
         "newspaper4k",
     ),
     "extruct": Tool(
-        ("title", "date"),
+        ("title", "date", *METADATA_FIELDS),
         _extruct,
         "extract(html, base_url=url, uniform=True) of JSON-LD, microdata, OpenGraph, in this "
-        "order: headline or og:title, datePublished or article:published_time",
+        "order: headline or og:title, datePublished or article:published_time, and so on",
         "extruct",
     ),
     "readability-lxml": Tool(
-        ("title", "body"),
+        ("title", "body", "authors"),
         _readability,
-        "Document(html, url=url): short_title(), and summary() as text by html-text",
+        "Document(html, url=url): short_title(), author(), and summary() as text by html-text",
         "readability-lxml",
     ),
     "goose3": Tool(
-        FIELDS,
+        (*CORE_FIELDS, "authors", "description", "site_name", "tags", "image"),
         _goose3,
-        "Goose({'enable_image_fetching': False}).extract(url=url, raw_html=html)",
+        "Goose({'enable_image_fetching': False}).extract(url=url, raw_html=html); "
+        "tags or meta_keywords, opengraph for site_name and image",
         "goose3",
     ),
     "resiliparse": Tool(
@@ -379,7 +491,7 @@ TOOLS: dict[str, Tool] = {
         FIELDS,
         _markup,
         "no tool: first h1, else title; article:published_time, else the first time[datetime]; "
-        "all p of more than 60 characters",
+        "all p of more than 60 characters; meta elements author, article:... and og:...",
     ),
 }
 """All tools by name, newscrawl first."""

@@ -150,15 +150,21 @@ class BlockChoice(NamedTuple):
     rows: list[int]
     #: expected F1 of the body
     expected: float
+    #: probability of each candidate
+    probabilities: list[float]
+    #: indices of the candidates in the set with the largest expected F1
+    best: list[int]
+    #: the same, with the short blocks that accompany them
+    selected: list[int]
 
 
 def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoice:
     """Return the body among *candidates*; without candidates it is empty."""
     probabilities = models.probabilities(candidates.features, candidates.chars)
-    selected, expected = best_subset(probabilities, candidates.chars)
-    selected = with_companions(candidates.features, probabilities, selected)
+    best, expected = best_subset(probabilities, candidates.chars)
+    selected = with_companions(candidates.features, probabilities, best)
     rows = [row for place in selected for row in candidates.blocks.rows[candidates.places[place]]]
-    return BlockChoice(rows, expected)
+    return BlockChoice(rows, expected, probabilities, best, selected)
 
 
 def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tldextract import TLDExtract
+
+_METADATA = ("authors", "description", "site_name", "section", "tags", "image")
+_TAG_SEPARATOR = re.compile(r"[,;]")
+_NAME_SEPARATOR = re.compile(r"[,;|]|\s(?:and|&)\s", re.IGNORECASE)
 
 Half = Literal["tune", "test"]
 HALVES: tuple[Half, ...] = get_args(Half)
@@ -45,6 +50,13 @@ class LabelledPage:
     date: Day | datetime | None = None
     body: str | None = None
     authors: tuple[str, ...] = ()
+    #: description or standfirst
+    description: str | None = None
+    site_name: str | None = None
+    section: str | None = None
+    tags: tuple[str, ...] = ()
+    #: URL of the main image
+    image: str | None = None
     #: two extractors agree with each other but not with the label
     body_suspect: bool = False
     #: the labelled date matches nothing on the page; scored separately
@@ -70,8 +82,14 @@ class LabelledPage:
 
     @property
     def labelled(self) -> bool:
-        """Whether title, body or date is labelled."""
-        return not (self.title is None and self.body is None and self.date is None)
+        """Whether a field of the article is labelled."""
+        texts = self.title is not None or self.body is not None
+        return texts or self.date is not None or self.metadata_labelled
+
+    @property
+    def metadata_labelled(self) -> bool:
+        """Whether authors or other metadata are labelled."""
+        return any(getattr(self, name) for name in _METADATA)
 
     def html(self) -> bytes:
         """Return the bytes of the page. Raises ``OSError``, ``EOFError`` or ``zlib.error``."""
@@ -89,8 +107,8 @@ class LabelledPage:
         moments = {
             name: parse_iso(plain[name]) if plain[name] else None for name in ("date", "fetched_at")
         }
-        path, authors = Path(plain["path"]), tuple(plain["authors"])
-        return cls(**{**plain, "path": path, "authors": authors, **moments})
+        values = {**plain, **moments, "path": Path(plain["path"])}
+        return cls(**values | {name: tuple(plain[name]) for name in ("authors", "tags")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +196,13 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         title=_text(row, "title"),
         date=_local_date(parse_iso(written), url) if written else None,
         body=_text(row, "body"),
-        authors=_authors(row.get("authors")),
+        authors=_texts(row.get("authors"), _NAME_SEPARATOR),
+        # standfirsts have a key of their own in some corpora
+        description=_text(row, "description") or _text(row, "dek"),
+        site_name=_text(row, "site_name"),
+        section=_text(row, "section"),
+        tags=_texts(row.get("tags"), _TAG_SEPARATOR),
+        image=_text(row, "image"),
         body_suspect=row["id"] in suspects,
         date_doubtful=bool(row.get("date_doubtful")),
         fetched_at=_instant(row["crawled"]) if row.get("crawled") else None,
@@ -206,10 +230,10 @@ def _text(row: dict[str, Any], name: str) -> str | None:
     return value or None
 
 
-def _authors(value: str | list[str] | None) -> tuple[str, ...]:
-    """Return the names in a list or in a comma-separated string."""
-    names = value.split(",") if isinstance(value, str) else value or []
-    return tuple(name.strip() for name in names if name.strip())
+def _texts(value: str | list[str] | None, separator: re.Pattern[str]) -> tuple[str, ...]:
+    """Return the texts in a list or in one string with separators."""
+    texts = separator.split(value) if isinstance(value, str) else value or []
+    return tuple(text.strip() for text in texts if text.strip())
 
 
 def _body_suspects(path: Path, corpus: str) -> frozenset[str]:

@@ -94,6 +94,14 @@ def mean_score(scores: Collection[Score]) -> Score:
     return Score(*(mean([score[part] for score in scores]) for part in range(3)))
 
 
+def site_mean(values: Iterable[tuple[str, float]]) -> float:
+    """Return the mean over sites of the mean over pages, given (site, value of a page)."""
+    pages = defaultdict(list)
+    for site, value in values:
+        pages[site].append(value)
+    return mean([mean(pages[site]) for site in sorted(pages)])
+
+
 def site_mean_score(scores: Iterable[tuple[str, Score]]) -> Score:
     """Return the mean over sites of the mean over pages, given (site, page score) (NCE, Table 1)."""
     pages = defaultdict(list)

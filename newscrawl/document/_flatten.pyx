@@ -49,7 +49,7 @@ cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
 cdef dict HIDDEN_TAGS = rows.HIDDEN_TAGS
 cdef dict METADATA_TAGS = {
-    tag: (name.encode(), part) for tag, (name, part) in rows.METADATA_TAGS.items()
+    tag: (name.encode(), parts) for tag, (name, parts) in rows.METADATA_TAGS.items()
 }
 cdef object Statement = rows.Statement
 cdef object hides = rows.DISPLAY_NONE.search
@@ -81,6 +81,8 @@ cdef struct Name:
     PyObject* metadata  # borrowed from METADATA_TAGS; NULL for other tags
     int mark
     bint link
+    bint figure
+    bint image
 
 
 cdef class Columns:
@@ -210,6 +212,8 @@ cdef class Columns:
         name.metadata = <PyObject*> METADATA_TAGS[tag] if tag in METADATA_TAGS else NULL
         name.mark = HIDDEN_TAGS.get(tag, 0)
         name.link = tag == "a"
+        name.figure = tag == "figure"
+        name.image = tag == "img"
         return name
 
 
@@ -219,7 +223,8 @@ def flatten(_Element root not None, *, bint scripts=False):
     cdef xmlNode* top = root._c_node
     cdef xmlNode* node = top
     cdef Name* name
-    cdef Py_ssize_t me, open_row = -1, link_row = -1  # the innermost open element; the outermost open link
+    cdef Py_ssize_t me, open_row = -1  # the innermost open element
+    cdef Py_ssize_t link_row = -1, figure_row = -1  # the outermost open ones
     cdef Py_ssize_t closed_row = -1  # the sibling before a text node; -1 for the first child
     cdef int own_mark, mark = 0, space = 0, found
     cdef str text
@@ -231,10 +236,12 @@ def flatten(_Element root not None, *, bint scripts=False):
             own_mark = name.mark
             if own_mark != SCRIPT:
                 own_mark = mark or own_mark or (INVISIBLE if found & HIDES else 0)
-            if found & HAS_METADATA:
+            if found & HAS_METADATA or (name.image and figure_row >= 0):
                 columns.append_statement(node, name, me)
             if link_row < 0 and name.link:
                 link_row = me
+            if figure_row < 0 and name.figure:
+                figure_row = me
             columns.append("", open_row, own_mark, 0)
             if node.children is not NULL:
                 node, open_row, mark, closed_row = node.children, me, own_mark, -1
@@ -243,6 +250,8 @@ def flatten(_Element root not None, *, bint scripts=False):
             closed_row = me
             if link_row == me:
                 link_row = -1
+            if figure_row == me:
+                figure_row = -1
         elif _is_text(node):
             if mark != SCRIPT or scripts:
                 text = _stripped(node, &space)
@@ -260,6 +269,8 @@ def flatten(_Element root not None, *, bint scripts=False):
             columns.end[open_row] = _number(columns.row)
             if link_row == open_row:
                 link_row = -1
+            if figure_row == open_row:
+                figure_row = -1
             closed_row = open_row
             open_row = columns.parent[open_row]
             mark = columns.hidden[open_row] if open_row >= 0 else 0
@@ -398,4 +409,11 @@ cdef bint _hides(const char* key, xmlAttr* attribute) except -1:
 cdef bint _has_metadata(const char* key, xmlAttr* attribute, tuple wanted) except -1:
     """Return whether *wanted* of METADATA_TAGS matches the attribute."""
     cdef bytes name = wanted[0]
-    return strcmp(key, name) == 0 and wanted[1] in _value(attribute).lower()
+    cdef str value, part
+    if strcmp(key, name) != 0:
+        return False
+    value = _value(attribute).lower()
+    for part in wanted[1]:
+        if part in value:
+            return True
+    return False

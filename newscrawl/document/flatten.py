@@ -70,6 +70,7 @@ class _OpenElement:
     #: value of ``Rows.hidden``, inherited by the text in it
     mark: int
     in_link: bool
+    in_figure: bool
     children_left: int
 
 
@@ -83,7 +84,8 @@ class _RowsBuilder:
     def append_element(self, element: etree._Element, parent: _OpenElement | None) -> _OpenElement:
         """Append the row of *element*."""
         rows, tag, row = self._rows, element.tag, len(self._rows.tag)
-        invisible = self._read_attributes(element, row)
+        in_figure = tag == "figure" or (parent is not None and parent.in_figure)
+        invisible = self._read_attributes(element, row, in_figure=in_figure)
         mark = HIDDEN_TAGS.get(tag, 0)
         if mark != SCRIPT:
             inherited = parent.mark if parent else 0
@@ -91,12 +93,12 @@ class _RowsBuilder:
         rows.by_tag.setdefault(tag, []).append(row)
         self._append(tag, "", parent, mark, 0)
         in_link = tag == "a" or (parent is not None and parent.in_link)
-        return _OpenElement(element, row, mark, in_link, len(element))
+        return _OpenElement(element, row, mark, in_link, in_figure, len(element))
 
-    def _read_attributes(self, element: etree._Element, row: int) -> bool:
+    def _read_attributes(self, element: etree._Element, row: int, *, in_figure: bool) -> bool:
         """Keep attributes and metadata of *element*; return whether an attribute hides it."""
         rows, tag = self._rows, element.tag
-        has_metadata = invisible = False
+        has_metadata, invisible = in_figure and tag == "img", False
         items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # of HTML, text
         for name, value in items:
             if name in rows.attributes:
@@ -166,5 +168,6 @@ class _RowsBuilder:
 
 
 def _has_metadata(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
-    wanted, part = METADATA_TAGS[tag]
-    return not wanted or any(name == wanted and part in value.lower() for name, value in attributes)
+    wanted, parts = METADATA_TAGS[tag]
+    values = (value.lower() for name, value in attributes if name == wanted)
+    return not wanted or any(part in value for value in values for part in parts)

@@ -46,16 +46,16 @@ LEADING, TRAILING = 1, 2
 """Bits of ``Rows.space``."""
 
 METADATA_TAGS = {
-    "html": ("", ""),
-    "a": ("rel", "author"),
-    "meta": ("", ""),
-    "title": ("", ""),
-    "base": ("href", ""),
-    "time": ("datetime", ""),
-    "link": ("rel", "canonical"),
-    "script": ("type", "json"),
+    "html": ("", ()),
+    "a": ("rel", ("author", "tag")),
+    "meta": ("", ()),
+    "title": ("", ()),
+    "base": ("href", ("",)),
+    "time": ("datetime", ("",)),
+    "link": ("rel", ("canonical",)),
+    "script": ("type", ("json",)),
 }
-"""Tag -> (attribute, substring of its lower-case value) of elements with metadata; "" is any."""
+"""Tag -> (attribute, substrings of its lower-case value) of elements with metadata; "" is any."""
 
 
 class Statement(NamedTuple):
@@ -96,7 +96,8 @@ class Rows:
     #: prefix sums over the rows, with one more entry
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
-    #: elements of :data:`METADATA_TAGS` or with an ``itemprop``, in document order
+    #: elements of :data:`METADATA_TAGS` or with an ``itemprop``, and images in figures, in document
+    #: order
     statements: list[Statement] = field(default_factory=list)
     #: tag -> rows of the elements
     by_tag: dict[str, list[int]] = field(default_factory=dict)

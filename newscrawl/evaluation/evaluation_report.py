@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.corpora.corpus import HALVES
 from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.evaluation.field_tables import (
+    METADATA_NAMES,
     confidence_table,
     date_table,
     language_table,
+    metadata_table,
     reliability_table,
+    right_of,
     title_table,
 )
 from newscrawl.evaluation.summary import (
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from newscrawl.corpora.map_pages import PageOutcome, T
     from newscrawl.evaluation.page_scores import PageScores
 
-FIELD_NAMES = {"relevant": "relevant content", "body": "body", "title": "title"}
+TEXT_NAMES = {"relevant": "relevant content", "body": "body", "title": "title"}
+FIELD_NAMES = TEXT_NAMES | METADATA_NAMES
 METRIC_NAMES = {"bag": "bag of words", "node": "text nodes", "weighted": "text-weighted nodes"}
 TOGETHER = "all corpora"
 MEANS = ("precision", "recall", "f1", "site_precision", "site_recall", "site_f1")
@@ -113,6 +117,7 @@ def _field_tables(
     yield title_table(name, scores, groups)
     yield date_table(name, scores, groups)
     yield confidence_table(name, scores, groups)
+    yield metadata_table(name, scores, groups)
 
 
 def _corpora_table(report: Mapping[str, Any]) -> Table:
@@ -137,7 +142,7 @@ def _groups(report: Mapping[str, Any]) -> dict[str, str]:
 
 def _score_table(name: str, report: Mapping[str, Any], scores: Mapping[str, Any]) -> Table:
     rows = []
-    for field, shown in FIELD_NAMES.items():
+    for field, shown in TEXT_NAMES.items():
         groups = _groups(report)
         if scores["all"]["body_suspects"] and field != "title":
             groups["without_suspects"] = "without suspects"
@@ -165,7 +170,10 @@ def _comparison_table(report: Mapping[str, Any]) -> Table:
         for name, corpus in report["corpora"].items()
         for field, result in (corpus["comparison"] or {}).items()
     ]  # fmt: skip
-    title = f"{report['method']} - {report['against']}: F1 difference, paired bootstrap over sites"
+    title = (
+        f"{report['method']} - {report['against']}: difference in F1, of metadata but tags in right "
+        "pages, paired bootstrap over sites"
+    )
     columns = ("corpus", "field", "pages", "mean", "95 % from", "to", "wins", "losses")
     return Table(title, columns, rows)
 
@@ -175,10 +183,14 @@ def _site_table(name: str, corpus: Mapping[str, Any]) -> Table:
         [row["site"], str(row["pages"]),
          *(_mean_of(row["relevant"], part) for part in ("precision", "recall", "f1")),
          *(_mean_of(row[field], "f1") for field in ("body", "title")),
-         f"{row['date']['trusted']['correct']}/{row['date']['trusted']['pages']}"]
+         f"{row['date']['trusted']['correct']}/{row['date']['trusted']['pages']}",
+         right_of(row["metadata"]["authors"])]
         for row in corpus["by_site"]
     ]  # fmt: skip
-    columns = ("site", "pages", "P", "R", "F1 relevant", "F1 body", "F1 title", "correct dates")
+    columns = (
+        "site", "pages", "P", "R", "F1 relevant", "F1 body", "F1 title", "correct dates",
+        "right authors",
+    )  # fmt: skip
     return Table(f"{name}: by site, bag of words", columns, rows)
 
 

@@ -87,6 +87,10 @@ class FamilyPage:
     #: publication date is right; ``None`` also for doubtful labels
     day: bool | None
     error: str | None
+    #: all authors are right; ``None`` if they are not labelled
+    authors: bool | None = None
+    #: no author was extracted
+    silent: bool = False
     #: F1 of the body by mode of trafilatura
     peers: dict[str, float] = field(default_factory=dict)
 
@@ -94,7 +98,7 @@ class FamilyPage:
     def of(cls, outcome: PageOutcome[PageScores]) -> FamilyPage:
         """Convert the outcome of :func:`~newscrawl.evaluation.page_scores.evaluate`."""
         page, scores = outcome.page, outcome.value
-        title = scores.titles.get("label")
+        title, authors = scores.titles.get("label"), scores.metadata.get("authors")
         return cls(
             corpus=page.corpus,
             id=page.id,
@@ -107,6 +111,8 @@ class FamilyPage:
             title_exact=title.exact if title else None,
             day=scores.day.right if scores.day and page.day_counts else None,
             error=outcome.error,
+            authors=authors.right if authors else None,
+            silent=authors is not None and not authors.given,
         )
 
     @classmethod
@@ -125,6 +131,7 @@ FIELDS: dict[str, Callable[[FamilyPage], float | None]] = {
     "body": lambda page: page.body_f1,
     "title": lambda page: page.title_f1,
     "day": lambda page: page.day,
+    "authors": lambda page: page.authors,
 }
 """Scores that are compared with a baseline."""
 
@@ -190,6 +197,7 @@ def _figures(pages: Sequence[FamilyPage]) -> dict[str, Any]:
     bodies = [page.body for page in pages if page.body is not None]
     titles = [page for page in pages if page.title_exact is not None]
     days = [page.day for page in pages if page.day is not None]
+    authors = [page for page in pages if page.authors is not None]
     return {
         "pages": len(pages),
         "sites": len({page.site for page in pages}),
@@ -202,6 +210,9 @@ def _figures(pages: Sequence[FamilyPage]) -> dict[str, Any]:
         "title_exact": mean([bool(page.title_exact) for page in titles]),
         "days": len(days),
         "day_right": mean(days),
+        "authors": len(authors),
+        "authors_right": mean([bool(page.authors) for page in authors]),
+        "authors_silent": mean([page.silent for page in authors]),
         **_calibration(pages),
         "peer": _peer(pages),
     }

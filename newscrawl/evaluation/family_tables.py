@@ -36,12 +36,16 @@ def _score_table(method: str, groups: Mapping[str, Any]) -> Table:
          *(figure(of[part]) for part in ("f1", "precision", "recall")), share(of["below"]),
          str(of["empty"]),
          *((figure(of["title_f1"]), share(of["title_exact"])) if of["titles"] else ("", "")),
-         *((str(of["days"]), share(of["day_right"])) if of["days"] else ("", ""))]
+         *((str(of["days"]), share(of["day_right"])) if of["days"] else ("", "")),
+         *(
+             (str(of["authors"]), share(of["authors_right"]), share(of["authors_silent"]))
+             if of["authors"] else ("", "", "")
+         )]
         for name, of in groups.items()
     ]  # fmt: skip
     columns = (
         "family", "pages", "sites", "body F1", "P", "R", f"F1<{FAILED}", "no body", "title F1",
-        "exact", "days", "right",
+        "exact", "days", "right", "authors", "right", "silent",
     )  # fmt: skip
     return Table(f"Method {method} by family of corpora, out of fold", columns, rows)
 

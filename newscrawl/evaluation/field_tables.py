@@ -1,16 +1,19 @@
-"""Tables of titles, dates, the confidence of dates, and languages."""
+"""Tables of titles, dates, the confidence of dates, metadata, and languages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.corpora.metadata_match import METADATA_FIELDS
 from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.evaluation.day_scores import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+MATCH_PARTS = ("precision", "recall", "f1", "mean_f1")
 LABELS = {"trusted": "without doubtful", "all": "all"}
+METADATA_NAMES = {name: name.replace("_", " ") for name in METADATA_FIELDS}
 GOLDS = {"label": "the label", "nodes": "the nodes that hold it"}
 
 
@@ -73,18 +76,41 @@ def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
     return Table(f"{name}: reliability of the date's confidence", columns, rows)
 
 
+def metadata_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
+    """Return the scores of authors and other metadata in *groups* of pages."""
+    rows = [
+        [shown_field, shown, str(means["pages"]), figure(means["right"]),
+         figure(means["site_right"]), *(figure(means[part]) for part in MATCH_PARTS),
+         share(means["silent"])]
+        for field, shown_field in METADATA_NAMES.items()
+        for group, shown in groups.items()
+        if (means := scores[group]["metadata"][field])["pages"]
+    ]  # fmt: skip
+    columns = (
+        "field", "of", "pages", "right", "site right", "micro P", "micro R", "micro F1", "mean F1",
+        "silent",
+    )  # fmt: skip
+    return Table(f"{name}: metadata", columns, rows)
+
+
 def language_table(name: str, rows: list[dict[str, Any]]) -> Table:
     """Return the scores by language."""
     cells = [
         [row["language"], str(row["pages"]), *(_f1(row[field]) for field in ("body", "title")),
-         _exact(row["titles"]["label"]), *_days(row["date"]["trusted"])]
+         _exact(row["titles"]["label"]), *_days(row["date"]["trusted"]),
+         right_of(row["metadata"]["authors"])]
         for row in rows
     ]  # fmt: skip
     columns = (
         "language", "pages", "F1 body", "F1 title", "title exact", "days", "right",
-        "confidence >= 0.9", "right",
+        "confidence >= 0.9", "right", "right authors",
     )  # fmt: skip
     return Table(f"{name}: by language", columns, cells)
+
+
+def right_of(means: Mapping[str, Any]) -> str:
+    """Return the number of right pages of a metadata field and of labelled ones, such as 3/4."""
+    return f"{round(means['right'] * means['pages'])}/{means['pages']}" if means["pages"] else ""
 
 
 def _day_means(

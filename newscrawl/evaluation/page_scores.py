@@ -11,6 +11,12 @@ from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.corpus_sheets import corpus_sheets
 from newscrawl.corpora.day_match import NO_DAY, DayResult, day_result
 from newscrawl.corpora.map_pages import map_pages
+from newscrawl.corpora.metadata_match import (
+    FieldMatch,
+    MetadataField,
+    MetadataValues,
+    field_matches,
+)
 from newscrawl.corpora.metrics import ZERO, Score, bag_score, node_score, text_weighted_score
 from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
 from newscrawl.document.document import parse_document
@@ -43,6 +49,7 @@ class PageScores:
     #: ``None`` if the date is not labelled
     day: DayResult | None = None
     titles: dict[Gold, TitleMatch] = field(default_factory=dict)
+    metadata: dict[MetadataField, FieldMatch] = field(default_factory=dict)
     #: extracted language of the page
     language: str | None = None
     #: ``None`` if the extracted body is empty
@@ -58,6 +65,7 @@ class PageScores:
             "scores": self.scores,
             "day": self.day,
             "titles": self.titles,
+            "metadata": self.metadata,
             "language": self.language,
             "body_confidence": self.body_confidence,
         }
@@ -71,7 +79,8 @@ class PageScores:
         }
         day = DayResult(*plain["day"]) if plain["day"] else None
         titles = {gold: TitleMatch(*match) for gold, match in plain["titles"].items()}
-        return cls(scores, day, titles, plain["language"], plain["body_confidence"])
+        metadata = {name: FieldMatch(*match) for name, match in plain["metadata"].items()}
+        return cls(scores, day, titles, metadata, plain["language"], plain["body_confidence"])
 
     @classmethod
     def failed(cls, page: LabelledPage) -> PageScores:
@@ -80,7 +89,8 @@ class PageScores:
         titles: dict[Gold, TitleMatch] = {}
         if page.title is not None:
             titles["label"] = TitleMatch.of("", page.title)
-        return cls(zeros, None if page.date is None else NO_DAY, titles)
+        metadata = field_matches(page, MetadataValues())
+        return cls(zeros, None if page.date is None else NO_DAY, titles, metadata)
 
 
 def score_page(
@@ -117,6 +127,7 @@ def score_page(
         scores,
         day_result(labelled, article),
         title_matches(labelled, article, document),
+        field_matches(labelled, MetadataValues.of(article)),
         article.language,
         article.evidence["body"].confidence if article.body else None,
     ).to_plain()

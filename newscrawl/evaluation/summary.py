@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.corpora.corpus import HALVES
+from newscrawl.corpora.metadata_match import METADATA_FIELDS, measured_value, metadata_means
 from newscrawl.corpora.metrics import mean, mean_score, site_mean_score
 from newscrawl.evaluation.bootstrap import compare
 from newscrawl.evaluation.day_scores import day_means
@@ -48,7 +49,16 @@ def means(outcomes: PageOutcomes) -> dict[str, Any]:
         name: {metric: text_means(outcomes, name, metric) for metric in METRICS}
         for name in TEXT_FIELDS
     }
-    return result | {"date": day_means(outcomes), "titles": title_means(outcomes)}
+    return result | _field_means(outcomes)
+
+
+def _field_means(outcomes: PageOutcomes) -> dict[str, Any]:
+    matches = [(outcome.page.site, outcome.value.metadata) for outcome in outcomes]
+    return {
+        "date": day_means(outcomes),
+        "titles": title_means(outcomes),
+        "metadata": metadata_means(matches),
+    }
 
 
 def text_means(outcomes: PageOutcomes, name: TextField, metric: Metric) -> dict[str, float]:
@@ -103,8 +113,7 @@ def _rows(
             {
                 "pages": len(group),
                 **{field: text_means(group, field, "bag") for field in TEXT_FIELDS},
-                "date": day_means(group),
-                "titles": title_means(group),
+                **_field_means(group),
             },
         )
 
@@ -138,23 +147,28 @@ def page_row(outcome: PageOutcome[PageScores]) -> dict[str, Any]:
         "date_doubtful": page.date_doubtful,
         "date": None if value.day is None else value.day._asdict(),
         "titles": {gold: match._asdict() for gold, match in value.titles.items()},
+        "metadata": {name: match._asdict() for name, match in value.metadata.items()},
         "error": outcome.error,
     }
 
 
 def compare_methods(outcomes: PageOutcomes, others: PageOutcomes) -> dict[str, Any]:
-    """Compare the bag-of-words F1 of two methods on the same pages by a paired bootstrap."""
+    """Compare two methods on the same pages by a paired bootstrap.
+
+    Texts are compared by their bag-of-words F1, metadata by :func:`measured_value`.
+    """
+    pairs = defaultdict(list)
+    for outcome, other in zip(outcomes, others, strict=True):
+        ours, theirs = _values(outcome.value), _values(other.value)
+        for name in ours.keys() & theirs.keys():
+            pairs[name].append((outcome.page.site, ours[name], theirs[name]))
     return {
-        name: compare(pairs)._asdict()
-        for name in TEXT_FIELDS
-        if (pairs := list(_pairs(outcomes, others, name)))
+        name: compare(pairs[name])._asdict()
+        for name in (*TEXT_FIELDS, *METADATA_FIELDS)
+        if name in pairs
     }
 
 
-def _pairs(
-    outcomes: PageOutcomes, others: PageOutcomes, name: TextField
-) -> Iterator[tuple[str, float, float]]:
-    for outcome, other in zip(outcomes, others, strict=True):
-        ours, theirs = outcome.value.score(name, "bag"), other.value.score(name, "bag")
-        if ours is not None and theirs is not None:
-            yield outcome.page.site, ours.f1, theirs.f1
+def _values(scores: PageScores) -> dict[str, float]:
+    texts = {name: by_metric["bag"].f1 for name, by_metric in scores.scores.items()}
+    return texts | {name: measured_value(name, match) for name, match in scores.metadata.items()}

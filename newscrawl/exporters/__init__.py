@@ -1,8 +1,22 @@
-"""Item exporters: Parquet and spreadsheet-safe CSV."""
+"""Item exporters: Parquet and spreadsheet-safe CSV.
+
+The Parquet exporter is imported when it is used, since pyarrow is optional.
+"""
 
 from __future__ import annotations
 
-from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter
 
+if TYPE_CHECKING:
+    from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
+
 __all__ = ["ARTICLE_COLUMNS", "ParquetItemExporter", "SafeCsvItemExporter"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module("newscrawl.exporters.parquet"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

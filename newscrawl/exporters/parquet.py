@@ -37,8 +37,8 @@ _INSTANT = pa.timestamp("us", tz="UTC")
 _EVIDENCE = pa.struct([("source", pa.string()), ("confidence", pa.float64())])
 
 
-def _list_of(*names: str) -> Any:
-    return pa.list_(pa.struct([(name, pa.string()) for name in names]))
+def _struct(*names: str) -> Any:
+    return pa.struct([(name, pa.string()) for name in names])
 
 
 #: Columns of articles. Timestamps are midnight for a day and UTC for a time without zone; the
@@ -55,6 +55,12 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "body": pa.string(),
     "language": pa.string(),
     "authors": pa.list_(pa.string()),
+    "description": pa.string(),
+    "site_name": pa.string(),
+    "section": pa.string(),
+    "tags": pa.list_(pa.string()),
+    "image": _struct("url", "caption", "credit"),
+    "breadcrumbs": pa.list_(_struct("name", "url")),
     "kind": pa.string(),
     "paywalled": pa.bool_(),
     "style_complete": pa.bool_(),
@@ -67,8 +73,8 @@ ARTICLE_COLUMNS: dict[str, Any] = {
 FORMAT_COLUMNS: dict[str, Any] = {
     "body_markdown": pa.string(),
     "body_html": pa.string(),
-    "links": _list_of("url", "text"),
-    "images": _list_of("url", "alt", "caption"),
+    "links": pa.list_(_struct("url", "text")),
+    "images": pa.list_(_struct("url", "alt", "caption")),
 }
 #: Column for values that do not fit the inferred columns.
 OTHER = "_other"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from itemadapter import is_item
 from scrapy import exporters
@@ -13,7 +13,6 @@ from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from io import BytesIO
 
     from scrapy import Field
     from scrapy.crawler import Crawler
@@ -38,16 +37,18 @@ def escape_formula(cell: str) -> str:
 class SafeCsvItemExporter(exporters.CsvItemExporter):
     """Scrapy's CSV exporter with formulas escaped, since sites control the cells.
 
-    *formulas* leaves them unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
+    An existing file gets no second header. *formulas* leaves them unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
     """
 
-    def __init__(self, file: BytesIO, *, formulas: bool = False, **kwargs: Any) -> None:
-        super().__init__(file, **kwargs)
+    def __init__(self, file: IO[bytes], *, formulas: bool = False, **kwargs: Any) -> None:
+        if file.seekable() and file.tell():  # appended to: the header is in the file
+            kwargs.setdefault("include_headers_line", False)
+        super().__init__(file, **kwargs)  # type: ignore[arg-type]  # any binary file
         self._formulas = formulas
         self._json = ScrapyJSONEncoder(ensure_ascii=False)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, file: BytesIO, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: Any) -> Self:
         """Return the exporter of a feed of *crawler*."""
         kwargs.setdefault("formulas", setting(crawler.settings, "NEWSCRAWL_CSV_FORMULAS"))
         return cls(file, **kwargs)

@@ -31,9 +31,12 @@ from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
 from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
 from newscrawl.fields.metadata.bylines import author_links, find_byline
+from newscrawl.fields.metadata.description import choose_description, description_confidence
+from newscrawl.fields.metadata.language import DETECTED, detect_language
 from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
 from newscrawl.fields.titles.title import title_rows
 from newscrawl.items import Article, Evidence
+from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_structure import BodyBlock, BodyTable
     from newscrawl.extraction.methods import MethodResult
+    from newscrawl.extraction.trace import Trace
     from newscrawl.fields.dates.decide import PublicationDate
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
@@ -61,6 +65,7 @@ def extract(
     stylesheets: Mapping[str, str | Sheet] | None = None,
     method: str = DEFAULT_METHOD,
     options: ExtractOptions | None = None,
+    trace: Trace | None = None,
 ) -> Article:
     """Return the article of a page.
 
@@ -68,14 +73,21 @@ def extract(
     the HTTP header. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
     *stylesheets* maps URLs to style sheets, as text or parsed: those that
     :func:`~newscrawl.css.sheet_links.sheet_urls` returns and their imports. None: styles are not used.
-    *method* is a name in :data:`METHODS`.
+    *method* is a name in :data:`METHODS`. *trace* receives intermediate results.
 
     Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page, and
     :class:`UnknownMethodError`.
     """
     options = options or _DEFAULT_OPTIONS
     article, document, features = _extract(
-        html, url, encoding, fetched_at, stylesheets=stylesheets, method=method, options=options
+        html,
+        url,
+        encoding,
+        fetched_at,
+        stylesheets=stylesheets,
+        method=method,
+        options=options,
+        trace=trace,
     )
     article.kind, confidence = page_kind(document, features, threshold=options.article_threshold)
     article.evidence["kind"] = Evidence("page", confidence)
@@ -110,20 +122,26 @@ def _extract(
     stylesheets: Mapping[str, str | Sheet] | None = None,
     method: str = DEFAULT_METHOD,
     options: ExtractOptions,
+    trace: Trace | None = None,
 ) -> _Extracted:
     chosen = get_method(method)
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
-    document = parse_document(html, encoding, scripts=chosen.needs_scripts)
-    document = chosen.prepare(document, comments=not options.remove_comments)
+    parsed = parse_document(html, encoding, scripts=chosen.needs_scripts)
+    document = chosen.prepare(parsed, comments=not options.remove_comments)
     metadata = read_metadata(document, url, fetched_at)
-    page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store)
+    page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store, trace)
     article = Article(
         url=url,
         canonical_url=metadata.canonical_url,
         language=metadata.language,
         authors=metadata.authors,
+        site_name=metadata.site_name,
+        section=metadata.section,
+        tags=metadata.tags,
+        image=metadata.image,
+        breadcrumbs=metadata.breadcrumbs,
         paywalled=metadata.paywalled,
         fetched_at=fetched_at,
         evidence=dict(metadata.evidence),
@@ -133,13 +151,16 @@ def _extract(
     visible = not (metadata.authors or chosen.standalone)
     links = author_links(document) if visible else None
     result = chosen.find(page, options)
+    if trace is not None:
+        trace.parsed, trace.document = parsed, document
+        trace.title_row = result.title.row if result.title is not None else None
     _set_title(article, result)
     if chosen.standalone:
         _set_dates(article, result.date, result.modified)
-        _set_body(article, document, result, options)
+        _set_body(article, page, result, options)
     else:
         _decide_dates(article, page, result)
-        _select_body(article, document, result, options, whole=chosen.whole_subtrees)
+        _select_body(article, page, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
@@ -153,6 +174,9 @@ def _extract(
     # The classifier is trained on the findings of the default method.
     found = _findings(article, result) if method == DEFAULT_METHOD else None
     features = kind_features(document, found)
+    _set_description(article, page, result)
+    if article.language is None:
+        _detect_language(article)
     if not article.authors:
         _find_authors(article, page, result, links)
     return _Extracted(article, document, features)
@@ -173,6 +197,24 @@ def _find_authors(
         article.authors, source = page.metadata.site_authors
         confidence = CONFIDENCE["authors"]["site"]
         article.evidence["authors"] = Evidence(f"site:{source}", confidence)
+
+
+def _set_description(article: Article, page: PageContext, result: MethodResult) -> None:
+    """Set the description from those of the page, except one that repeats the title."""
+    title = words(article.title or "")
+    stated = [text for text in page.metadata.descriptions if words(text.text) != title]
+    title_row, body_row = _title_row(page.document, result), min(result.roots, default=0)
+    found = choose_description(stated, page.document, title_row, article.body, body_row)
+    if found is not None:
+        article.description = found.text
+        article.evidence["description"] = Evidence(found.source, description_confidence(found))
+
+
+def _detect_language(article: Article) -> None:
+    found = detect_language(article.body)
+    if found is not None:
+        article.language, probability = found
+        article.evidence["language"] = Evidence(DETECTED, probability)
 
 
 def _title_row(document: Document, result: MethodResult) -> int:
@@ -208,8 +250,11 @@ def _set_dates(
 
 
 def _set_body(
-    article: Article, document: Document, result: MethodResult, options: ExtractOptions
+    article: Article, page: PageContext, result: MethodResult, options: ExtractOptions
 ) -> None:
+    document = page.document
+    if page.trace is not None:
+        page.trace.roots, page.trace.skipped = result.roots, result.skipped
     blocks: list[BodyBlock | BodyTable] = []
     if result.text is not None:
         article.body = result.text
@@ -234,20 +279,22 @@ def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> 
         fetched_at=page.fetched_at,
     )
     modified = metadata_evidence(page.metadata.modified)
+    if page.trace is not None:
+        page.trace.dates = published
     zones = site_zones(page.url, page.metadata.language)
     _set_dates(article, decide(published, modified, zones), decide(modified, site=zones))
 
 
 def _select_body(
     article: Article,
-    document: Document,
+    page: PageContext,
     result: MethodResult,
     options: ExtractOptions,
     *,
     whole: bool,
 ) -> None:
     """Set the body, without the title; unless *whole*, also without boilerplate and excluded parts."""
-    title, roots = result.title, result.roots
+    document, title, roots = page.document, result.title, result.roots
     skipped = frozenset() if title is None else title_rows(document, roots, title)
     if options.remove_boilerplate and not whole:
         selected = result.region is not None
@@ -264,8 +311,8 @@ def _select_body(
         skipped |= rows_of_excluded_parts(document, roots, parts)
     start = title.row if title is not None else None
     roots = with_captions_and_tables(document, roots, start, parts)
-    _set_body(article, document, result._replace(roots=roots, skipped=skipped), options)
+    _set_body(article, page, result._replace(roots=roots, skipped=skipped), options)
     if not article.body:  # everything looks like boilerplate
         doubtful = Evidence(result.evidence.source, DOUBTFUL_CONFIDENCE)
         whole_blocks = result._replace(evidence=doubtful, skipped=frozenset())
-        _set_body(article, document, whole_blocks, options)
+        _set_body(article, page, whole_blocks, options)

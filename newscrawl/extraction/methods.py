@@ -21,7 +21,7 @@ from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.coreex import find_title as find_coreex_title
 from newscrawl.body.econ import EconParameters, extract_news
 from newscrawl.body.excluded_regions import reveal_hidden_article
-from newscrawl.body.nce import Fallback, NceParameters, find_region, nce
+from newscrawl.body.nce import Fallback, NceParameters, Region, find_region, nce
 from newscrawl.body.nce import find_title as find_nce_title
 from newscrawl.body.parts import DEFAULT_PARTS, Part
 from newscrawl.css.cascade.style import Stylesheets
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.extraction.body_formats import BodyFormat
+    from newscrawl.extraction.trace import Trace
     from newscrawl.fields.metadata.metadata import Metadata
 
 
@@ -91,6 +92,8 @@ class PageContext:
     #: style sheets by URL; None: styles are not used
     sheets: Mapping[str, str | Sheet] | None = None
     sheet_store: SheetStore | None = None
+    #: receives intermediate results, if requested
+    trace: Trace | None = None
 
     @cached_property
     def styles(self) -> Stylesheets:
@@ -171,6 +174,8 @@ def _find_by_nce(page: PageContext, options: ExtractOptions) -> MethodResult:
     """Find the body by NCE, and the title by rules with that of NCE as the fallback."""
     document = page.document
     found = nce(document, options.nce, comments=options.remove_comments)
+    if page.trace is not None:
+        page.trace.region = Region(found.separator, found.forest, found.fallback)
     own_title = _nce_headline(document, found.title)
     title = choose_title(document, page.metadata, page.url, own_title)
     return MethodResult(found.forest, _nce_evidence(found.fallback), title)
@@ -215,11 +220,17 @@ def _find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     """Find the region by NCE, the title with the title model, the body with the block classifier."""
     document = page.document
     models = _load_default_models(options.models)
-    _, region, fallback = find_region(document, options.nce)
+    found = find_region(document, options.nce)
+    _, region, fallback = found
+    if page.trace is not None:
+        page.trace.region = found
     title = _find_title_by_model(page, options, region, models.title)
     if not options.remove_boilerplate:
         return MethodResult(region, _nce_evidence(fallback), title)
-    choice = choose_blocks(body_candidates(document, region), models.body)
+    candidates = body_candidates(document, region)
+    choice = choose_blocks(candidates, models.body)
+    if page.trace is not None:
+        page.trace.block_candidates, page.trace.block_choice = candidates, choice
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
     text = find_embedded_article(document, choice.rows)
     if text is not None:
@@ -242,6 +253,9 @@ def _find_title_by_model(
     if page.sheets is not None and page.styles.complete:
         evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
+    if page.trace is not None:
+        page.trace.title_candidates = candidates
+        page.trace.title_probabilities = model.ensemble.predict(candidates.features)
     if page.sheets is None and not options.formats:
         document.release_tree()
     fallback = None

@@ -10,8 +10,6 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy.exceptions import UsageError
-
 from newscrawl.crawl.output.segments import SegmentError, list_segments
 from newscrawl.optional import require
 
@@ -21,6 +19,11 @@ if TYPE_CHECKING:
     from newscrawl.crawl.output.segments import Segment
 
     Row = dict[str, Any]
+
+
+class FeedError(OSError):
+    """A feed is not in its format."""
+
 
 GROUP_ROWS = 1000
 """Rows of Parquet that are read or written at once."""
@@ -35,7 +38,7 @@ def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
     """Yield the rows of a feed, None for an invalid line; of Parquet only *columns*.
 
     *path* is a Parquet file, a JSON Lines file (may be gzipped) or a segment folder. Raises
-    ``OSError``, and ``UsageError`` for an invalid Parquet file or segment.
+    ``OSError``, for an invalid Parquet file or segment too.
     """
     if Path(path).is_dir():
         return (row for file, _ in _segments(path) for row in read_rows(str(file), columns))
@@ -57,7 +60,7 @@ def _segments(folder: str) -> list[tuple[Path, Segment]]:
     try:
         return list_segments(Path(folder))
     except SegmentError as error:
-        raise UsageError(str(error), print_help=False) from error
+        raise FeedError(str(error)) from error
 
 
 def _opened(path: str) -> IO[bytes] | gzip.GzipFile:
@@ -98,7 +101,7 @@ def _parquet_file(path: str) -> Iterator[Any]:
     try:
         file = parquet.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise UsageError(f"{path}: {error}", print_help=False) from error
+        raise FeedError(f"{path}: {error}") from error
     with file:
         yield file
 

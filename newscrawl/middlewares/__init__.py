@@ -2,6 +2,7 @@
 
 from newscrawl.middlewares.compression import CompressionMiddleware
 from newscrawl.middlewares.meta_refresh import MetaRefreshMiddleware
+from newscrawl.middlewares.opt_out import OptOutMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
 from newscrawl.middlewares.response_charset import CharsetMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
@@ -13,6 +14,7 @@ __all__ = [
     "CharsetMiddleware",
     "CompressionMiddleware",
     "MetaRefreshMiddleware",
+    "OptOutMiddleware",
     "PolitenessMiddleware",
     "RobotsMiddleware",
     "SafetyMiddleware",

@@ -3,62 +3,130 @@
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import MutableMapping
+from contextlib import suppress
+from dataclasses import fields
+from datetime import date, datetime, time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
+from newscrawl.items import BODY_FORMAT_FIELDS, Article
+
 if TYPE_CHECKING:
-    from newscrawl.items import Article
+    from collections.abc import Callable, Collection, Mapping
 
 logger = logging.getLogger(__name__)
 
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
+_EMPTY: tuple[Any, ...] = (None, "", [], (), {})
+# In the text of an annotation, which may be unresolved: "datetime", "dt.date | None",
+# "<class 'datetime.datetime'>", "AwareDatetime". Not the module: "datetime.timedelta".
+_TIME_TYPE = re.compile(r"date(time)?\b(?!\.)", re.IGNORECASE)
 
 
 class ItemFiller:
     """Fills item fields with article fields; *names* maps article to item fields, None skips one.
 
-    Only fields that the item declares (any field of a dict) and that have no value are written.
+    *converters* maps article fields to functions of their values. Other values are JSON values,
+    except dates in fields that are annotated as date or datetime. Only fields that the item
+    declares and that have no value are written; a dict also gets the fields without a value, with
+    the body in *formats*.
     """
 
-    def __init__(self, names: dict[str, str | None]) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, str | None],
+        converters: Mapping[str, Callable[[Any], Any]] | None = None,
+        formats: Collection[str] = (),
+    ) -> None:
         self._names = names
+        self._converters = converters or {}
+        requested = {*formats, *(f"body_{name}" for name in formats)}
+        unused = set(BODY_FORMAT_FIELDS) - requested
+        self._fields = {field.name: None for field in fields(Article) if field.name not in unused}
         self._rejected: set[tuple[type, str]] = set()
 
-    def fill(self, item: Any, article: Article) -> None:
-        """Copy the fields of *article* that have a value to *item*, dates as objects."""
-        dates = {name: getattr(article, name) for name in ("date", "date_modified", "fetched_at")}
-        for field, value in (article.to_dict() | dates).items():
+    def fill(self, item: Any, article: Article | None) -> None:
+        """Copy the fields of *article* to *item*; without an article, a dict gets empty fields."""
+        plain = self._fields | article.to_dict() if article else self._fields
+        for field, value in plain.items():
             name = self._names.get(field, field)
-            if name and value not in _EMPTY:
-                self.set(item, name, value, keep=True)
+            if not name or self._has_value(item, name):
+                continue
+            if value not in _EMPTY:
+                self._write(item, name, field, value, getattr(article, field))
+            elif isinstance(item, dict):
+                item.setdefault(name, value)
 
-    def set(self, item: Any, name: str, value: Any, *, keep: bool = False) -> None:
-        """Set field *name* if *item* declares it; with *keep*, only if it has no value.
+    def write(self, item: Any, field: str, value: Any) -> None:
+        """Set the item field of the article field *field* to the JSON value *value*, converted."""
+        if name := self._names.get(field, field):
+            self._write(item, name, field, value, value)
+
+    def _write(self, item: Any, name: str, field: str, plain: Any, value: Any) -> None:
+        """Set *name* to the conversion of *value*, a date if *name* is annotated so, or *plain*."""
+        if convert := self._converters.get(field):
+            try:
+                self.set(item, name, convert(value))
+            except Exception as error:  # noqa: BLE001  # code of the project; the item is kept
+                self._log_rejection(type(item), name, error)
+            return
+        item_class: type = type(item)
+        if isinstance(value, date) and (annotation := _time_annotation(item_class, name)):
+            plain = _as_annotated(value, annotation)
+        self.set(item, name, plain)
+
+    def set(self, item: Any, name: str, value: Any) -> None:
+        """Set field *name* if *item* declares it.
 
         If the item rejects the value (frozen class, wrong type), a warning is logged once for each
         class and field.
         """
-        adapter = ItemAdapter(item)
         declared = ItemAdapter.get_field_names_from_class(type(item))
         if declared is not None and name not in declared:
             return
-        if keep and adapter.get(name) not in _EMPTY:
-            return
         try:
-            adapter[name] = value
+            ItemAdapter(item)[name] = value
         except (AttributeError, TypeError, ValueError) as error:
             self._log_rejection(type(item), name, error)
 
     def clear(self, item: Any, name: str) -> None:
-        """Remove the key *name* of a dict, or set the field to an empty value."""
+        """Remove the page in field *name*: no bytes remain, which JSON feeds cannot write."""
+        if isinstance(item, MutableMapping):
+            item.pop(name, None)
+            return
         adapter = ItemAdapter(item)
-        if ItemAdapter.get_field_names_from_class(type(item)) is None:
-            adapter.pop(name, None)
-        elif adapter.get(name):
-            self.set(item, name, type(adapter[name])())
+        if not isinstance(adapter.get(name), bytes | str):
+            return
+        with suppress(AttributeError, TypeError, ValueError):
+            adapter[name] = ""
+        if adapter[name] != "":  # a frozen class, or one that accepts only bytes
+            object.__setattr__(item, name, "")
+
+    def _has_value(self, item: Any, name: str) -> bool:
+        return ItemAdapter(item).get(name) not in _EMPTY
 
     def _log_rejection(self, item_class: type, name: str, error: Exception) -> None:
         if (item_class, name) not in self._rejected:
             self._rejected.add((item_class, name))
             logger.warning("Could not set %s.%s: %s", item_class.__name__, name, error)
+
+
+@cache
+def _time_annotation(item_class: type, name: str) -> str:
+    """Return the annotation of the field *name* if it is a date or datetime, else ""."""
+    annotations = (vars(base).get("__annotations__", {}) for base in item_class.__mro__)
+    found = next((str(types[name]) for types in annotations if name in types), "")
+    return found if _TIME_TYPE.search(found) else ""
+
+
+def _as_annotated(moment: date, annotation: str) -> date:
+    """Return *moment* as the type in *annotation*: a day of a time, or the midnight of a day."""
+    types = {found[0].lower() for found in _TIME_TYPE.finditer(annotation)}
+    if types == {"date"} and isinstance(moment, datetime):
+        return moment.date()
+    if types == {"datetime"} and not isinstance(moment, datetime):
+        return datetime.combine(moment, time())
+    return moment

@@ -17,7 +17,7 @@ from newscrawl.items import Article
 from newscrawl.neardup import NearDuplicateIndexError
 from newscrawl.pipelines.index_thread import IndexThread
 from newscrawl.pipelines.item_filler import ItemFiller
-from newscrawl.pipelines.pipeline_options import neardup_options
+from newscrawl.pipelines.pipeline_options import field_converters, neardup_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -43,7 +43,7 @@ class NearDuplicatePipeline:
         settings = crawler.settings
         names = setting(settings, "NEWSCRAWL_FIELDS")
         self._stories = StoryReader(names)
-        self._filler = ItemFiller(names)
+        self._filler = ItemFiller(names, field_converters(settings))
         self._drop = setting(settings, "NEWSCRAWL_NEARDUP_DROP")
         index = setting(settings, "NEWSCRAWL_NEARDUP_INDEX")
         path = str(shard_path(crawler, index)) if index else None
@@ -96,7 +96,7 @@ class NearDuplicatePipeline:
         if isinstance(item, Article):
             item.cluster = cluster_of(verdict)
         else:
-            self._filler.set(item, self._stories.name(item, "cluster"), cluster_of(verdict))
+            self._filler.write(item, "cluster", cluster_of(verdict))
         return item
 
     def _count(self, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from itemadapter import ItemAdapter
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 _RETRIED: Final = frozenset({"memory", "timeout"})
 
 TASK = "newscrawl.crawl.workers.tasks:extract_page"
+DECODE_TASK = "newscrawl.crawl.workers.tasks:decode_page"
 
 
 class PageDropped(DropItem):  # without the suffix Error, like DropItem
@@ -68,6 +70,14 @@ class TooShort(PageDropped):
     reason = "too_short"
 
 
+class Filtered(PageDropped):
+    """A filter excludes the article: publication window, languages or keywords."""
+
+    def __init__(self, reason: str, article: Article) -> None:
+        self.reason = reason
+        super().__init__(f"{reason}: {article.url}")
+
+
 class NotNew(PageDropped):
     """The article was emitted by a former crawl: ``unchanged``, or ``known`` from another URL."""
 
@@ -89,8 +99,8 @@ class NewsExtractPipeline:
 
     ``NEWSCRAWL_OUTPUT`` determines the result; a :class:`~newscrawl.items.PageItem` is never
     filled. Items without a page pass unchanged. A page without an article is dropped as
-    ``not_article``, ``too_short`` or ``failed``. With the output ``fill`` the item is kept, and
-    ``NEWSCRAWL_STATUS_FIELD`` records the outcome.
+    ``not_article``, ``too_short`` or ``failed``. With the output ``fill`` the item is kept, without
+    its page, and ``NEWSCRAWL_STATUS_FIELD`` records the outcome.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -98,7 +108,8 @@ class NewsExtractPipeline:
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
         self._sheets: SheetFetcher | None = None
-        self._filler = ItemFiller(self._options.fields)
+        options = self._options
+        self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
         self._stats = crawler.stats
         self._site_stats = SiteStats(crawler.stats)
 
@@ -119,16 +130,49 @@ class NewsExtractPipeline:
         page = self._read(item)
         if page is None:
             self._stats.inc_value("newscrawl/extract/passed_count")
+            if self._options.output == "fill":
+                await self._take_page(item)  # of an item without a URL
             return item
+        article, dropped = await self.extract(page)
+        if self._options.output == "fill" and not isinstance(item, PageItem):
+            self.fill(item, article, dropped)
+            await self._take_page(item)
+            return item
+        return self._finish(item, article, dropped)
+
+    async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
+        """Return the article of *page*, None if it failed, and the reason to drop it; count it."""
+        article, dropped = await self._result(page)
+        site = page.site or _site(page.url)
+        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
+        self._stats.inc_value(f"newscrawl/extract/{count}")
+        if article and not dropped:
+            body = article.evidence.get("body")
+            self._site_stats.add_article(site, body.confidence if body else 0.0)
+        else:
+            self._site_stats.count(site, count)
+        if isinstance(dropped, NotArticle):
+            logger.info("Dropped: %s", dropped)
+            dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)
+            self._site_stats.add_dropped_page(dropped_page)
+        return article, dropped
+
+    def fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> None:
+        """Fill the empty fields of *item*, unless the article is dropped, and set its status."""
+        self._filler.fill(item, None if dropped else article)
+        status = dropped.status if dropped else "article"
+        self._filler.set(item, self._options.status_field, status)
+
+    async def _result(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
         try:
             article, text = await self._extract(page)
         except WorkerError as error:
             self._record_failure(page, error)
             if state := CrawlState.of(self._crawler):
                 state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
-            return self._finish(item, page, None, ExtractionFailed(page, error))
+            return None, ExtractionFailed(page, error)
         dropped = drop_reason(article, self._options) or await self._not_new(article, page, text)
-        return self._finish(item, page, article, dropped)
+        return article, dropped
 
     def _read(self, item: Any) -> PageItem | None:
         """Return the page in *item*, from the fields that the settings name; None without a page."""
@@ -200,19 +244,7 @@ class NewsExtractPipeline:
             article.flags.append(found)
         return NotNew(found, article) if found in ("unchanged", "known") else None
 
-    def _finish(
-        self, item: Any, page: PageItem, article: Article | None, dropped: PageDropped | None
-    ) -> Any:
-        site = page.site or _site(page.url)
-        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
-        self._stats.inc_value(f"newscrawl/extract/{count}")
-        self._site_stats.count(site, count)
-        if isinstance(dropped, NotArticle):
-            logger.info("Dropped: %s", dropped)
-            dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)
-            self._site_stats.add_dropped_page(dropped_page)
-        if self._options.output == "fill" and not isinstance(item, PageItem):
-            return self._fill(item, article, dropped)
+    def _finish(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
         if isinstance(item, PageItem):
             item.html = b""  # Scrapy logs dropped items in full
         elif self._options.remove_html:
@@ -221,15 +253,19 @@ class NewsExtractPipeline:
             raise dropped
         return to_zyte(article) if article and self._options.output == "zyte" else article
 
-    def _fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
-        """Fill *item* and set its status; an item without article keeps its page."""
-        if article:
-            self._filler.fill(item, article)
-        status = dropped.status if dropped else "article"
-        self._filler.set(item, self._options.status_field, status)
-        if self._options.remove_html and not dropped:
-            self._filler.clear(item, self._options.html_field)
-        return item
+    async def _take_page(self, item: Any) -> None:
+        """Remove the page from *item*, or decode it, since JSON feeds cannot write bytes."""
+        adapter, options = ItemAdapter(item), self._options
+        html = adapter.get(options.html_field)
+        if not options.remove_html and isinstance(html, bytes):
+            charset = adapter.get(options.encoding_field)
+            with suppress(WorkerError):
+                url = adapter.get(options.url_field)
+                site = _site(url) if isinstance(url, str) else ""
+                decoded = await self._workers.call(DECODE_TASK, html, site=site, encoding=charset)
+                self._filler.set(item, options.html_field, decoded["text"])
+        if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
+            self._filler.clear(item, options.html_field)
 
     def _record_failure(self, page: PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
@@ -248,7 +284,8 @@ def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | Non
     length = weighted_length(article.body)
     if length < options.min_body:
         return TooShort(f"too short ({length:.0f} characters): {article.url}")
-    return None
+    reason = options.filters.reason(article)
+    return Filtered(reason, article) if reason else None
 
 
 def _site(url: str) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
+from scrapy.utils.misc import load_object
+
 from newscrawl.body.parts import PARTS
-from newscrawl.defaults import setting
+from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.defaults import check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
@@ -32,6 +35,8 @@ class PipelineOptions:
     body_formats: list[str]
     body_parts: list[str]
     encoding_field: str
+    field_converters: dict[str, Callable[[Any], Any]]
+    filters: ArticleFilters
     fetched_at_field: str
     fields: dict[str, str | None]
     html_field: str
@@ -50,6 +55,7 @@ class PipelineOptions:
         values = {
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
             for field in fields(cls)
+            if field.name != "filters"
         }
         _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
@@ -59,7 +65,12 @@ class PipelineOptions:
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise ValueError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         _check_feeds(settings)
-        return cls(**values | {"keep": _kept_kinds(settings)})
+        computed = {
+            "field_converters": field_converters(settings),
+            "filters": ArticleFilters.read(settings),
+            "keep": _kept_kinds(settings),
+        }
+        return cls(**values | computed)
 
     @property
     def article_threshold(self) -> float:
@@ -73,6 +84,19 @@ class PipelineOptions:
         The confidence of articles was already compared with :attr:`article_threshold`.
         """
         return kind in self.keep and (kind == "article" or confidence >= (self.keep[kind] or 0.0))
+
+
+def field_converters(settings: BaseSettings) -> dict[str, Callable[[Any], Any]]:
+    """Return ``NEWSCRAWL_FIELD_CONVERTERS``; raise ``ValueError`` if one cannot be imported."""
+    name = "NEWSCRAWL_FIELD_CONVERTERS"
+    converters = setting(settings, name)
+    _check(name, converters, ARTICLE_FIELDS)
+    for field, converter in converters.items():
+        try:
+            converters[field] = load_object(converter)
+        except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {field}: {error}") from error
+    return dict(converters)
 
 
 def _kept_kinds(settings: BaseSettings) -> dict[str, float | None]:
@@ -121,3 +145,14 @@ def _check_feeds(settings: BaseSettings) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
     if "parquet" in formats and find_spec("pyarrow") is None:
         raise ValueError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
+
+
+def validate_settings(settings: BaseSettings) -> list[str]:
+    """Return a warning for each unknown ``NEWSCRAWL_*`` setting.
+
+    Raises ``ValueError`` naming an invalid setting.
+    """
+    warnings = check_settings(settings)
+    PipelineOptions.read(settings)
+    neardup_options(settings)
+    return warnings

@@ -17,7 +17,8 @@ def to_zyte(article: Article) -> Any:
     """
     import zyte_common_items as zyte  # noqa: PLC0415  # optional
 
-    body = article.evidence.get("body")
+    body, image = article.evidence.get("body"), article.image
+    breadcrumbs = [zyte.Breadcrumb(name=part.name, url=part.url) for part in article.breadcrumbs]
     return zyte.Article(
         url=article.url,
         headline=article.title,
@@ -25,7 +26,10 @@ def to_zyte(article: Article) -> Any:
         datePublishedRaw=article.date_raw,
         dateModified=_iso(article.date_modified),
         authors=[zyte.Author(name=name, nameRaw=name) for name in article.authors] or None,
+        breadcrumbs=breadcrumbs or None,
         inLanguage=article.language,
+        mainImage=zyte.Image(url=image.url) if image else None,
+        description=article.description,
         articleBody=article.body or None,
         articleBodyHtml=article.to_html() if article.body_html else None,
         canonicalUrl=article.canonical_url,

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from newscrawl.samples.demo_crawl import CrawlFailedError, crawl, write_sites_file
+from newscrawl.samples.demo_crawl import CrawlFailedError, crawl, show, write_sites_file
 from newscrawl.samples.server import DEFAULT_PORT, SampleSites
 
 if TYPE_CHECKING:
@@ -64,12 +64,13 @@ def _serve(sites: SampleSites, sites_file: Path | None) -> int:
 
 
 def _crawl(sites: SampleSites, feed: Path) -> int:
+    print(f"Crawling three sample news sites into {feed} ...", flush=True)  # noqa: T201
     try:
         outcome = crawl(sites, feed)
     except CrawlFailedError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
-    print(*outcome.lines(), sep="\n")  # noqa: T201
+    show(outcome, feed)
     return 0 if outcome.complete else 1
 
 

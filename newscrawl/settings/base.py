@@ -5,8 +5,6 @@ The defaults of the ``NEWSCRAWL_*`` settings are in :mod:`newscrawl.defaults`.
 
 from __future__ import annotations
 
-from typing import Any
-
 BOT_NAME = "newscrawl"
 SPIDER_MODULES = ["newscrawl.spiders"]
 NEWSPIDER_MODULE = "newscrawl.spiders"
@@ -44,63 +42,23 @@ DEPTH_LIMIT = 5
 COOKIES_ENABLED = False
 
 # A sitemap may list file:///etc/passwd, so only HTTP(S) is enabled.
-DOWNLOAD_HANDLERS = {
-    # Limits the number of response headers.
-    "http": "newscrawl.crawl.network.download_handler.HttpHandler",
-    "https": "newscrawl.crawl.network.download_handler.HttpHandler",
-    **dict.fromkeys(("file", "data", "ftp", "s3")),
-}
+DOWNLOAD_HANDLERS = dict.fromkeys(("file", "data", "ftp", "s3"))
 # Both run Python code received on a port.
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 # Stops the crawl cleanly before the OOM killer does.
 MEMUSAGE_LIMIT_MB = 2048
 
+# Extraction, safety and politeness middlewares, progress reports.
+ADDONS = {"newscrawl.Addon": 500}
 # An interrupted crawl is resumed by the next crawl of the same spider.
-SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
+NEWSCRAWL_FRONTIER_ENABLED = True
 NEWSCRAWL_STATE = "newscrawl/%(name)s.sqlite"
-SPIDER_MIDDLEWARES: dict[Any, int] = {
-    # Next to the engine: sees the requests and items that all others let through.
-    "newscrawl.crawl.frontier.LeaseMiddleware": 1,
-}
-
-# All hosts of a registered domain share one download slot.
-DOWNLOADER = "newscrawl.crawl.network.downloader.Downloader"
-DOWNLOADER_MIDDLEWARES: dict[Any, int | None] = {
-    # Before all others, so that every request is checked.
-    "newscrawl.middlewares.SafetyMiddleware": 20,
-    # RFC 9309: an unreachable robots.txt disallows the site.
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "newscrawl.middlewares.RobotsMiddleware": 100,
-    "newscrawl.middlewares.StylesheetMiddleware": 545,
-    # Receives responses before RetryMiddleware (550), which would retry without a delay.
-    "newscrawl.middlewares.PolitenessMiddleware": 560,
-    # Reads the first bytes only.
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "newscrawl.middlewares.MetaRefreshMiddleware": 580,
-    # Before any middleware decodes the body.
-    "newscrawl.middlewares.CharsetMiddleware": 585,
-    # Retries a body that cannot be decompressed.
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "newscrawl.middlewares.CompressionMiddleware": 590,
-    # Next to the downloader: archives responses as received. Enabled by NEWSCRAWL_WARC.
-    "newscrawl.middlewares.WarcMiddleware": 990,
-}
-ITEM_PIPELINES: dict[Any, int] = {
-    "newscrawl.pipelines.NewsExtractPipeline": 300,
-    "newscrawl.pipelines.NearDuplicatePipeline": 350,
-}
 # Writes an index file; enable with -s NEWSCRAWL_NEARDUP_ENABLED=1.
 NEWSCRAWL_NEARDUP_ENABLED = False
-EXTENSIONS: dict[Any, int] = {
-    "newscrawl.crawl.reporting.progress.Progress": 500,
-    # Enabled by NEWSCRAWL_SEGMENTS.
-    "newscrawl.crawl.output.segment_writer.SegmentWriter": 500,
-    # Before any other extension logs a URL.
-    "newscrawl.crawl.network.secrets.HideSecrets": 0,
-}
 
 FEED_EXPORT_ENCODING = "utf-8"
+# Also listed here, since scrapy checks the format of -o before it loads add-ons.
 FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
     "parquet": "newscrawl.exporters.ParquetItemExporter",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from newscrawl.samples import default_urls
-from newscrawl.settings import base
 from newscrawl.settings.base import *  # noqa: F403
 
 # The sample server runs on this machine.
@@ -19,4 +18,4 @@ NEWSCRAWL_NEARDUP_ENABLED = True
 NEWSCRAWL_NEARDUP_INDEX = ""
 # Used without -a sites or -a site; the crawl itself serves them.
 NEWSCRAWL_SITES = default_urls()
-EXTENSIONS = {**base.EXTENSIONS, "newscrawl.samples.extension.ServeSamples": 500}
+EXTENSIONS = {"newscrawl.samples.extension.ServeSamples": 500}

@@ -18,7 +18,7 @@ from newscrawl import clock
 from newscrawl.crawl.output.segments import SegmentError
 from newscrawl.defaults import setting
 from newscrawl.feeds.feed_rows import is_parquet
-from newscrawl.optional import require
+from newscrawl.optional import MissingPackageError, require
 from newscrawl.pipelines.pipeline_options import neardup_options
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     try:
         _run(args)
-    except (SegmentError, UsageError) as error:
+    except (SegmentError, UsageError, MissingPackageError) as error:
         sys.stderr.write(f"newscrawl.spark: {error}\n")
         return 2
     return 0

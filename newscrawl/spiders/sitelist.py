@@ -12,6 +12,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 
 from newscrawl import clock
+from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.discovery.site_frontier import SiteFrontier
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
 from newscrawl.crawl.discovery.target import Budgets
@@ -95,7 +96,9 @@ class SitelistSpider(Spider):
         self.state = CrawlState.for_crawler(self.crawler)
         self.frontiers: dict[str, SiteFrontier] = {}
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
-        self.since = (clock.now() - timedelta(days=age)).isoformat() if age else None
+        earliest = clock.now() - timedelta(days=age) if age else None
+        earliest = ArticleFilters.read(settings).earliest or earliest
+        self.since = earliest.isoformat() if earliest else None
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""

@@ -15,6 +15,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class TitleExample:
+    """Title candidates of a page made from a labelled one."""
+
+    #: without style
+    candidates: TitleCandidates
+    #: rows of the text nodes of the title
+    rows: tuple[int, ...]
+    #: their text
+    title: str
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> TitleExample:
+        """Restore the example from the output of ``asdict``, also after a JSON round trip."""
+        candidates = TitleCandidates.from_plain(plain["candidates"])
+        return cls(candidates, tuple(plain["rows"]), plain["title"])
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """Features and labels of one page, for all classifiers."""
 
@@ -37,6 +55,8 @@ class Example:
     body: BodyExample | None = None
     #: body candidates of the pages made from this one
     body_variants: tuple[BodyExample, ...] = ()
+    #: title candidates of other pages made from this one
+    title_variants: tuple[TitleExample, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the example as JSON values."""
@@ -62,6 +82,7 @@ class Example:
                 ),
                 "candidates": TitleCandidates.from_plain(plain["candidates"]),
                 "body": None if body is None else BodyExample.from_plain(body),
+                "title_variants": tuple(map(TitleExample.from_plain, plain["title_variants"])),
                 "body_variants": tuple(map(BodyExample.from_plain, plain["body_variants"])),
                 "wrong": TitleCandidates.from_plain(plain["wrong"]),
             }

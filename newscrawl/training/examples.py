@@ -19,10 +19,12 @@ from newscrawl.fields.titles.title_candidates import HEADING_LEVELS
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
 from newscrawl.text import squeeze
 from newscrawl.training.block_training import body_example, variant_examples
-from newscrawl.training.example_types import Example
+from newscrawl.training.example_types import Example, TitleExample
+from newscrawl.training.made_pages import corpus_stories
+from newscrawl.training.title_pages import made_title_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata
@@ -61,8 +63,23 @@ def read_examples(
 def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
     """Return the :class:`Example` of a :class:`LabelledPage`, both as JSON values."""
     labelled = LabelledPage.from_plain(page)
-    variants = variant_examples(labelled, html)
-    return replace(example(parse_document(html), labelled), body_variants=variants).to_plain()
+    return replace(
+        example(parse_document(html), labelled),
+        body_variants=variant_examples(labelled, html),
+        title_variants=tuple(title_variants(labelled, html)),
+    ).to_plain()
+
+
+def title_variants(page: LabelledPage, html: bytes) -> Iterator[TitleExample]:
+    """Yield the title examples of pages made from *page* with the bytes *html*."""
+    if page.body is None:
+        return
+    for content in made_title_pages(page, html, corpus_stories(page.path.parent.parent)):
+        document = parse_document(content)
+        if rows := align(document, page).title:
+            metadata = read_metadata(document, page.url, clock.now())
+            candidates = find_candidates(document, metadata, page.url, nce(document).forest)
+            yield TitleExample(candidates, rows, _text(document, rows))
 
 
 def example(document: Document, page: LabelledPage) -> Example:

@@ -79,11 +79,12 @@ def fit_ensemble(
     data: Data,
     feature_names: Iterable[str],
     sites: Iterable[str] = (),
+    weights: Sequence[float] | None = None,
 ) -> TreeEnsemble:
     """Fit *model* to *data* and convert it. Raises :class:`TooFewPagesError`."""
     if len(set(data.truth)) < 2:
         raise TooFewPagesError("too few labelled pages to train on")
-    model.fit(np.asarray(data.rows, dtype=np.float32), data.truth)
+    model.fit(np.asarray(data.rows, dtype=np.float32), data.truth, sample_weight=weights)
     return to_ensemble(model, feature_names, sites)
 
 

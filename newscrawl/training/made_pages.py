@@ -141,7 +141,7 @@ def _remove_semantics(root: etree._Element, templates: PageTemplates) -> None:
         names = ("itemprop", "itemtype", "itemscope", "datetime", *(("class", "id") * nameless))
         for name in names:
             element.attrib.pop(name, "")
-    _remove_elements(
+    remove_elements(
         root,
         lambda node: node.tag == "script" or (node.tag == "meta" and "property" in node.attrib),
     )
@@ -149,10 +149,11 @@ def _remove_semantics(root: etree._Element, templates: PageTemplates) -> None:
     if head is not None and templates.chance(0.2):
         etree.SubElement(head, "meta", property="og:type", content="website")
     if body is not None and templates.chance(0.3):
-        body.insert(0, _element(f"<h1><a href='/'>{escape(templates.label())}</a></h1>"))
+        body.insert(0, element_of(f"<h1><a href='/'>{escape(templates.label())}</a></h1>"))
 
 
-def _remove_elements(root: etree._Element, unwanted: Callable[[etree._Element], bool]) -> None:
+def remove_elements(root: etree._Element, unwanted: Callable[[etree._Element], bool]) -> None:
+    """Remove the *unwanted* elements below *root*, but not the text after them."""
     for element in [node for node in root.iter() if node is not root and unwanted(node)]:
         _remove(element)
 
@@ -178,9 +179,9 @@ def _add_columns(root: etree._Element, templates: PageTemplates) -> None:
     for child in list(body):
         middle.append(child)
     left, right = etree.Element("td"), etree.Element("td")
-    left.append(_element(templates.links(templates.random.randint(8, 40))))
+    left.append(element_of(templates.links(templates.random.randint(8, 40))))
     boxes = [templates.box() for _ in range(templates.random.randint(1, 3))]
-    right.append(_element("".join(boxes)))
+    right.append(element_of("".join(boxes)))
     row = etree.SubElement(etree.SubElement(body, "table"), "tr")
     row.extend((left, middle, right))
 
@@ -201,7 +202,7 @@ def _replace_body(
     if longest_runs(Document(root, "utf-8", []))[0] > _MAX_OTHER_PROSE * removed:
         return None
     elements[0].tag = "div"
-    elements[0].append(_element(content))
+    elements[0].append(element_of(content))
     metadata = templates.random.choice(("keep", "remove", "remove", "remove", "list"))
     if name is not None or metadata != "keep":
         _remove_article_metadata(root, templates)
@@ -211,12 +212,12 @@ def _replace_body(
         if name is not None:
             title.text = name
     if name is not None or templates.chance(0.8):
-        _remove_elements(root, lambda node: node.tag in {"time", "h1"})
+        remove_elements(root, lambda node: node.tag in {"time", "h1"})
     return etree.tostring(root, encoding="utf-8", method="html")
 
 
 def _remove_article_metadata(root: etree._Element, templates: PageTemplates) -> None:
-    _remove_elements(
+    remove_elements(
         root,
         lambda node: node.tag == "script" or (node.tag == "meta" and _is_article_metadata(node)),
     )
@@ -240,6 +241,7 @@ def _is_article_metadata(meta: etree._Element) -> bool:
     )
 
 
-def _element(html: str) -> etree._Element:
+def element_of(html: str) -> etree._Element:
+    """Return the content *html* in a ``div``."""
     element: etree._Element = fragment_fromstring(html, create_parent="div")
     return element

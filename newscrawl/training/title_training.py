@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.fields.titles.title_features import TitleCandidates
     from newscrawl.training.example_types import Example
 
 
 TREES = 50
 MIN_LEAF = 4
 """Minimum examples in a leaf."""
+
+VARIANT_WEIGHT = 0.6
+"""Weight of a candidate of a made page; those of a labelled page count twice."""
 
 
 def fit_title_model(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Model:
@@ -45,31 +49,43 @@ def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  # an extra
 
     model = ExtraTreesClassifier(TREES, min_samples_leaf=MIN_LEAF, random_state=0, n_jobs=-1)
+    data, weights = _data(examples)
     return Model(
-        fit_ensemble(model, _data(examples), TITLE_CANDIDATE_FEATURES, sites), TITLE_MODEL_FILE
+        fit_ensemble(model, data, TITLE_CANDIDATE_FEATURES, sites, weights), TITLE_MODEL_FILE
     )
 
 
-def _data(examples: Iterable[Example]) -> Data:
-    """Return the title candidates of pages whose title is in text nodes.
-
-    Candidates that repeat the title elsewhere are left out.
-    """
-    data = Data([], [])
+def _data(examples: Iterable[Example]) -> tuple[Data, list[float]]:
+    """Return the title candidates of pages whose title is in text nodes, and their weights."""
+    data, weights = Data([], []), list[float]()
     for example in examples:
         if not example.labels.title:
             continue
-        title = words(example.title)
-        unstyled = example.candidates.without_style()
-        for number, span in enumerate(example.candidates.spans):
-            is_title = span.rows == example.labels.title
-            if is_title or words(span.text) != title:
-                data.rows.append(example.candidates.features[number])
-                data.rows.append(unstyled.features[number])
-                data.truth.extend([int(is_title)] * 2)
+        candidates = example.candidates
+        plain = candidates.without_style()
+        for number, is_title in _labelled(candidates, example.labels.title, example.title):
+            data.rows.extend((candidates.features[number], plain.features[number]))
+            data.truth.extend([is_title] * 2)
         data.rows.extend(example.wrong.features)
         data.truth.extend([0] * len(example.wrong.features))
-    return data
+        weights += [1.0] * (len(data.rows) - len(weights))
+        for variant in example.title_variants:
+            for number, is_title in _labelled(variant.candidates, variant.rows, variant.title):
+                data.rows.append(variant.candidates.features[number])
+                data.truth.append(is_title)
+        weights += [VARIANT_WEIGHT] * (len(data.rows) - len(weights))
+    return data, weights
+
+
+def _labelled(
+    candidates: TitleCandidates, rows: tuple[int, ...], text: str
+) -> Iterator[tuple[int, int]]:
+    """Yield number and class of the candidates, except those that repeat the title elsewhere."""
+    title = words(text)
+    for number, span in enumerate(candidates.spans):
+        same_text = words(span.text) == title
+        if span.rows == rows or not same_text:
+            yield number, int(span.rows == rows and same_text)
 
 
 def _calibration(

@@ -17,8 +17,9 @@ from benchmarks.peers import score, tables
 from benchmarks.peers.document import document
 from benchmarks.peers.run import Answer, answers
 from benchmarks.peers.score import Result
-from benchmarks.peers.tools import FIELDS, OURS, TOOLS, Output
+from benchmarks.peers.tools import CORE_FIELDS, OURS, TOOLS, Output
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.corpora.metadata_match import METADATA_FIELDS
 from newscrawl.corpora.metrics import PERFECT
 from newscrawl.evaluation.families import ALL
 from newscrawl.samples import expected_pages
@@ -106,7 +107,9 @@ def test_tables_compare_all_tools_with_ours():
         name: [result(one, page) for page in (PAGE, suspect, other)]
         for name, one in {OURS: RIGHT, "trafilatura": worse, "justext": worse}.items()
     }
-    overview, news, daniel, whole, title, day, cost, whole_cost = tables.tables(results, FIELDS)
+    overview, news, daniel, whole, title, day, cost, whole_cost = tables.tables(
+        results, CORE_FIELDS
+    )
     assert overview.columns == ("tool", "news", "news, without suspects", "daniel", ALL)
     for table in (overview, news, daniel, whole, title, day, cost, whole_cost):
         assert {len(row) for row in table.rows} == {len(table.columns)}
@@ -123,6 +126,46 @@ def test_tables_compare_all_tools_with_ours():
     page = document(results, [title], "peers.svg")
     assert f"| **{OURS}** | 1.000 |" in page
     assert "![Quality against cost](peers.svg)" in page
+
+
+def test_tables_of_metadata():
+    """A table for each labelled field and corpus; tools that lack the field are not in it."""
+    blog = replace(PAGE, corpus="postlight", id="blog", site="beta.example", authors=("Ada Reyes",))
+    news = replace(blog, corpus="news212", id="news", site="alpha.example", description="It voted.")
+    ours = Output(authors=["ADA REYES"], description="It voted", tags=["Harbour"])
+    results = {
+        name: [result(one, page) for page in (PAGE, news, blog)]
+        for name, one in {
+            OURS: ours,
+            "trafilatura": Output(authors=["Ada Reyes", "Admin"]),
+            "readability-lxml": Output(),
+            "justext": Output(),
+        }.items()
+    }
+    found = {table.title: table for table in tables.tables(results, METADATA_FIELDS)}
+    titles = [title for title in found if not title.startswith("CPU time")]
+    assert titles == [
+        "Authors right, by corpus",
+        "Authors, news212: 1 pages",
+        "Authors, postlight: 1 pages",
+        "Authors, all corpora: 2 pages",
+        "Description, news212: 1 pages",
+        "Metadata given, right or wrong: 2 pages",
+    ]
+    assert found[titles[0]].rows[:2] == [
+        [OURS, "1.000", "1.000", "1.000"],
+        ["trafilatura", "0.000", "0.000", "0.000"],
+    ]
+    whole = {row[0]: row for row in found[titles[3]].rows}
+    assert whole["trafilatura"][3:5] == ["0.500", "1.000"]
+    assert whole["readability-lxml"][-2:] == ["100.0 %", "+1.000 [+1.000, +1.000]"]
+    assert [row[0] for row in found[titles[4]].rows] == [OURS, "trafilatura"]
+    given = {row[0]: row[1:] for row in found[titles[5]].rows}
+    assert given[OURS] == ["100.0 %", "100.0 %", "0.0 %", "0.0 %", "100.0 %", "0.0 %"]
+    assert given["readability-lxml"] == ["0.0 %", "", "", "", "", ""]
+    assert "justext" not in given
+    head = document(results, [], "peers.svg")
+    assert "No corpus has labels of site name, section, tags, image." in head
 
 
 @pytest.fixture
@@ -177,6 +220,9 @@ def test_every_tool_answers_on_sample_pages(corpus: Path, repository: Path):
     assert len(kept) == len(peers)
     for lines in kept.values():
         assert [one.error for one in _answers(lines)] == [None, None, None]
+    for name in ("newspaper4k", "extruct"):
+        lines = next(text for file, text in kept.items() if file.startswith(f"{name}-"))
+        assert any(one.output.authors for one in _answers(lines))
     assert "<svg" in page.with_suffix(".svg").read_text()
     compare(python, corpus, "--tools", "justext", "--cache", str(cache))
     assert kept == {path.name: path.read_text() for path in cache.iterdir()}

@@ -136,7 +136,7 @@ def test_reads_folder_of_segments(tmp_path: Path, kind: str) -> None:
     assert cluster(tmp_path, "segments") == cluster(tmp_path, "feed.jsonl")
     (tmp_path / "segments" / "2026-11-22" / segments[0].name).unlink()
     done = run(tmp_path, "segments")
-    assert (done.returncode, segments[0].name in done.stderr) == (2, True)
+    assert (done.returncode, segments[0].name in done.stderr) == (1, True)
 
 
 def test_clusters_across_feeds(tmp_path: Path) -> None:
@@ -168,8 +168,10 @@ def test_prints_articles_by_default(tmp_path: Path) -> None:
 
 
 def test_accepts_empty_feed(tmp_path: Path) -> None:
+    """There is no article: exit code 3, and empty output."""
     (tmp_path / "feed.jsonl").touch()
-    assert cluster(tmp_path, "feed.jsonl") == ([], [])
+    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    assert (done.returncode, lines(tmp_path / "out.jsonl")) == (3, [])
 
 
 def test_two_pass_marks_differences_to_the_stream(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_rejects_cut_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
     (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     done = run(tmp_path, "feed.jsonl.gz", "--articles", "out.jsonl")
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "feed.jsonl.gz: " in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
@@ -229,20 +231,20 @@ def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    ("args", "code", "message"),
     [
-        ([], "at least one feed"),
-        (["missing.jsonl"], "missing.jsonl"),
-        (["broken.parquet"], "broken.parquet"),
-        (["feed.jsonl", "--articles", "no/folder.jsonl"], "no/folder.jsonl"),
-        (["feed.jsonl", "--sort", "--two-pass"], "--two-pass"),
-        (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], "NEWSCRAWL_NEARDUP_SKETCH"),
+        ([], 2, "FEED..."),
+        (["missing.jsonl"], 1, "missing.jsonl: No such file"),
+        (["broken.parquet"], 1, "broken.parquet"),
+        (["feed.jsonl", "--articles", "no/folder.jsonl"], 1, "no/folder.jsonl"),
+        (["feed.jsonl", "--sort", "--two-pass"], 2, "--two-pass"),
+        (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], 2, "NEWSCRAWL_NEARDUP_SKETCH"),
     ],
 )
-def test_rejects_wrong_usage(tmp_path: Path, args: list[str], message: str) -> None:
+def test_rejects_wrong_usage(tmp_path: Path, args: list[str], code: int, message: str) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES[:1])
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     done = run(tmp_path, *args)
-    assert done.returncode == 2
+    assert done.returncode == code
     assert message in done.stderr + done.stdout
     assert "Traceback" not in done.stderr

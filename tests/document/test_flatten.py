@@ -44,7 +44,7 @@ TAGS = st.sampled_from(
     ["div", "p", "a", "b", "table", "td", "script", "style", "noscript", "template", "svg",
      "svg:text", "math", "title", "select", "option", "textarea", "button", "iframe", "object",
      "dialog", "br", "li", "pre", "head", "html", "body", "frameset", "x-made-up", "émoji",
-     "meta", "link", "time", "base"]
+     "meta", "link", "time", "base", "figure", "img"]
 )  # fmt: skip
 ATTRIBUTES = st.sampled_from(
     ["", " hidden", " HIDDEN=until-found", " aria-hidden=true", " aria-hidden=TRUE",
@@ -54,7 +54,7 @@ ATTRIBUTES = st.sampled_from(
      " type='a' rel='a Canonical'", " rel=next", " REL='canon&#105;cal'", " datetime", " href=x",
      " xlink:hidden=1", " style=''", " hiddens=1", " class=a style='x:y' hidden=''",
      " class='é &amp; b' id", " ID=x role=Banner", " itemtype='//schema.org/Comment' itemscope",
-     " rel='Author me'", " classes=a ids=b roles=c x:class=d"]
+     " rel='Author me'", " rel='category TAG'", " classes=a ids=b roles=c x:class=d"]
 )  # fmt: skip
 TEXTS = st.one_of(
     st.text(max_size=12),
@@ -128,13 +128,14 @@ def test_skips_comments_instructions_and_entities() -> None:
 def test_lists_elements_with_metadata_in_head_and_body() -> None:
     page = """<html lang=en><head><meta charset=utf-8><link rel=stylesheet href=a><link rel="x Canonical" href=b>
         <script>1</script><script type="application/LD+json">{}</script><base target=x></head>
-        <p itemprop=a><time>now</time><time datetime=2024></time><noscript><meta name=b></noscript>"""
+        <p itemprop=a><time>now</time><time datetime=2024></time><noscript><meta name=b></noscript>
+        <img src=c><figure><div><img src=d></div></figure><img src=e><a rel=TAG>f</a><a rel=x>g</a>"""
     for function in (flatten, flatten_in_python):
         statements = function(parse_document(page).root).statements
         assert [(s.tag, *s.attributes.values(), s.script) for s in statements] == [
             ("html", "en", ""), ("meta", "utf-8", ""), ("link", "x Canonical", "b", ""),
             ("script", "application/LD+json", "{}"), ("p", "a", ""), ("time", "2024", ""),
-            ("meta", "b", ""),
+            ("meta", "b", ""), ("img", "d", ""), ("a", "TAG", ""),
         ]  # fmt: skip
 
 

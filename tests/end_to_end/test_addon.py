@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.settings import Settings
@@ -13,10 +14,12 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 import newscrawl
+from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.network.download_handler import HttpHandler
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.secrets import HideSecrets
 from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter
 from newscrawl.middlewares import (
@@ -29,8 +32,13 @@ from newscrawl.middlewares import (
 )
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 from newscrawl.settings import base
+from newscrawl.spiders.sitelist import SitelistSpider
+from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy import Spider
     from scrapy.settings import BaseSettings
 
 PATH = "newscrawl.pipelines.NewsExtractPipeline"
@@ -131,11 +139,77 @@ def test_keeps_the_projects_own_safety_settings() -> None:
     assert settings.getbool("TELNETCONSOLE_ENABLED")
 
 
-def test_addon_agrees_with_the_base_settings() -> None:
-    """Both enable the same downloader middlewares with the same priorities."""
-    base_priorities = {load_object(k): v for k, v in base.DOWNLOADER_MIDDLEWARES.items()}
-    settings = settings_with_addon()
-    addon_priorities = {load_object(k): v for k, v in settings["DOWNLOADER_MIDDLEWARES"].items()}
-    assert {k: v for k, v in addon_priorities.items() if v is not None} == {
-        k: v for k, v in base_priorities.items() if v is not None and k in addon_priorities
-    }
+def own_spider_settings(spider: type[Spider], **project: Any) -> Settings:
+    project = {"ADDONS": {"newscrawl.Addon": 500}} | project
+    return get_crawler(spider, settings_dict=project).settings
+
+
+@pytest.mark.parametrize("spider", [SitelistSpider, UrlListSpider])
+def test_state_of_own_spiders(spider: type[Spider]) -> None:
+    """The spiders of newscrawl have the scheduler and a state file; others are not changed."""
+    settings = own_spider_settings(spider)
+    assert load_object(settings["SCHEDULER"]) is LeaseScheduler
+    assert LeaseMiddleware in components(settings, "SPIDER_MIDDLEWARES")
+    assert settings["NEWSCRAWL_STATE"] == "newscrawl/%(name)s.sqlite"
+    other = settings_with_addon()
+    assert load_object(other["SCHEDULER"]) is not LeaseScheduler
+    assert LeaseMiddleware not in components(other, "SPIDER_MIDDLEWARES")
+    assert not other["NEWSCRAWL_STATE"]
+
+
+def test_state_can_be_switched_off() -> None:
+    """The project's values of scheduler and state file win."""
+    settings = own_spider_settings(SitelistSpider, NEWSCRAWL_FRONTIER_ENABLED=False)
+    assert load_object(settings["SCHEDULER"]) is Scheduler
+    assert not settings["NEWSCRAWL_STATE"]
+    assert own_spider_settings(SitelistSpider, NEWSCRAWL_STATE="")["NEWSCRAWL_STATE"] == ""
+    settings = own_spider_settings(SitelistSpider, SCHEDULER=Scheduler)
+    assert load_object(settings["SCHEDULER"]) is Scheduler
+    assert LeaseMiddleware not in components(settings, "SPIDER_MIDDLEWARES")
+
+
+def test_warns_of_jobdir(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """JOBDIR is a feature of the replaced scheduler."""
+    own_spider_settings(SitelistSpider, JOBDIR=str(tmp_path))
+    assert "JOBDIR is not used" in caplog.text
+
+
+def test_progress_can_be_switched_off() -> None:
+    assert Progress in components(settings_with_addon(), "EXTENSIONS")
+    settings = settings_with_addon(NEWSCRAWL_PROGRESS_ENABLED=False)
+    assert Progress not in components(settings, "EXTENSIONS")
+
+
+def test_adds_the_spiders() -> None:
+    """To those of the project, unless it switches them off."""
+    settings = Settings({"SPIDER_MODULES": ["mine.spiders"]})
+    newscrawl.Addon.update_pre_crawler_settings(settings)
+    assert settings["SPIDER_MODULES"] == ["mine.spiders", "newscrawl.spiders"]
+    settings = Settings({"NEWSCRAWL_SPIDERS_ENABLED": False})
+    newscrawl.Addon.update_pre_crawler_settings(settings)
+    assert settings["SPIDER_MODULES"] == []
+
+
+def test_warns_of_unknown_settings(caplog: pytest.LogCaptureFixture) -> None:
+    """With the nearest name, if there is one."""
+    settings_with_addon(NEWSCRAWL_METOD="nce", NEWSCRAWL_XYZZY=1)
+    assert "unknown setting NEWSCRAWL_METOD; did you mean NEWSCRAWL_METHOD?" in caplog.text
+    assert "unknown setting NEWSCRAWL_XYZZY\n" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("NEWSCRAWL_DEADLINE", "soon"), ("NEWSCRAWL_METHOD", "magic")]
+)
+def test_invalid_setting(name: str, value: str) -> None:
+    """The process ends with one line that names the setting; scripts get a ValueError."""
+    with pytest.raises(SystemExit, match=f"^newscrawl: {name}: "):
+        newscrawl.Addon.update_pre_crawler_settings(Settings({name: value}))
+    with pytest.raises(ValueError, match=name):
+        newscrawl.Addon.update_pre_crawler_settings(Settings({name: value}))
+
+
+def test_base_settings_use_the_addon() -> None:
+    """The settings module lists no component itself."""
+    assert base.ADDONS == {"newscrawl.Addon": 500}
+    listed = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+    assert not [name for name in listed if hasattr(base, name)]

@@ -41,7 +41,7 @@ def test_demo_extracts_every_article(tmp_path: Path):
     )
     total = sum(page.kind == "article" for page in expected_pages())
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(f"{total} of {total} articles found; correct: {total} titles, ")
+    assert f"\n{total} of {total} articles found; correct: {total} titles, " in done.stdout
     assert "Traceback" not in done.stderr
     assert " ERROR" not in done.stderr
     lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
@@ -51,6 +51,35 @@ def test_demo_extracts_every_article(tmp_path: Path):
     assert done.stdout.count("3 near-duplicates: ") == 1
     assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
     assert not list(tmp_path.glob("*neardup*"))
+
+
+def test_demo_shows_the_result(tmp_path: Path):
+    """An article, then the table with the names of the sites, then commands; the log is a file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    (page, *_) = (page for page in expected_pages() if page.kind == "article")
+    shown, _, end = done.stdout.partition("\nSites")
+    title, byline, first = (
+        place
+        for place in (
+            shown.find(f"  {page.title}\n"),
+            shown.find(f" - {', '.join(page.authors)}\n"),
+            shown.find(page.body[:60]),
+        )
+    )
+    assert -1 < title < byline < first
+    table, _, commands = end.partition("Next:\n")
+    assert [name for name in SITE_NAMES if f" {name} " in table] == list(SITE_NAMES)
+    assert "127.0.0.1" not in table
+    assert commands.count("newscrawl ") == 3
+    assert done.stderr == ""
+    assert "'finish_reason': 'finished'" in (tmp_path / "articles.log").read_text(encoding="utf-8")
 
 
 def test_crawl_respects_robots(tmp_path: Path):

@@ -297,23 +297,29 @@ def test_command_prints_only_json(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("code", "arguments", "message"),
     [
-        (["nowhere"], "no corpus at nowhere"),
-        ([], "name at least one corpus"),
-        (["nowhere", "--method", "magic"], "unknown method 'magic'; available: "),
-        (["nowhere", "--metod", "nce"], "unknown option --metod"),
-        (["nowhere", "--workers", "-1"], "--workers must not be negative"),
-        (["{folder}", "{folder}"], "two corpora have the same name"),
-        (["{folder}", "--limit", "0"], "no labelled page to score"),
-        (["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
-        (["{folder}", "--workers", "0"], "too few labelled pages to train "),
-        (["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"], "cannot write"),
+        (1, ["nowhere"], "no corpus at nowhere"),
+        (2, [], "'CORPUS...'"),
+        (2, ["nowhere", "--method", "magic"], "unknown method 'magic'; available: "),
+        (2, ["nowhere", "--metod", "nce"], "'--metod'"),
+        (2, ["nowhere", "--workers", "-1"], "'--workers': -1 is not in the range"),
+        (2, ["{folder}", "{folder}"], "two corpora have the same name"),
+        (1, ["{folder}", "--limit", "0"], "no labelled page to score"),
+        (2, ["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
+        (1, ["{folder}", "--limit", "2", "--workers", "0"], "too few labelled pages to train "),
+        (
+            1,
+            ["{folder}", "--method", "nce", "--workers", "0", "--json", "{folder}"],
+            "cannot write",
+        ),
     ],
 )
-def test_command_rejects_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:
+def test_command_reports_errors(
+    folder: Path, code: int, arguments: list[str], message: str
+) -> None:
     done = _evaluate(*(argument.format(folder=folder) for argument in arguments))
-    assert done.returncode == 2
+    assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 

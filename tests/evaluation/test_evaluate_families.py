@@ -312,17 +312,18 @@ def test_command_compares_with_baseline(corpora: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("code", "arguments", "message"),
     [
-        ([], "name one folder that contains the corpora"),
-        (["nowhere"], "no corpus in nowhere; supported: news212, "),
-        (["nowhere", "--method", "magic"], "unknown method 'magic'"),
-        (["nowhere", "--baseline", "nowhere.json"], "is not a report"),
+        (2, [], "'CORPUS...'"),
+        (2, ["nowhere", "nowhere"], "name one folder that contains the corpora"),
+        (1, ["nowhere"], "no corpus in nowhere; supported: news212, "),
+        (2, ["nowhere", "--method", "magic"], "unknown method 'magic'"),
+        (1, ["nowhere", "--baseline", "nowhere.json"], "is not a report"),
     ],
 )
-def test_command_rejects_wrong_usage(arguments: list[str], message: str):
+def test_command_reports_errors(code: int, arguments: list[str], message: str):
     done = evaluate(*arguments)
-    assert done.returncode == 2
+    assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 

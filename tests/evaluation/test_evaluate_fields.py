@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from datetime import UTC, date, datetime
@@ -240,15 +241,12 @@ def test_report_has_tables_of_all_corpora(folder: Path, tmp_path: Path):
 
 def test_benchmark_of_dates_runs(folder: Path, repository: Path):
     for name in ("news212", "fundus"):
-        (folder.parent / name).symlink_to(folder, target_is_directory=True)
+        shutil.copytree(folder, folder.parent / name)
     script = repository / "benchmarks" / "dates.py"
-    command = [sys.executable, str(script), "--corpora", str(folder.parent)]
+    command = [sys.executable, str(script), "--corpora", str(folder.parent), "--packaged"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
-    assert sum(line.startswith("all evidence") for line in lines) == 1
-    assert sum(line.startswith("text alone") for line in lines) == 1
-    assert [line.split()[:2] for line in lines if line.startswith("text  ")] == [
-        ["text", "0.93"]
-    ] * 2
-    both = next(line for line in lines if line.startswith("both"))
-    assert both.split()[3:7] == ["6", "0", "1.000", "1.000"]
+    rows = [line.split() for line in done.stdout.splitlines()]
+    # With all evidence, and with visible text alone.
+    for corpus in ("news212", "fundus"):
+        tables = [row[1:5] for row in rows if row[:1] == [corpus] and len(row) > 8]
+        assert tables == [["3", "0", "3", "1.000"]] * 2

@@ -203,13 +203,13 @@ def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_command_rejects_wrong_usage(corpus: Path, tmp_path: Path) -> None:
-    for args, message in (
-        ([], "one corpus"),
-        ([str(corpus), str(corpus)], "one corpus"),
-        ([str(corpus), "--method", "none"], "unknown method"),
-        ([str(tmp_path)], "no corpus"),
+def test_command_reports_errors(corpus: Path, tmp_path: Path) -> None:
+    for code, args, message in (
+        (2, [], "'CORPUS...'"),
+        (2, [str(corpus), str(corpus)], "one corpus"),
+        (2, [str(corpus), "--method", "none"], "unknown method"),
+        (1, [str(tmp_path)], "no corpus"),
     ):
         done = evaluate(tmp_path, *args)
-        assert done.returncode == 2
+        assert done.returncode == code
         assert message in done.stderr + done.stdout

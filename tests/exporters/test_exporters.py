@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from newscrawl.exporters import ARTICLE_COLUMNS, ParquetItemExporter
-from newscrawl.items import Article, BodyImage, Evidence
+from newscrawl.items import Article, BodyImage, Breadcrumb, Evidence, Image
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,9 @@ FULL = Article(
     body="Erster Absatz.\n\nZweiter Absatz.",
     language="de",
     authors=["Ada Ahlers", "Bo Berg"],
+    tags=("Hafen", "Schifffahrt"),
+    image=Image("https://example.com/a.jpg", "Am Kai", "Bo Berg"),
+    breadcrumbs=(Breadcrumb("Wirtschaft", "https://example.com/w"),),
     fetched_at=datetime(2026, 2, 1, tzinfo=UTC),
     evidence={"title": Evidence("nce", 0.75)},
     cluster={"id": 3},
@@ -51,6 +54,13 @@ def test_writes_article_columns() -> None:
     assert row["date"] == datetime(2026, 1, 31, 14, 30, tzinfo=UTC)
     assert row["date_iso"] == "2026-01-31T23:30:00+09:00"
     assert row["authors"] == ["Ada Ahlers", "Bo Berg"]
+    assert row["tags"] == ["Hafen", "Schifffahrt"]
+    assert row["image"] == {
+        "url": "https://example.com/a.jpg",
+        "caption": "Am Kai",
+        "credit": "Bo Berg",
+    }
+    assert row["breadcrumbs"] == [{"name": "Wirtschaft", "url": "https://example.com/w"}]
     assert row["evidence"] == [("title", {"source": "nce", "confidence": 0.75})]
     assert json.loads(row["cluster"]) == {"id": 3}
     assert row["body"] == FULL.body

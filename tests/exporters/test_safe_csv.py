@@ -14,7 +14,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter, escape_formula
-from newscrawl.items import Article, BodyLink, Evidence
+from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Image
 
 
 def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) -> list[list[str]]:
@@ -72,6 +72,25 @@ def test_writes_nested_values_as_json() -> None:
     header, row = export(Article(links=[BodyLink("https://a.example/", "ä")], evidence=evidence))
     cells = dict(zip(header, row, strict=True))
     assert json.loads(cells["links"]) == [{"url": "https://a.example/", "text": "ä"}]
+    assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
+
+
+def test_writes_objects_as_json() -> None:
+    article = Article(
+        tags=("a", "=b"),
+        image=Image("https://a.example/i.jpg", "Käse"),
+        breadcrumbs=(Breadcrumb("City"),),
+        evidence={"title": Evidence("h1", 0.5)},
+    )
+    header, row = export(article)
+    cells = dict(zip(header, row, strict=True))
+    assert cells["tags"] == "a,=b"
+    assert json.loads(cells["image"]) == {
+        "url": "https://a.example/i.jpg",
+        "caption": "Käse",
+        "credit": None,
+    }
+    assert json.loads(cells["breadcrumbs"]) == [{"name": "City", "url": None}]
     assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
 
 

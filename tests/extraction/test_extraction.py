@@ -88,6 +88,7 @@ def test_fills_all_fields_with_evidence():
         "canonical_url": "link:canonical",
         "language": "html:lang",
         "paywalled": "json-ld",
+        "site_name": "meta:og:site_name",
         "kind": "page",
     }
     assert all(0 <= evidence.confidence <= 1 for evidence in article.evidence.values())

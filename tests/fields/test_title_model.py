@@ -121,6 +121,41 @@ def test_ignores_a_dissimilar_heading_after_the_article(region: str):
     assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
 
 
+@pytest.mark.parametrize("tag", ["h2", "b"])
+@pytest.mark.parametrize("head", ["River Post: {}", "{} - River Post", ""])
+def test_ignores_a_heading_with_the_name_of_the_site(tag: str, head: str):
+    """Old pages state nothing but the ``title`` element, and their ``h1`` is the masthead."""
+    page = (
+        f"<title>{head.format(STORY)}</title><body><h1>River Post</h1>"
+        f"<div><a href=/politics>Politics</a> <a href=/sport>Sport</a></div>"
+        f"<div><{tag}>{STORY}</{tag}><br>By Ann Lee<br><br>{BODY}{BODY}</div>"
+    )
+    article = extract(page, "http://www.riverpost.example/article.asp?id=4")
+    assert article.title == STORY
+
+
+@pytest.mark.parametrize("separator", [" \u00bb ", " | ", " - "])
+def test_headings_are_split_at_separators(separator: str):
+    name = "Patient education and information of the River Post hospital for children"
+    page = f"<title>{STORY}</title><body><h1>{STORY}{separator}{name}</h1>{BODY}"
+    assert STORY in [span.text for span in candidates_of(page).spans]
+
+
+def test_titles_have_no_invisible_characters():
+    """Soft hyphens, zero-width spaces and references escaped twice."""
+    shown = "Coun\u00adcil reopens the \u200bold bridge &amp;amp; its road"
+    article = extract(f"{TITLE}<body><article><h1>{shown}</h1>{BODY}</article>", URL)
+    assert article.title == "Council reopens the old bridge & its road"
+
+
+def test_titles_have_no_ruby_readings():
+    ruby = "<ruby>\u5e02<rp>(</rp><rt>\u3057</rt><rp>)</rp></ruby>\u8b70\u4f1a\u306f\u6a4b\u3092\u518d\u958b"
+    article = extract(f"<body><article><h1>{ruby}</h1>{BODY}</article>", URL)
+    assert (
+        "".join((article.title or "").split()) == "\u5e02\u8b70\u4f1a\u306f\u6a4b\u3092\u518d\u958b"
+    )
+
+
 def test_removes_a_repeated_headline_from_the_body():
     page = (
         f"{TITLE}<body><header><h1>{STORY}</h1></header><article><h1>{STORY}</h1>{BODY}</article>"

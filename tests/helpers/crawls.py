@@ -20,7 +20,6 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.asyncio import create_looping_call
 from twisted.web._newclient import HTTPClientParser
 
-from newscrawl.settings import base
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -191,7 +190,7 @@ def run_scrapy(
     settings = {
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
-        "EXTENSIONS": json.dumps({**base.EXTENSIONS, f"{__name__}.ReactorMeter": 0}),
+        "EXTENSIONS": json.dumps({f"{__name__}.ReactorMeter": 0}),
         "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
         "NEWSCRAWL_STATE": folder / "state.sqlite",
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
 
-from newscrawl.settings import base
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
 from tests.servers.direct_web import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
@@ -169,7 +168,7 @@ def crawl_cases(
     """
     site_list = folder / "sites.txt"
     command = ["crawl", "sitelist", "-a", f"sites={site_list}", "-O", f"{folder / 'a.csv'}"]
-    extensions = json.dumps({**base.EXTENSIONS, f"{__name__}.{FaultMeter.__name__}": 0})
+    extensions = json.dumps({f"{__name__}.{FaultMeter.__name__}": 0})
     internal = DirectWeb(address=INTERNAL)
     with internal, FaultWeb(cases, internal_url or internal.url, HEALTHY, address) as web:
         urls = [f"http://{site.host}/" for site in web.sites.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sys
 from dataclasses import dataclass, field
@@ -20,8 +21,9 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.crawl.workers.pool import WorkerPool
-from newscrawl.items import Article, Evidence, PageItem
+from newscrawl.items import Article, Breadcrumb, Evidence, Image, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
+from newscrawl.pipelines.item_filler import ItemFiller
 from newscrawl.pipelines.news_extract import ExtractionFailed
 from newscrawl.pipelines.zyte import to_zyte
 from tests.pages.kind_pages import kind_pages
@@ -67,7 +69,8 @@ def assert_is_the_article(article: Any) -> None:
     """Assert that title, date and body are those of the page."""
     adapter = ItemAdapter(article)
     assert adapter["title"] == pages.title(1)
-    assert adapter["date"] == pages.PUBLISHED
+    date = adapter["date"]
+    assert (datetime.fromisoformat(date) if isinstance(date, str) else date) == pages.PUBLISHED
     assert set(pages.paragraphs(1)) <= set(adapter["body"].split("\n\n"))
 
 
@@ -126,6 +129,7 @@ def test_extracts_page_item() -> None:
     assert_is_the_article(article)
     assert (article.url, article.fetched_at, article.kind) == (URL, fetched_at, "article")
     assert results.counts("newscrawl/") == {
+        "confidence/tagesbote.test": article.evidence["body"].confidence,
         "extract/article_count": 1,
         "site/tagesbote.test/article_count": 1,
     }
@@ -158,6 +162,9 @@ def test_fills_any_item_class(item_class: Any) -> None:
     adapter = ItemAdapter(item)
     assert (adapter["url"], adapter["newscrawl_status"]) == (URL, "article")
     assert not adapter.get("html")
+    json.dumps(adapter.asdict(), default=datetime.isoformat)  # no bytes
+    is_typed = item_class not in {dict, ScrapyItem}
+    assert type(adapter["date"]) is (datetime if is_typed else str)
 
 
 @pytest.mark.parametrize("item_class", ITEM_CLASSES)
@@ -169,8 +176,10 @@ def test_fill_keeps_item_without_article(item_class: Any, html: Any, status: str
     results = process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_MIN_BODY=MIN_BODY)
     assert results.items == [item]
     adapter = ItemAdapter(item)
-    assert (adapter["url"], adapter["html"]) == (URL, html)
+    assert (adapter["url"], adapter.get("html", "")) == (URL, "")
     assert adapter["newscrawl_status"] == status
+    assert not adapter.get("title")
+    json.dumps(adapter.asdict(), default=datetime.isoformat)  # no bytes
     reason = status.partition("/")[0]
     assert results.counts("newscrawl/extract/dropped_count/") == {reason: 1}
 
@@ -193,22 +202,112 @@ def test_maps_field_names() -> None:
         NEWSCRAWL_FIELDS={"title": "headline", "evidence": None, "url": None},
     )
     assert item["headline"] == pages.title(1)
-    assert (item["title"], item["outcome"], item["response"]) == ("", "article", HTML)
+    assert (item["title"], item["outcome"], item["response"]) == ("", "article", HTML.decode())
     assert not {"evidence", "url"} & set(item)
+
+
+def test_dict_has_every_column() -> None:
+    """A CSV feed takes its columns from the first item."""
+    good, bad = {"url": URL, "html": HTML}, {"url": URL, "html": b""}
+    process(good, bad, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_BODY_FORMATS=["links", "markdown"])
+    assert good.keys() == bad.keys()
+    assert good.keys() > {"body_markdown", "canonical_url", "links", "newscrawl_status"}
+    assert not {"body_html", "images"} & good.keys()
+    assert {name for name, value in bad.items() if value} == {"url", "newscrawl_status"}
+
+
+def test_fill_leaves_no_bytes_without_url() -> None:
+    item = {"url": None, "html": HTML}
+    assert process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_WORKERS=0).items == [{"url": None}]
+
+
+def test_decodes_a_page_that_is_kept() -> None:
+    page = {"url": URL, "html": pages.article_page(1, meta_charset=None).encode("cp1252")}
+    item = page | {"encoding": "cp1252"}
+    process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_REMOVE_HTML=False)
+    assert item["html"] == pages.article_page(1, meta_charset=None)
+
+
+def test_failed_decoding_costs_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs in a worker, since decoding may take quadratic time; the item is kept."""
+    task = "tests.helpers.hostile_tasks:page_task"
+    monkeypatch.setattr("newscrawl.pipelines.news_extract.DECODE_TASK", task)
+    item = {"url": URL, "html": b"<!-- crash -->" + HTML}
+    process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_REMOVE_HTML=False)
+    assert (item["title"], item["newscrawl_status"]) == (pages.title(1), "article")
+    assert "html" not in item
+
+
+def last_name(names: list[str]) -> str:
+    return names[-1].rpartition(" ")[2]
+
+
+def test_converts_fields() -> None:
+    authored = HTML.replace(
+        b"<head>",
+        b'<head><meta name="author" content="Ada Byron"><meta name="author" content="Bo Li">',
+    )
+    converters = {
+        "authors": f"{__name__}.last_name",
+        "date": lambda date: date.year,
+        "title": "builtins.int",  # fails
+    }
+    item = ScrapyItem(url=URL, html=authored)
+    (result,) = process(item, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_FIELD_CONVERTERS=converters).items
+    assert result is item
+    assert (item["authors"], item["date"], item["newscrawl_status"]) == ("Li", 2026, "article")
+    assert "title" not in item
+
+
+@dataclass
+class DayItem:
+    url: str
+    html: bytes
+    date: "dt.date | None" = None  # noqa: F821, UP037  # cannot be resolved
+
+
+class BytesItem(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(validate_assignment=True)
+    url: str
+    html: bytes
+    fetched_at: pydantic.AwareDatetime | None = None
+
+
+@attrs.define
+class StrictItem:
+    url: str
+    html: bytes = attrs.field(validator=attrs.validators.instance_of(bytes))
+
+
+def test_follows_annotations() -> None:
+    """Times become days where the class has days; the page is removed even if only bytes fit."""
+    items = [kind(url=URL, html=HTML) for kind in (DayItem, BytesItem, StrictItem)]
+    day, model, strict = process(*items, NEWSCRAWL_OUTPUT="fill").items
+    assert (day.date, day.html) == (pages.PUBLISHED.date(), "")
+    assert isinstance(model.fetched_at, datetime)
+    for item in (model, strict):
+        json.dumps(ItemAdapter(item).asdict(), default=datetime.isoformat)
+        assert ItemAdapter(item)["url"] == URL
+
+
+def test_midnight_of_a_day() -> None:
+    item = DataclassItem(URL, "")
+    ItemFiller({}).fill(item, Article(date=pages.PUBLISHED.date()))
+    assert item.date == datetime(2026, 3, 14)  # noqa: DTZ001
 
 
 @dataclass(frozen=True)
 class FrozenItem:
     url: str
-    html: bytes
+    html: bytes | str
     title: str | None = None
 
 
-def test_frozen_item_is_unchanged(caplog: pytest.LogCaptureFixture) -> None:
+def test_frozen_item_only_loses_its_page(caplog: pytest.LogCaptureFixture) -> None:
     """The warning is logged once per field."""
     items = [FrozenItem(URL, HTML), FrozenItem(URL, HTML)]
     results = process(*items, NEWSCRAWL_OUTPUT="fill")
-    assert results.items == items
+    assert results.items == items == [FrozenItem(URL, "")] * 2
     assert [record.getMessage() for record in caplog.records if "title" in record.getMessage()] == [
         "Could not set FrozenItem.title: cannot assign to field 'title'"
     ]
@@ -227,6 +326,8 @@ def test_frozen_item_is_unchanged(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize("output", ["article", "fill", "zyte"])
 def test_passes_items_without_page(item: Any, output: str) -> None:
     before = ItemAdapter(item).asdict()
+    if output == "fill":
+        before.pop("html", None)
     results = process(item, NEWSCRAWL_OUTPUT=output, NEWSCRAWL_WORKERS=0)
     assert results.items[0] is item
     assert ItemAdapter(item).asdict() == before
@@ -457,6 +558,12 @@ def test_hostile_pages_do_not_affect_others(
         ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: confidence 'x' of live is not"),
         ("NEWSCRAWL_FIELDS", {"headline": "title"}, "NEWSCRAWL_FIELDS: 'headline' is not one of"),
         ("NEWSCRAWL_FIELDS", "{title", "NEWSCRAWL_FIELDS: "),
+        ("NEWSCRAWL_FIELD_CONVERTERS", {"byline": "builtins.str"}, "'byline' is not one of"),
+        (
+            "NEWSCRAWL_FIELD_CONVERTERS",
+            {"authors": "a.b"},
+            "NEWSCRAWL_FIELD_CONVERTERS: authors: No module",
+        ),
         ("NEWSCRAWL_MIN_BODY", "long", "NEWSCRAWL_MIN_BODY: invalid literal"),
         ("NEWSCRAWL_WORKERS", "-1", "NEWSCRAWL_WORKERS: -1 is less than 0"),
         ("NEWSCRAWL_MEMORY_LIMIT", -5, "NEWSCRAWL_MEMORY_LIMIT: -5 is less than 0"),
@@ -509,10 +616,19 @@ def test_maps_zyte_fields() -> None:
             body="B",
             language="de",
             authors=["Ada"],
+            description="D",
+            image=Image("https://a.test/i.jpg", "C"),
+            breadcrumbs=(Breadcrumb("Home", "https://a.test/"), Breadcrumb("City")),
             evidence={"body": Evidence("nce", 0.5)},
         )
     )
     assert (item.datePublished, item.dateModified) == (None, "2026-03-14T00:00:00Z")
     assert (item.canonicalUrl, item.inLanguage) == (f"{URL}#", "de")
     assert [author.name for author in item.authors] == ["Ada"]
+    assert (item.description, item.mainImage.url) == ("D", "https://a.test/i.jpg")
+    assert [(part.name, part.url) for part in item.breadcrumbs] == [
+        ("Home", "https://a.test/"),
+        ("City", None),
+    ]
+    assert to_zyte(Article(url=URL)).breadcrumbs is None
     assert item.metadata.probability == 0.5

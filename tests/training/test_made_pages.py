@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.corpora.corpus import LabelledPage
+from newscrawl.corpora.labels import align
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
 from newscrawl.training.kind_training import (
@@ -21,6 +22,7 @@ from newscrawl.training.kind_training import (
 )
 from newscrawl.training.made_pages import made_articles, made_indexes
 from newscrawl.training.page_templates import stories_of
+from newscrawl.training.title_pages import made_title_pages
 
 PARAGRAPHS = [
     f"The council met for the {n}th time, and did not decide about the bridge." for n in range(9)
@@ -109,3 +111,14 @@ def test_kind_models_separate_articles_and_lists():
         assert model.ensemble.calibrated(article) > model.ensemble.calibrated(index)
     curve = calibration_curve(predict_in_folds(pages))
     assert list(curve) == sorted(curve)
+
+
+def test_title_pages_keep_the_title_and_lose_structured_data():
+    page = labelled(1)
+    stories = stories_of([page, labelled(2, title="Another headline of the day")])
+    pages = made_title_pages(page, HTML, stories)
+    assert pages == made_title_pages(page, HTML, stories)
+    assert len(set(pages)) == 3
+    assert not any(b"NewsArticle" in html for html in pages)
+    assert all(align(parse_document(html), page).title for html in pages)
+    assert made_title_pages(page, HTML, []) == []

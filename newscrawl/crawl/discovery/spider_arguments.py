@@ -21,6 +21,8 @@ def read_arguments(
 ) -> tuple[list[Site], int | None, Shard | None]:
     """Return sites, limit of articles per site and shard.
 
+    The argument ``sites`` is a path or, from Python, a list of sites.
+
     Raises :class:`SitesError` if an argument is unknown or invalid.
     """
     for name in arguments:
@@ -37,7 +39,7 @@ def read_arguments(
         raise SitesError(str(error)) from None
 
 
-def _sites(settings: BaseSettings, file: str | None, url: str | None) -> list[Site]:
+def _sites(settings: BaseSettings, file: str | list[Site] | None, url: str | None) -> list[Site]:
     if file and url:
         raise SitesError("give either -a sites=FILE or -a site=URL, not both")
     if url:
@@ -47,4 +49,4 @@ def _sites(settings: BaseSettings, file: str | None, url: str | None) -> list[Si
         raise SitesError("no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES")
     if isinstance(sites, str):
         return load_sites(sites)
-    return [Site(http_url(entry)) for entry in sites]
+    return [e if isinstance(e, Site) else Site(http_url(e)) for e in sites]

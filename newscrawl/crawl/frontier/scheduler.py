@@ -89,6 +89,11 @@ class LeaseScheduler(BaseScheduler):
                 "LeaseScheduler requires newscrawl.crawl.frontier.LeaseMiddleware "
                 "in SPIDER_MIDDLEWARES"
             )
+        if jobdir := crawler.settings.get("JOBDIR"):
+            logger.warning(
+                "LeaseScheduler replaces the scheduler of JOBDIR (%s): requests are in NEWSCRAWL_STATE",
+                jobdir,
+            )
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None]:

@@ -135,7 +135,9 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
     table.add_column("no article")
     for site, counts in sorted(sites.items()):
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
-        reasons = (_reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY))
+        # Missing feeds and sitemaps are normal, unless nothing was found.
+        discovery = () if counts["discovered"] else ("discovery_failed",)
+        reasons = (_reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY, *discovery))
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
     return table
 

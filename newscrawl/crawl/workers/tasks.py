@@ -11,10 +11,13 @@ from newscrawl.crawl.history.revisit_policy import body_hash
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.document.encoding import to_utf8
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
-from newscrawl.fields.metadata.metadata import language_tag, plain_text
+from newscrawl.fields.metadata.language import DETECTED
+from newscrawl.fields.metadata.metadata import language_tag
+from newscrawl.fields.metadata.structured_data import plain_text
 from newscrawl.fields.metadata.structured_date import parse_date
 from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import weighted_length
@@ -81,6 +84,11 @@ def extract_page(
     return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
 
 
+def decode_page(data: bytes, *, encoding: str | None = None) -> dict[str, Any]:
+    """Return the ``text`` of a page; *encoding* is the charset of the HTTP header."""
+    return {"text": to_utf8(data, encoding).utf8.decode()}
+
+
 def _stored_sheets(
     hashes: Mapping[str, str] | None, store: SheetStore | None
 ) -> dict[str, Sheet] | None:
@@ -121,7 +129,9 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
         "language": language_tag(hints.get("language", "")),
     }
     for name, value in values.items():
-        if value and not getattr(article, name):
+        evidence = article.evidence.get(name)
+        is_detected = evidence is not None and evidence.source == DETECTED
+        if value and (is_detected or not getattr(article, name)):
             setattr(article, name, value)
             article.evidence[name] = Evidence("hint", HINT_CONFIDENCE)
     raw = hints.get("date")

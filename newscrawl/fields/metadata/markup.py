@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 # URLs that need no resolution.
-_ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?")
+_ABSOLUTE = re.compile(
+    r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?(?:\?[\w%~,;=&+.-]+)?"
+)
 # Limits the cost of hostile pages.
 _MAX_ITEMS = 300
 _MAX_TEXTS = 100
@@ -43,6 +45,10 @@ class Markup:
     items: dict[str, list[Statement]] = field(default_factory=dict)
     #: links with ``rel=author``
     author_links: list[Statement] = field(default_factory=list)
+    #: links with ``rel=tag``
+    tag_links: list[Statement] = field(default_factory=list)
+    #: images in ``figure`` elements, or with an ``itemprop``
+    images: list[Statement] = field(default_factory=list)
     #: text of the title element
     title: str = ""
     #: ``lang`` of the html element
@@ -112,10 +118,18 @@ def _read_element(markup: Markup, element: Statement, document: Document) -> Non
             markup.json_ld.extend(parse_json_ld(element.script))
         case "time" if element.get("datetime") and len(markup.times) < _MAX_ITEMS:
             markup.times.append(element)
-        case "a" if "author" in element.get("rel") and len(markup.author_links) < _MAX_ITEMS:
-            markup.author_links.append(element)
+        case "a":
+            _read_link(markup, element.get("rel").lower().split(), element)
+        case "img" if len(markup.images) < _MAX_ITEMS:
+            markup.images.append(element)
         # An svg element may have a title, too.
         case "title" if document.tag[document.parent[element.row]] in {"head", "html", "body"}:
             markup.title = markup.title or text_of(document, element)
         case "base":
             markup.base = markup.absolute(element.get("href")) or markup.base
+
+
+def _read_link(markup: Markup, relations: list[str], link: Statement) -> None:
+    for relation, links in (("author", markup.author_links), ("tag", markup.tag_links)):
+        if relation in relations and len(links) < _MAX_ITEMS:
+            links.append(link)

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from w3lib.html import remove_tags
 
 from newscrawl.fields.metadata.author_names import clean_names, is_person
+from newscrawl.fields.metadata.description import DESCRIPTION_META, stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
     JsonObject,
     article_node,
@@ -27,10 +28,20 @@ from newscrawl.fields.metadata.jsonld import (
     page_nodes,
     person_names,
 )
-from newscrawl.fields.metadata.markup import Markup, read_markup, text_of
+from newscrawl.fields.metadata.main_image import IMAGE_META, main_image
+from newscrawl.fields.metadata.markup import read_markup, text_of
+from newscrawl.fields.metadata.sections import (
+    SECTION_META,
+    SITE_META,
+    TAG_META,
+    breadcrumbs,
+    section,
+    site_name,
+    tags,
+)
+from newscrawl.fields.metadata.structured_data import MAX_VALUES, StructuredData, plain_text
 from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
 from newscrawl.items import Evidence
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -38,7 +49,8 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
-    from newscrawl.items import Day
+    from newscrawl.fields.metadata.structured_data import StatedText
+    from newscrawl.items import Breadcrumb, Day, Image
 
 PUBLISHED_META = (
     "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date",
@@ -78,6 +90,11 @@ CONFIDENCE = {
         "site": 0.85,
     },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
+    "site_name": {"json-ld": 0.93, "meta": 0.95, "title": 0.95},
+    "section": {"json-ld": 0.9, "meta": 0.92, "microdata": 0.85, "breadcrumbs": 0.85},
+    "tags": {"json-ld": 0.85, "meta": 0.85, "microdata": 0.8, "rel": 0.85},
+    "image": {"json-ld": 0.95, "meta": 0.93, "microdata": 0.85},
+    "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9},
 }
 """Confidence by field and kind of source: measured for authors, set by hand for the others."""
 
@@ -91,17 +108,16 @@ _PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
 _GENERIC_RANKS = {name: rank for rank, name in enumerate(GENERIC_META)}
 _MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _META = frozenset(
-    {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META, "application-name",
-     "article:content_tier", "og:site_name", "og:title", "og:url", "twitter:title"}
+    {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META,
+     *DESCRIPTION_META, *IMAGE_META, *SECTION_META, *SITE_META, *TAG_META,
+     "article:content_tier", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
 _PUBLICATION = re.compile(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
 )
 # Limits the cost of hostile pages; real ones stay far below.
-_MAX_VALUES = 50
 _MAX_INSIDE = 100
 _MAX_TITLE_LENGTH = 1000
 
@@ -146,7 +162,19 @@ class Metadata:
     article_body: str | None = None
     #: whether the page declares that it shows only part of the article
     paywalled: bool | None = None
-    #: evidence of ``canonical_url``, ``language``, ``authors`` and ``paywalled`` if known
+    #: distinct descriptions
+    descriptions: list[StatedText] = field(default_factory=list)
+    #: name of the publication
+    site_name: str | None = None
+    #: section of the site
+    section: str | None = None
+    #: keywords
+    tags: tuple[str, ...] = ()
+    #: main image
+    image: Image | None = None
+    #: sections that contain the page, outermost first
+    breadcrumbs: tuple[Breadcrumb, ...] = ()
+    #: evidence of the fields from ``canonical_url`` on that are known, without the lists
     evidence: dict[str, Evidence] = field(default_factory=dict)
 
 
@@ -155,19 +183,28 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     markup = read_markup(document, url, _MetaNames(_META))
     page_urls = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
-    reader = _Reader(document, markup, nodes, article_node(nodes, page_urls) or {}, fetched_at)
+    reader = _Reader(
+        document, markup, nodes, article_node(nodes, page_urls) or {}, fetched_at=fetched_at
+    )
     site_names = list(dict.fromkeys(reader.site_names()))
     metadata = Metadata(
         site_names=site_names,
         titles=list(reader.titles()),
         modified=list(reader.modified()),
         article_body=reader.article_body(),
+        descriptions=stated_descriptions(reader),
     )
+    trail = breadcrumbs(reader, url, [title.text for title in metadata.titles])
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
         ("language", reader.language()),
         ("authors", reader.authors(site_names)),
         ("paywalled", reader.paywalled()),
+        ("site_name", site_name(reader, url)),
+        ("section", section(reader, trail[0] if trail else (), url)),
+        ("tags", tags(reader)),
+        ("image", main_image(reader)),
+        ("breadcrumbs", trail),
     ):
         if found is not None:
             value, source = found
@@ -180,24 +217,19 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     return metadata
 
 
-@dataclass(slots=True)
-class _Reader:
-    document: Document
-    markup: Markup
-    #: top-level objects of JSON-LD
-    nodes: list[JsonObject]
-    #: the object of the article, possibly empty
-    article: JsonObject
-    fetched_at: datetime
+@dataclass
+class _Reader(StructuredData):
+    #: dates after it are ignored
+    fetched_at: datetime = field(kw_only=True)
     #: cache of parsed dates by text
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
     def titles(self) -> Iterator[StatedTitle]:
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
-            ("og:title", self._meta("og:title")),
+            ("og:title", self.meta("og:title")),
             ("microdata", next(map(self._text, self.markup.items.get("headline", ())), None)),
-            ("twitter:title", self._meta("twitter:title")),
+            ("twitter:title", self.meta("twitter:title")),
             ("title", self.markup.title),
         ]
         for source, text in statements:
@@ -205,7 +237,7 @@ class _Reader:
                 yield StatedTitle(source, clean)
 
     def site_names(self) -> list[str]:
-        names = [self._meta("og:site_name"), self._meta("application-name")]
+        names = [self.meta("og:site_name"), self.meta("application-name")]
         names += person_names(self.article.get("publisher"), self.nodes)
         return [plain_text(name) for name in names if name]
 
@@ -242,7 +274,7 @@ class _Reader:
         return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = (("link:canonical", address) for address in self.markup.canonical[:_MAX_VALUES])
+        links = (("link:canonical", address) for address in self.markup.canonical[:MAX_VALUES])
         metas = (("meta:og:url", address) for address in self.markup.meta.get("og:url", ()))
         for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
@@ -261,7 +293,7 @@ class _Reader:
         free = str(self.article.get("isAccessibleForFree", "")).strip().lower()
         if free in {"true", "false"}:
             return free == "false", "json-ld"
-        tier = (self._meta("article:content_tier") or "").lower()
+        tier = (self.meta("article:content_tier") or "").lower()
         if tier in {"locked", "free"}:
             return tier == "locked", "meta:article:content_tier"
         return None
@@ -269,7 +301,7 @@ class _Reader:
     def _language_statements(self) -> Iterator[tuple[str, str]]:
         yield "html:lang", self.markup.lang
         for name in _LANGUAGE_META:
-            yield f"meta:{name}", self._meta(name) or ""
+            yield f"meta:{name}", self.meta(name) or ""
         for tag in as_list(self.article.get("inLanguage")):
             yield "json-ld", str(tag)
 
@@ -281,7 +313,7 @@ class _Reader:
                 yield f"meta:{name}", self.markup.meta[name]
         yield (
             "microdata",
-            [self._item_name(item) for item in self.markup.items.get("author", [])[:_MAX_VALUES]],
+            [self._item_name(item) for item in self.items("author")[:MAX_VALUES]],
         )
         links = map(self._text, self.markup.author_links)
         yield "rel", [text for text in links if " " not in text or is_person(text)]
@@ -296,11 +328,8 @@ class _Reader:
         named = next((inner for inner in within if inner.get("itemprop") == "name"), item)
         return item.get("content") or named.get("content") or self._text(named)
 
-    def _meta(self, name: str) -> str | None:
-        return self.markup.meta.get(name, [None])[0]
-
     def _stated(self, source: str, *raws: Any) -> Iterator[StatedDate]:
-        for raw in raws[:_MAX_VALUES]:
+        for raw in raws[:MAX_VALUES]:
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
                 text = str(raw)
                 if text not in self.dates:
@@ -311,7 +340,7 @@ class _Reader:
     def _ld_dates(
         self, nodes: Iterable[JsonObject], source: str, name: str
     ) -> Iterator[StatedDate]:
-        for node in islice(nodes, _MAX_VALUES):
+        for node in islice(nodes, MAX_VALUES):
             if name in node:
                 yield from self._stated(source, *as_list(node[name]))
 
@@ -320,7 +349,7 @@ class _Reader:
             yield from self._stated(f"meta:{name}", *self.markup.meta[name])
 
     def _item_dates(self, name: str) -> Iterator[StatedDate]:
-        for item in self.markup.items.get(name, [])[:_MAX_VALUES]:
+        for item in self.markup.items.get(name, [])[:MAX_VALUES]:
             raw = item.get("content") or item.get("datetime") or self._text(item)
             yield from self._stated("microdata", raw)
 
@@ -344,16 +373,6 @@ def stated_body(metadata: Metadata) -> str:
     """Return the body in JSON-LD, with paragraphs separated by blank lines, or ""."""
     lines = remove_tags(html.unescape(metadata.article_body or "")).splitlines()
     return "\n\n".join(line for line in map(plain_text, lines) if line)
-
-
-def plain_text(text: str) -> str:
-    """Return *text* with character references resolved, as they are often escaped twice.
-
-    Control characters and lone surrogates, which feeds cannot contain, are removed.
-    """
-    if "&" in text:
-        text = html.unescape(text)
-    return squeeze(text if text.isprintable() else _CONTROL.sub("", text))
 
 
 def _is_modified(document: Document, time: Statement) -> bool:

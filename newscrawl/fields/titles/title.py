@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -26,9 +27,12 @@ MIN_SIMILARITY = 0.3
 Low, as sites rewrite their titles for search engines.
 """
 
-_SEPARATOR = re.compile(r"\s+[|\-‐–—·•»«:/]+\s+|\s*[|｜ㅣ：]\s*")
+SEPARATOR = re.compile(r"\s+[|\-‐–—·•»«:/]+\s+|\s*[|｜ㅣ：]\s*")
 # Pre-check: a pattern that begins with the separator itself is ten times faster.
-_ANY_SEPARATOR = re.compile(r"[|｜ㅣ：\-‐–—·•»«:/](?:(?<=[|｜ㅣ：])|(?<=\s.)[|\-‐–—·•»«:/]*\s)")
+ANY_SEPARATOR = re.compile(r"[|｜ㅣ：\-‐–—·•»«:/](?:(?<=[|｜ㅣ：])|(?<=\s.)[|\-‐–—·•»«:/]*\s)")
+# Soft hyphen, zero-width space, marks of direction, word joiner, byte order mark, embedded object;
+# not the joiners, which change the letters of some scripts.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff\ufffc]")
 _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
 _MIN_LENGTH = 15
@@ -102,6 +106,16 @@ def _is_in(document: Document, forest: Sequence[int], row: int) -> bool:
     return tree >= 0 and row < document.end[forest[tree]]
 
 
+def heading_text(text: str) -> str:
+    """Return *text* with white space collapsed, without invisible characters.
+
+    Character references are resolved, as some are escaped twice.
+    """
+    if "&" in text:
+        text = html.unescape(text)
+    return squeeze(text if text.isascii() else _INVISIBLE.sub("", text))
+
+
 def word_f1(first: str, second: str) -> float:
     """Return the F1 of the bags of words of two texts."""
     bag, other = Counter(words(first)), Counter(words(second))
@@ -148,7 +162,7 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
 
 def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata) -> Iterator[str]:
     """Yield headings that link to the front page and that begin or end a stated title."""
-    parts = [_SEPARATOR.split(title.text) for title in metadata.titles]
+    parts = [SEPARATOR.split(title.text) for title in metadata.titles]
     ends = {
         _normalized(part) for split in parts if len(split) > 1 for part in (split[0], split[-1])
     }
@@ -178,7 +192,8 @@ class SiteNames:
     def __init__(self, names: Iterable[str], url: str | None) -> None:
         self._names = [letters for name in names if len(letters := _letters(name)) > 1]
         host = _HOST.match(url.lower()) if url else None
-        self._host = re.sub(r"[^a-z0-9]", "", host[1]) if host else ""
+        #: letters and digits of the host name
+        self.host = re.sub(r"[^a-z0-9]", "", host[1]) if host else ""
 
     def is_named_by(self, text: str) -> bool:
         """Return whether *text* is just a name of the site."""
@@ -186,7 +201,7 @@ class SiteNames:
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end."""
-        while _ANY_SEPARATOR.search(title) and (separators := list(_SEPARATOR.finditer(title))):
+        while ANY_SEPARATOR.search(title) and (separators := list(SEPARATOR.finditer(title))):
             first, last = separators[0], separators[-1]
             if self._is_site_part(title[last.end() :]) and words(title[: last.start()]):
                 title = title[: last.start()]
@@ -205,7 +220,7 @@ class SiteNames:
             return True
         if len(letters) < _MIN_SITE_LETTERS:
             return False
-        within = letters in self._host or any(letters in name for name in self._names)
+        within = letters in self.host or any(letters in name for name in self._names)
         return within or any(
             name in letters for name in self._names if len(name) > _MIN_SITE_LETTERS
         )
@@ -214,7 +229,7 @@ class SiteNames:
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
     rows = (row for row in document.rows_of(tag) if _is_heading(document, row))
     for row in islice(rows, _MAX_HEADINGS):
-        yield _Heading(row, squeeze(document.subtree_text(row)))
+        yield _Heading(row, heading_text(document.subtree_text(row)))
 
 
 def _is_heading(document: Document, row: int) -> bool:
@@ -226,7 +241,7 @@ def _is_heading(document: Document, row: int) -> bool:
 def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> str:
     """Return the heading's text without leading parts if the rest is a stated title."""
     parts = [document.text[row] for row in document.text_nodes(heading.row)]
-    parts = [part for text in parts for part in _SEPARATOR.split(text)]
+    parts = [part for text in parts for part in SEPARATOR.split(text)]
     for first in range(1, min(len(parts), 4)):
         rest = " ".join(parts[first:])
         if _normalized(rest) in stated:

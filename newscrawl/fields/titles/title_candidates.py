@@ -1,7 +1,8 @@
 """Title candidates: runs of text nodes.
 
 Candidates are all ``h1`` elements and their parts. Unless one of them equals a stated title, text
-nodes elsewhere that are similar to a stated title are candidates, too.
+nodes elsewhere that are similar to a stated title or equal a part of one, and those near the start
+of the relevant content, are candidates, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_similar
 
-from newscrawl.text import squeeze
+from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text
+from newscrawl.text import squeeze, weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -39,6 +41,13 @@ _MIN_LENGTH = 8
 _MAX_HEADING_DEPTH = 4
 # Maximum text nodes of a heading of which all runs are candidates.
 _MAX_NODES_FOR_ALL_RUNS = 5
+# Text nodes before and after the start of the relevant content.
+_MAX_BEFORE = 16
+_MAX_AFTER = 8
+# Characters; longer texts are paragraphs.
+_MAX_LEADING_LENGTH = 120
+_SENTENCE_ENDS = tuple(".。．।…:;,")
+_READINGS = frozenset({"rt", "rp"})
 
 
 class TitleSpan(NamedTuple):
@@ -62,19 +71,31 @@ class TitleSpan(NamedTuple):
         return not (self.before or self.after)
 
 
-def find_spans(document: Document, rows: Sequence[int], stated: Collection[str]) -> list[TitleSpan]:
+def find_spans(
+    document: Document,
+    rows: Sequence[int],
+    stated: Collection[str],
+    parts: Collection[str] = (),
+    start: int = 0,
+) -> list[TitleSpan]:
     """Return the candidates among *rows*, all visible text nodes of the page.
 
-    *stated* are the titles stated in structured data. ``h1`` elements come first.
+    *stated* are the titles stated in structured data, *parts* their parts between separators, and
+    *start* is the position of the relevant content. ``h1`` elements come first.
     """
+    leading = _leading_rows(document, rows, start)
     rows = rows[:_MAX_NODES]
-    groups = _groups(document, rows, stated)
+    groups = _groups(document, rows, stated, parts, leading)
     spans = [span for heading, inside in groups for span in _runs(document, heading, inside)]
     return spans[:_MAX_SPANS]
 
 
 def _groups(
-    document: Document, rows: Sequence[int], stated: Collection[str]
+    document: Document,
+    rows: Sequence[int],
+    stated: Collection[str],
+    parts: Collection[str],
+    leading: Sequence[int],
 ) -> Iterator[tuple[int | None, Sequence[int]]]:
     """Yield possible titles: headings with their text nodes, and None with a single text node.
 
@@ -87,7 +108,10 @@ def _groups(
         seen.update(inside)
         found = found or _equals_stated(document, inside, titles)
         yield heading, inside
-    for row in () if found else _similar_rows(document, rows, titles):
+    if found:
+        return
+    others = {*_similar_rows(document, rows, titles, parts), *leading}
+    for row in sorted(others):
         if row in seen:
             continue
         above = _heading_of(document, row)
@@ -112,8 +136,24 @@ def _equals_stated(document: Document, rows: Sequence[int], titles: Collection[s
     return " ".join(texts) in titles or any(text in titles for text in texts)
 
 
-def _similar_rows(document: Document, rows: Sequence[int], titles: Collection[str]) -> list[int]:
-    """Return the text nodes that are similar to one of *titles* or a large part of one."""
+def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[int]:
+    """Return the text nodes near the start of the relevant content that may be its title."""
+    near = rows[max(start - _MAX_BEFORE, 0) : start + _MAX_AFTER]
+    tag, text, parent = document.tag, document.text, document.parent
+    return [
+        row
+        for row in near
+        if len(text[row]) <= _MAX_LEADING_LENGTH
+        and weighted_length(text[row]) >= _MIN_LENGTH
+        and not text[row].rstrip().endswith(_SENTENCE_ENDS)
+        and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
+    ]
+
+
+def _similar_rows(
+    document: Document, rows: Sequence[int], titles: Collection[str], parts: Collection[str]
+) -> list[int]:
+    """Return the text nodes that are similar to one of *titles*, a large part or one of *parts*."""
     if not titles:
         return []
     longest = 2 * max(map(len, titles))
@@ -129,7 +169,8 @@ def _similar_rows(document: Document, rows: Sequence[int], titles: Collection[st
         found.update(
             index for index, part in enumerate(texts) if len(part) >= min_length and part in title
         )
-    return [long_enough[index] for index in sorted(found)]
+    equal = [row for row in rows if text[row].lower() in parts] if parts else []
+    return [*(long_enough[index] for index in found), *equal]
 
 
 def _heading_of(document: Document, row: int) -> int | None:
@@ -138,18 +179,40 @@ def _heading_of(document: Document, row: int) -> int | None:
 
 
 def _text_rows(document: Document, rows: Sequence[int], row: int) -> Sequence[int]:
-    return rows[bisect_left(rows, row) : bisect_left(rows, document.end[row])]
+    """Return the text nodes of the element *row* without the readings of ruby annotations."""
+    inside = rows[bisect_left(rows, row) : bisect_left(rows, document.end[row])]
+    if not document.rows_of("rt"):
+        return inside
+    return [node for node in inside if document.tag[document.parent[node]] not in _READINGS]
 
 
 def _runs(document: Document, heading: int | None, rows: Sequence[int]) -> Iterator[TitleSpan]:
-    texts = [squeeze(document.text[row]) for row in rows]
+    shown = {row: text for row in rows if (text := heading_text(document.text[row]))}
+    rows, texts = list(shown), list(shown.values())
     count, length = len(rows), sum(map(len, texts)) + len(rows) - 1
     for first, last in _bounds(count):
         text = texts[first] if last == first + 1 else " ".join(texts[first:last])
         long_enough = len(text) >= _MIN_LENGTH or last - first == count
         if long_enough and len(text) <= _MAX_LENGTH:
             share = len(text) / length
-            yield TitleSpan(tuple(rows[first:last]), heading, text, first, count - last, share)
+            span = TitleSpan(tuple(rows[first:last]), heading, text, first, count - last, share)
+            yield span
+            if last - first == count:
+                yield from _parts(span)
+
+
+def _parts(span: TitleSpan) -> Iterator[TitleSpan]:
+    """Yield the beginnings and ends of a text at its first and last separator."""
+    found = list(SEPARATOR.finditer(span.text)) if ANY_SEPARATOR.search(span.text) else []
+    if not found:
+        return
+    text, first, last = span.text, found[0], found[-1]
+    beginnings = dict.fromkeys((text[: last.start()], text[: first.start()]))
+    ends = dict.fromkeys((text[first.end() :], text[last.end() :]))
+    for part, before in (*((it, 0) for it in beginnings), *((it, 1) for it in ends)):
+        if len(part) >= _MIN_LENGTH:
+            share = len(part) / len(text)
+            yield span._replace(text=part, before=before, after=1 - before, share=share)
 
 
 def _bounds(count: int) -> list[tuple[int, int]]:

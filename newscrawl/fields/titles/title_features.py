@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 from rapidfuzz.fuzz import ratio
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
-from newscrawl.fields.titles.title import SiteNames, links_home
+from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.text import count_digits, weighted_length, words
 
@@ -43,6 +44,9 @@ TITLE_CANDIDATE_FEATURES = (
     # position in the document
     "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
     "distance_to_content", "in_content",
+    "emphasized", "copies", "paragraph_gap",
+    # words shared with the article, its first paragraphs and the host name; part of a stated title
+    "words_in_content", "words_in_lead", "words_in_host", "stated_part",
     # the run in its heading, and the number of candidates
     "candidates", "nodes", "nodes_before", "nodes_after", "share_of_heading", "twins",
     # difference to the best candidate of the page or of the heading
@@ -55,6 +59,17 @@ MIN_LEADING_SIMILARITY = 0.3
 """Minimum F1 of the words of the leading heading and a stated title."""
 
 _VOTE_RATIO = 95
+# More permissive than SEPARATOR, as each part is looked up in the page.
+_PARTS = re.compile(r"\s*[|｜ㅣ：·•»«]+\s*|\s+[\-‐–—:/]+\s+|:+\s+|\s*-\s+")
+_MIN_PART_LENGTH = 4
+_MIN_PARAGRAPH = 80
+# Characters of paragraphs whose words are compared with the candidates.
+_MAX_CONTENT = 6000
+_LEAD_PARAGRAPHS = 2
+_EMPHASIS = frozenset({"b", "strong", "font", "big"})
+_MAX_EMPHASIS_DEPTH = 4
+_MAX_PARAGRAPH_GAP = 60
+_MIN_HOST_WORD = 3
 _EXACT = 0.999
 _PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
 _MIN_SLUG_WORDS = 3
@@ -70,6 +85,8 @@ class TitleCandidates:
     features: list[FeatureRow]
     #: source -> stated title without the site's name, the most trusted source first
     stated: dict[str, str]
+    #: share of the words of the first stated title that are in the relevant content
+    stated_in_content: float = 0.0
 
     @property
     def style_known(self) -> bool:
@@ -98,7 +115,8 @@ class TitleCandidates:
     def from_plain(cls, plain: Mapping[str, Any]) -> TitleCandidates:
         """Restore the candidates from the output of ``asdict``, also after a JSON round trip."""
         spans = [TitleSpan(tuple(rows), *rest) for rows, *rest in plain["spans"]]
-        return cls(spans, list(map(tuple, plain["features"])), plain["stated"])
+        features = list(map(tuple, plain["features"]))
+        return cls(spans, features, plain["stated"], plain["stated_in_content"])
 
 
 def find_candidates(
@@ -114,22 +132,55 @@ def find_candidates(
     Site names are excluded. The text nodes *unseen* are treated as hidden.
     """
     site = SiteNames(metadata.site_names, url)
-    titles = {text: site.strip(text) for text in {title.text for title in metadata.titles}}
+    titles = {text: site.strip(heading_text(text)) for text in {it.text for it in metadata.titles}}
     stated = {title.source: titles[title.text] for title in metadata.titles if titles[title.text]}
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
-    spans = find_spans(document, rows, set(stated.values()))
+    content = _content(document, rows, forest)
+    parts = _title_parts({title.text for title in metadata.titles})
+    spans = find_spans(document, rows, set(stated.values()), parts, content[0])
     spans = [span for span in spans if not site.is_named_by(span.text)]
     page = _PageFeatures(
         document,
         rows,
-        _content(document, rows, forest),
+        content,
         stated,
         {text: _WordSet.of(text) for text in stated.values()},
         _slug(url or ""),
+        *_content_words(document, rows, content),
+        site.host,
+        frozenset(" ".join(words(part)) for part in parts),
+        list(map(document.text.__getitem__, rows)),
     )
-    return TitleCandidates(spans, page.table(spans), stated)
+    return TitleCandidates(spans, page.table(spans), stated, page.stated_in_content)
+
+
+def _title_parts(titles: Collection[str]) -> set[str]:
+    """Return the parts of *titles* at separators, in lower case."""
+    return {
+        part
+        for title in titles
+        if len(parts := _PARTS.split(title.lower())) > 1
+        for part in parts
+        if len(part) >= _MIN_PART_LENGTH
+    }
+
+
+def _content_words(
+    document: Document, rows: Sequence[int], content: tuple[int, int]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of the paragraphs of the relevant content, and those of the first ones."""
+    paragraphs: list[str] = []
+    chars, text = 0, document.text
+    for row in islice(rows, *content):
+        if len(text[row]) >= _MIN_PARAGRAPH:
+            paragraphs.append(text[row])
+            chars += len(text[row])
+            if chars > _MAX_CONTENT:
+                break
+    lead = frozenset(words(" ".join(paragraphs[:_LEAD_PARAGRAPHS])))
+    return lead.union(words(" ".join(paragraphs[_LEAD_PARAGRAPHS:]))), lead
 
 
 def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
@@ -169,6 +220,11 @@ class _WordSet(NamedTuple):
         return 2 * common / ((len(self.words) + len(other.words)) or 1)
 
 
+def _share(part: frozenset[str], whole: frozenset[str]) -> float:
+    """Return the share of the words *part* that are in *whole*."""
+    return len(part & whole) / (len(part) or 1)
+
+
 class _StatedTitleFeatures(NamedTuple):
     """Similarity of a candidate to the stated titles."""
 
@@ -205,6 +261,16 @@ class _PageFeatures:
     #: title -> its words
     stated_words: Mapping[str, _WordSet]
     slug: frozenset[str]
+    #: words of the relevant content
+    content_words: frozenset[str]
+    #: words of its first paragraphs
+    lead_words: frozenset[str]
+    #: letters and digits of the host name
+    host: str
+    #: normalized parts of the stated titles
+    parts: frozenset[str]
+    #: all visible texts
+    texts: list[str]
 
     def table(self, spans: Sequence[TitleSpan]) -> list[FeatureRow]:
         """Return the features of each of *spans*."""
@@ -220,6 +286,7 @@ class _PageFeatures:
                 *self._text_features(span, text, similarity),
                 position.level, *position.regions, at_home,
                 position.depth, position.position, position.distance, position.in_content,
+                *self._surroundings(span, position.position), *self._shared_words(text),
                 len(spans), len(span.rows), span.before, span.after, span.share,
                 normalized.count(text.normalized) - 1,
                 *gap,
@@ -229,6 +296,42 @@ class _PageFeatures:
                 spans, texts, similarities, positions, home, gaps, strict=True
             )
         ]  # fmt: skip
+
+    @property
+    def stated_in_content(self) -> float:
+        """Share of the words of the first stated title that are in the relevant content."""
+        for text in self.stated_words.values():
+            return _share(text.words, self.content_words)
+        return 0.0
+
+    def _surroundings(self, span: TitleSpan, position: int) -> FeatureRow:
+        document, first = self.document, span.rows[0]
+        above = islice(document.ancestors(first), _MAX_EMPHASIS_DEPTH)
+        return (
+            float(any(document.tag[row] in _EMPHASIS for row in above)),
+            self.texts.count(document.text[first]) - 1,
+            self._paragraph_gap(position + len(span.rows)),
+        )
+
+    def _shared_words(self, text: _WordSet) -> FeatureRow:
+        known = bool(self.content_words)
+        return (
+            _share(text.words, self.content_words) if known else -1,
+            _share(text.words, self.lead_words) if known else -1,
+            self._share_in_host(text) if self.host else -1,
+            float(text.normalized in self.parts) if self.stated else -1,
+        )
+
+    def _share_in_host(self, text: _WordSet) -> float:
+        long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
+        return sum(word in self.host for word in long_words) / (len(long_words) or 1)
+
+    def _paragraph_gap(self, position: int) -> int:
+        """Return the number of text nodes between *position* and the next paragraph."""
+        text = self.document.text
+        following = self.rows[position : position + _MAX_PARAGRAPH_GAP]
+        gaps = (gap for gap, row in enumerate(following) if len(text[row]) >= _MIN_PARAGRAPH)
+        return next(gaps, _MAX_PARAGRAPH_GAP)
 
     def _text_features(
         self, span: TitleSpan, text: _WordSet, similarity: _StatedTitleFeatures

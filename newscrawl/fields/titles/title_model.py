@@ -21,6 +21,14 @@ TITLE_MODEL_FILE = "title.npz"
 MIN_PROBABILITY = 0.05
 """Minimum probability of the best candidate; below, a stated title takes precedence."""
 
+MIN_PROBABILITY_TITLE_ELEMENT = 0.02
+"""The same if only the ``title`` element states a title; it often names the site."""
+
+MIN_PROBABILITY_SHARED = 0.2
+"""The same if the relevant content has at least :data:`MIN_SHARE` of the stated title's words."""
+
+MIN_SHARE = 0.7
+
 
 def load_title_model(folder: Path | None = None) -> Model:
     """Return the title ensemble, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
@@ -48,24 +56,33 @@ def find_headline(
 ) -> Headline | None:
     """Return the title of a page, or None for a page without any.
 
-    The most probable candidate, if its probability is at least :data:`MIN_PROBABILITY`, else the
-    first stated title without the site's name, *fallback* (the title of another method), or the
-    most probable candidate. The confidence of a candidate is its calibrated probability.
+    The most probable candidate, if its probability reaches the threshold
+    (:data:`MIN_PROBABILITY` and the two after it), else the first stated title without the site's
+    name, *fallback* (the title of another method), or the most probable heading. The confidence
+    of a candidate is its calibrated probability.
     """
     choice = choose_span(candidates, model)
     found = None if choice is None else _headline(document, choice, model)
-    if choice is not None and choice.probability >= MIN_PROBABILITY:
+    if choice is not None and choice.probability >= _min_probability(candidates):
         return found
-    return _stated(candidates) or fallback or found
+    is_heading = choice is not None and choice.span.heading is not None
+    return _stated(candidates) or fallback or (found if is_heading else None)
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
     """Return the text of the title by :func:`find_headline` without a fallback."""
     choice = choose_span(candidates, model)
     stated = next(iter(candidates.stated.values()), "")
-    if choice is None or (stated and choice.probability < MIN_PROBABILITY):
+    if choice is None or (stated and choice.probability < _min_probability(candidates)):
         return stated
     return choice.span.text
+
+
+def _min_probability(candidates: TitleCandidates) -> float:
+    if candidates.stated_in_content >= MIN_SHARE:
+        return MIN_PROBABILITY_SHARED
+    alone = next(iter(candidates.stated), "title") == "title"
+    return MIN_PROBABILITY_TITLE_ELEMENT if alone else MIN_PROBABILITY
 
 
 def _headline(document: Document, choice: TitleChoice, model: Model) -> Headline:

@@ -1,12 +1,14 @@
-"""Options and output of the commands that read corpora."""
+"""Options and output that several subcommands share."""
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
+import click
 
 from newscrawl.extraction.methods import METHODS, TRAINED_METHODS
 from newscrawl.optional import require
@@ -18,27 +20,42 @@ if TYPE_CHECKING:
 
 
 def load_corpora(folders: Iterable[str]) -> list[Corpus]:
-    """Return the corpora in *folders*. Raises ``UsageError`` if one is invalid."""
+    """Return the corpora in *folders*. Raises ``click.ClickException`` if one is invalid."""
     from newscrawl.corpora.corpus import CorpusError, load_corpus  # noqa: PLC0415
 
     try:
         corpora = [load_corpus(Path(folder)) for folder in folders]
     except (CorpusError, OSError, UnicodeDecodeError) as error:
-        raise UsageError(str(error), print_help=False) from error
-    if not corpora:
-        raise UsageError("name at least one corpus", print_help=False)
+        raise click.ClickException(str(error)) from error
     if len({corpus.name for corpus in corpora}) < len(corpora):
-        raise UsageError("two corpora have the same name", print_help=False)
+        raise click.UsageError("two corpora have the same name")
     return corpora
 
 
-def check_method(method: str, *, fitted: bool = False) -> None:
-    """Raise ``UsageError`` for an unknown *method*; without *fitted* models, require scikit-learn."""
+def check_method(method: str) -> None:
+    """Raise ``click.UsageError`` for an unknown *method*."""
     if method not in METHODS:
         names = ", ".join(sorted(METHODS))
-        raise UsageError(f"unknown method {method!r}; available: {names}", print_help=False)
-    if method in TRAINED_METHODS and not fitted:
+        raise click.UsageError(f"unknown method {method!r}; available: {names}")
+
+
+def require_training(method: str) -> None:
+    """Raise ``MissingPackageError`` if *method* must be trained and scikit-learn is missing."""
+    if method in TRAINED_METHODS:
         require("sklearn", "scikit-learn")
+
+
+COUNT = click.IntRange(min=0)
+"""Type of options that count something."""
+
+workers_option = click.option(
+    "--workers",
+    type=COUNT,
+    default=os.cpu_count() or 1,
+    show_default=True,
+    metavar="N",
+    help="worker processes; 0: work in this process",
+)
 
 
 @contextmanager
@@ -53,9 +70,14 @@ def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
         yield lambda steps=1: bar.advance(task, steps)
 
 
+def report(line: str) -> None:
+    """Write *line* to standard error, after the name of the command."""
+    sys.stderr.write(f"{click.get_current_context().command_path}: {line}\n")
+
+
 def save_text(path: Path, text: str) -> None:
-    """Write *text* to *path*. Raises ``UsageError`` on failure."""
+    """Write *text* to *path*. Raises ``click.ClickException`` on failure."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error}", print_help=False) from error
+        raise click.ClickException(f"cannot write {path}: {error}") from error

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter, deque
-from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scrapy.exceptions import UsageError
-
+from newscrawl.cli.corpus_options import report
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
 from newscrawl.crawl.warc.captures import (
@@ -20,12 +17,11 @@ from newscrawl.crawl.warc.captures import (
     redirect_target,
     sheet_of,
 )
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from newscrawl.crawl.workers.pool import WorkerError
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.items import Article
 from newscrawl.pipelines.news_extract import TASK, drop_reason
-from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -35,11 +31,10 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord
     from newscrawl.crawl.warc.captures import Capture
+    from newscrawl.crawl.workers.pool import WorkerPool
+    from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 SHEETS: Final = "newscrawl.crawl.workers.tasks:parse_stylesheet"
-
-_READ_AHEAD: Final = 4
-"""Pages read ahead for each worker."""
 
 _MAX_REDIRECTS: Final = 5
 
@@ -49,43 +44,30 @@ def extract_archives(
     settings: BaseSettings,
     emit: Callable[[Article], None],
     *,
-    method: str,
-    parts: list[str],
-    formats: list[str],
+    pool: Callable[[], WorkerPool],
+    ahead: int,
+    options: PipelineOptions,
     encoding: str | None,
 ) -> bool:
     """Call *emit* with each article of the archives at *paths*; report the rest on standard error.
 
-    Returns False if an archive is damaged. Raises ``UsageError`` for invalid *settings*.
+    Returns False if an archive is damaged.
     """
-    try:
-        options = replace(PipelineOptions.read(settings), method=method, body_parts=parts)
-        options = replace(options, body_formats=formats or options.body_formats)
-        workers, deadline, memory_limit, styled, sheets = (
-            setting(settings, f"NEWSCRAWL_{name}")
-            for name in ("WORKERS", "DEADLINE", "MEMORY_LIMIT", "CSS_ENABLED", "CSS_SHEETS")
-        )
-    except ValueError as error:
-        raise UsageError(str(error), print_help=False) from error
+    styled = setting(settings, "NEWSCRAWL_CSS_ENABLED")
+    sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS") if styled else 0
 
     async def run() -> Extractor:
-        pool = WorkerPool(workers, deadline=deadline, memory_limit=memory_limit)
-        extractor = Extractor(
-            pool,
-            options,
-            ahead=_READ_AHEAD * max(1, workers),
-            encoding=encoding,
-            sheets=sheets if styled else 0,
-        )
+        workers = pool()
+        extractor = Extractor(workers, options, ahead=ahead, encoding=encoding, sheets=sheets)
         try:
             async for article in extractor.articles(paths):
                 emit(article)
         finally:
-            await pool.close()
+            await workers.close()
         return extractor
 
     extractor = asyncio.run(run())
-    _log(summary(extractor.counts))
+    report(summary(extractor.counts))
     return not extractor.damaged
 
 
@@ -152,18 +134,21 @@ class Extractor:
                         self._log_flaw(path, record)
                     else:
                         yield record
-            except (ArchiveError, OSError) as error:
+            except ArchiveError as error:
                 self.damaged = True
-                _log(str(error))
+                report(str(error))
+            except OSError as error:
+                self.damaged = True
+                report(f"{path}: {error.strerror or error}")
 
     def _log_flaw(self, path: Path, flaw: Flaw) -> None:
         self.counts[flaw.reason] += 1
         if flaw.reason == "too_large":
-            _log(f"{path}: a record is too large: {flaw.url}")
+            report(f"{path}: a record is too large: {flaw.url}")
             return
         self.damaged = True
         damage = "the archive is cut off" if flaw.reason == "cut" else "a record is damaged"
-        _log(f"{path}: {damage} at byte {flaw.offset}")
+        report(f"{path}: {damage} at byte {flaw.offset}")
 
     async def _article(self, page: Capture) -> Article | None:
         try:
@@ -181,7 +166,7 @@ class Extractor:
             )
         except WorkerError as error:
             self.counts["failed"] += 1
-            _log(f"{page.url}: failed ({error.reason}): {error}")
+            report(f"{page.url}: failed ({error.reason}): {error}")
             return None
         article = Article.from_dict(plain)
         if page.truncated:
@@ -262,7 +247,3 @@ def summary(counts: Counter[str]) -> str:
     )
     line = f"{counts['article']} articles in {counts['record']} records"
     return f"{line}; left out: {skipped}" if skipped else line
-
-
-def _log(line: str) -> None:
-    sys.stderr.write(f"scrapy extract: {line}\n")

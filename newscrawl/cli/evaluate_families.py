@@ -7,9 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import UsageError
+import click
 
-from newscrawl.commands.corpus_options import check_method, load_corpora, progress, save_text
+from newscrawl.cli.corpus_options import (
+    check_method,
+    load_corpora,
+    progress,
+    require_training,
+    save_text,
+)
 from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
@@ -35,6 +41,7 @@ def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
     _check(args, opts)
     baseline = _read_baseline(Path(opts.baseline)) if opts.baseline else None
     scored, training = _load(Path(args[0]), opts)
+    require_training(opts.method)
     pages = _measure(scored, training, opts)
     report = build_report(opts.method, pages, peer=peer_version(), baseline=baseline)
     text = json.dumps(report, ensure_ascii=False) + "\n"
@@ -49,7 +56,7 @@ def evaluate_families(args: Sequence[str], opts: argparse.Namespace) -> bool:
 
 def _check(args: Sequence[str], opts: argparse.Namespace) -> None:
     if len(args) != 1:
-        raise UsageError("name one folder that contains the corpora", print_help=False)
+        raise click.UsageError("name one folder that contains the corpora")
     check_method(opts.method)
 
 
@@ -61,7 +68,7 @@ def _read_baseline(path: Path) -> list[FamilyPage]:
         return [FamilyPage.from_plain(row) for row in report["pages"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{path} is not a report written by --task families --json: {error}"
-        raise UsageError(message, print_help=False) from error
+        raise click.ClickException(message) from error
 
 
 def _load(folder: Path, opts: argparse.Namespace) -> tuple[list[LabelledPage], list[LabelledPage]]:
@@ -72,14 +79,14 @@ def _load(folder: Path, opts: argparse.Namespace) -> tuple[list[LabelledPage], l
     missing = [name for name in names if not (folder / name).is_dir()]
     if missing == names:
         message = f"no corpus in {folder}; supported: {', '.join(names)}"
-        raise UsageError(message, print_help=False)
+        raise click.ClickException(message)
     if missing:
         sys.stderr.write(f"not in {folder}, skipped: {', '.join(missing)}\n")
     present = [str(folder / name) for name in names if name not in missing]
     pages = [page for corpus in load_corpora(present) for page in corpus.pages[: opts.limit]]
     scored = [page for page in pages if page.corpus in FAMILY_OF]
     if not scored:
-        raise UsageError("no labelled page to score", print_help=False)
+        raise click.ClickException("no labelled page to score")
     return scored, [page for page in pages if page.corpus in MAY_TRAIN]
 
 
@@ -114,7 +121,7 @@ def _score(
                 pages, opts.method, opts.folds, learn_from=training, advance=advance, **options
             )
         except TooFewPagesError as error:
-            raise UsageError(f"{error}: name another --method", print_help=False) from error
+            raise click.UsageError(f"{error}: name another --method") from error
 
 
 def _peer_bodies(pages: Sequence[LabelledPage], mode: str, opts: argparse.Namespace) -> list[str]:

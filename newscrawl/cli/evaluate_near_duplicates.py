@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import UsageError
+import click
 
-from newscrawl.commands.corpus_options import check_method, progress, save_text
+from newscrawl.cli.corpus_options import check_method, progress, require_training, save_text
 from newscrawl.extraction.methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
@@ -53,12 +53,13 @@ def _members(args: Sequence[str], opts: argparse.Namespace) -> list[Member]:
     from newscrawl.evaluation.near_duplicate_corpus import load_members  # noqa: PLC0415
 
     if len(args) != 1:
-        raise UsageError("name one corpus of clusters", print_help=False)
+        raise click.UsageError("name one corpus of clusters")
     check_method(opts.method)
+    require_training(opts.method)
     try:
         return load_members(Path(args[0]))[: opts.limit]
     except (CorpusError, OSError, UnicodeDecodeError) as error:
-        raise UsageError(str(error), print_help=False) from error
+        raise click.ClickException(str(error)) from error
 
 
 def _report(members: Sequence[Member], opts: argparse.Namespace) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _report(members: Sequence[Member], opts: argparse.Namespace) -> dict[str, An
         with progress(opts.method, learned + len(members)) as advance:
             outcomes = extract_texts(members, opts.method, workers=opts.workers, advance=advance)
     except TooFewPagesError as error:
-        raise UsageError(f"{error}: name another --method", print_help=False) from error
+        raise click.UsageError(f"{error}: name another --method") from error
     with progress("clusters", len(INPUTS) * len(SYSTEMS)) as advance:
         return build_report(opts.method, members, outcomes, advance=advance)
 

@@ -1,0 +1,1 @@
+"""Archive of one newspaper, written in 2018."""

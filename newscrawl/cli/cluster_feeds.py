@@ -1,0 +1,113 @@
+"""Subcommand ``cluster``: finds near-duplicates among the articles of feeds."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from newscrawl import clock
+from newscrawl.cli.corpus_options import progress
+from newscrawl.cli.exit_codes import DONE, NO_ARTICLE
+from newscrawl.cli.setting_options import with_settings
+from newscrawl.defaults import setting
+from newscrawl.feeds.cluster_tables import (
+    ARTICLE_COLUMNS,
+    CLUSTER_COLUMNS,
+    FeedArticleReader,
+    cluster_one_pass,
+    cluster_rows,
+    cluster_two_pass,
+)
+from newscrawl.feeds.feed_rows import count_rows, read_rows, write_rows
+from newscrawl.pipelines.pipeline_options import neardup_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from newscrawl.feeds.cluster_tables import FeedArticle, Row
+
+
+@click.command()
+@click.argument("feeds", metavar="FEED...", nargs=-1, required=True)
+@click.option(
+    "--articles",
+    metavar="FILE",
+    default="-",
+    help="output file of the articles (default: standard output, as JSON Lines)",
+)
+@click.option("--clusters", metavar="FILE", help="output file of the clusters")
+@click.option(
+    "--sort", is_flag=True, help="process articles in order of time and URL, not feed by feed"
+)
+@click.option(
+    "--two-pass",
+    is_flag=True,
+    help="read all articles before clustering: more accurate, needs more memory",
+)
+@with_settings
+def command(
+    settings: BaseSettings,
+    feeds: tuple[str, ...],
+    articles: str,
+    clusters: str | None,
+    *,
+    sort: bool,
+    two_pass: bool,
+) -> int:
+    """Find the near-duplicates among the articles of feeds.
+
+    Groups articles about the same story in FEEDs: JSON Lines (also gzipped), Parquet or folders of
+    segments, in the given order, with the settings of NearDuplicatePipeline. Writes a row for each
+    article and for each cluster, as Parquet if the file name ends with .parquet, otherwise as JSON
+    Lines.
+    """
+    if two_pass and sort:
+        raise click.UsageError("--two-pass cannot be combined with --sort")
+    rows = _cluster(feeds, settings, sort=sort, two_pass=two_pass)
+    _write(rows, articles, clusters)
+    return DONE if rows else NO_ARTICLE
+
+
+def _cluster(
+    feeds: Sequence[str], settings: BaseSettings, *, sort: bool, two_pass: bool
+) -> list[Row]:
+    try:
+        options = neardup_options(settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    arrivals: Any = _arrivals(feeds, settings)
+    if sort:
+        arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
+    with progress("clustering", sum(map(count_rows, feeds))) as advance:
+        cluster = cluster_two_pass if two_pass else cluster_one_pass
+        return cluster(arrivals, options, advance)
+
+
+def _arrivals(feeds: Sequence[str], settings: BaseSettings) -> Iterator[FeedArticle]:
+    """Yield the articles of *feeds*; report skipped rows on standard error."""
+    reader = FeedArticleReader(setting(settings, "NEWSCRAWL_FIELDS"), clock.now())
+    for feed in feeds:
+        skipped = 0
+        for arrival in map(reader.read, read_rows(feed, reader.columns)):
+            if arrival is None:
+                skipped += 1
+            else:
+                yield arrival
+        if skipped:
+            sys.stderr.write(f"{feed}: {skipped} rows without text or URL skipped\n")
+
+
+def _write(rows: Sequence[Row], articles: str, clusters: str | None) -> None:
+    found = list(cluster_rows(rows))
+    write_rows(articles, rows, ARTICLE_COLUMNS)
+    if clusters:
+        write_rows(clusters, found, CLUSTER_COLUMNS)
+    sizes = [cluster["size"] for cluster in found if cluster["size"] > 1]
+    sys.stderr.write(
+        f"{len(rows)} articles, {len(found)} clusters, {len(sizes)} with several articles "
+        f"(at most {max(sizes, default=1)})\n"
+    )

@@ -1,0 +1,81 @@
+"""Subcommand ``crawl``: crawls sites without a Scrapy project."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from newscrawl.cli.crawl_process import crawl_options, crawl_to_feeds
+from newscrawl.cli.setting_options import parse_pairs, with_settings
+from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites
+from newscrawl.crawl.discovery.spider_arguments import read_arguments
+from newscrawl.spiders.sitelist import SitelistSpider
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+_LIST_SUFFIXES = (".csv", ".json", ".jsonl", ".txt", ".yaml", ".yml")
+
+
+@click.command()
+@click.argument("sources", metavar="SITES...", nargs=-1, required=True)
+@click.option(
+    "-a",
+    "arguments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="spider argument: limit (articles per site), shard (I/N)",
+)
+@crawl_options
+@with_settings
+def command(
+    settings: Settings,
+    /,
+    *,
+    sources: tuple[str, ...],
+    arguments: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Crawl the newest articles of sites.
+
+    SITES are URLs and files that list them: text, CSV, JSON or YAML. The crawl obeys robots.txt,
+    makes one request per second and site, and ends with a table. Its state is kept in the folder
+    .scrapy: a later crawl in the same folder emits new and updated articles only, and resumes an
+    interrupted one.
+    """
+    given = parse_pairs(arguments, "-a")
+    for name in {"site", "sites"}.intersection(given):
+        raise click.UsageError(f"-a {name} is not needed: give the sites as arguments")
+    sites = _find_sites(sources)
+    try:
+        read_arguments({**given, "sites": sites}, settings)
+    except SitesError as error:
+        raise click.UsageError(f"-a: {error}") from error
+    return crawl_to_feeds(
+        settings,
+        SitelistSpider,
+        {**given, "sites": sites},
+        **options,
+    )
+
+
+def _find_sites(sources: tuple[str, ...]) -> list[Site]:
+    """Return the sites of *sources*, URLs and files."""
+    try:
+        sites = [site for source in sources for site in _read_source(source)]
+    except SitesError as error:
+        raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(f"{error}; name a file or a URL") from error
+    keys = Counter(site.key for site in sites)
+    if repeated := [key for key, number in keys.items() if number > 1]:
+        raise click.UsageError(f"{repeated[0]} is listed twice")
+    return sites
+
+
+def _read_source(source: str) -> list[Site]:
+    is_file = Path(source).exists() or source.lower().endswith(_LIST_SUFFIXES)
+    return load_sites(source) if is_file else [Site(http_url(source))]

@@ -1,0 +1,83 @@
+"""Subcommand ``inspect``: a page with marks on what extraction saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from scrapy import Request
+from w3lib.encoding import resolve_encoding
+
+from newscrawl.cli.crawl_process import send
+from newscrawl.cli.page_sources import SourceError, SourcePage, check_html, find_sources, read_page
+from newscrawl.cli.setting_options import with_settings
+from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
+from newscrawl.document.encoding import header_charset
+from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS
+from newscrawl.inspection.inspect_page import inspect_page
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+
+@click.command(no_args_is_help=True)
+@click.argument("page", metavar="PAGE")
+@click.option("-o", "--output", metavar="FILE", required=True, help="HTML file to write")
+@click.option("--url", help="URL of the page in a file")
+@click.option("--encoding", help="charset of the page (default: declared or detected)")
+@click.option(
+    "--method",
+    type=click.Choice(sorted(METHODS)),
+    metavar="NAME",
+    default=DEFAULT_METHOD,
+    show_default=True,
+    help="extraction method",
+)
+@click.option("--no-assets", is_flag=True, help="do not load images and style sheets of the page")
+@with_settings
+def command(
+    settings: Settings,
+    *,
+    page: str,
+    output: str,
+    url: str | None,
+    encoding: str | None,
+    method: str,
+    no_assets: bool,
+) -> None:
+    """Show what extraction saw in PAGE: a file, a URL, or - for standard input.
+
+    Writes one HTML file with the page, without scripts, and a list of title, date, authors, blocks
+    of the body, removed comments, rejected candidates and the separator node, each with its source,
+    probability and reason.
+    """
+    if encoding and not resolve_encoding(encoding):
+        raise click.UsageError(f"unknown encoding {encoding!r}")
+    try:
+        source = _read(settings, page, url)
+        shown = inspect_page(
+            source.html,
+            source.url,
+            encoding=encoding or source.encoding,
+            method=method,
+            assets=not no_assets,
+        )
+    except (DocumentError, SourceError) as error:
+        raise click.ClickException(f"{page}: {error}") from error
+    Path(output).write_text(shown, encoding="utf-8", errors="replace")
+    click.echo(f"Wrote {output}", err=True)
+
+
+def _read(settings: Settings, page: str, url: str | None) -> SourcePage:
+    """Return the page. Raises ``click.ClickException``, ``OSError`` and :class:`SourceError`."""
+    sources = find_sources([page])
+    if sources.urls:
+        settings.set("DOWNLOAD_MAXSIZE", MAX_PAGE_BYTES, priority="command")
+        response = send(Request(page), settings)
+        check_html(response.body)
+        charset = header_charset(response.headers.get("Content-Type"))
+        return SourcePage(page, response.body, response.url, charset)
+    if sources.several or not sources.files:
+        raise click.UsageError(f"{page}: expected one page, not a folder or an archive")
+    return read_page(sources.files[0], url)

@@ -1,0 +1,117 @@
+"""Command ``newscrawl``: its subcommands, errors and exit codes.
+
+Each subcommand is a click command named ``command`` in a module of its own, imported when it is
+used, so that ``newscrawl --help`` is quick. A subcommand raises ``click.UsageError`` for wrong
+usage and ``click.ClickException`` for other errors; :func:`run` prints them in one line.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
+from newscrawl.optional import MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "crawl": ("newscrawl.cli.crawl_sites", "Crawl the newest articles of sites"),
+    "urls": ("newscrawl.cli.crawl_urls", "Fetch and extract a list of article URLs"),
+    "extract": (
+        "newscrawl.cli.extract_pages",
+        "Extract the articles of files, folders, archives and URLs",
+    ),
+    "cluster": ("newscrawl.cli.cluster_feeds", "Find the near-duplicates among articles of feeds"),
+    "evaluate": (
+        "newscrawl.cli.evaluate_method",
+        "Score an extraction method on folders of labelled pages",
+    ),
+    "train": ("newscrawl.cli.train_models", "Train the classifiers on folders of labelled pages"),
+    "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
+    "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
+}
+"""Subcommand -> its module and a description in one line."""
+
+
+class LazyGroup(click.Group):
+    """Group that imports the module of a subcommand when the subcommand is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # interface
+        """Return the names of the subcommands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the subcommand *cmd_name*, or None if it is unknown."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the subcommands and options that start with *incomplete*; nothing is imported."""
+        found = [
+            CompletionItem(name, help=short)
+            for name, (_, short) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no article found, 4 alarm.",
+)
+@click.version_option(package_name="newscrawl")
+def cli() -> None:
+    """Turn news sites into clean articles: title, date, body, authors."""
+
+
+def main() -> None:
+    """Run ``newscrawl`` with the arguments of the process."""
+    sys.exit(run(cli, sys.argv[1:], "newscrawl"))
+
+
+def run(command: click.Command, arguments: Sequence[str], name: str, obj: Any = None) -> int:
+    """Run *command*, called *name* in messages; return its exit code.
+
+    *obj* becomes the context's ``obj``. Errors are printed in one line on standard error.
+    """
+    if isinstance(command, LazyGroup) and arguments and arguments[0] in COMMANDS:
+        path = f"{name} {arguments[0]}"
+    else:
+        path = name
+    try:
+        result = command.main(list(arguments), prog_name=name, standalone_mode=False, obj=obj)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return USAGE
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except (click.ClickException, MissingPackageError, OSError) as error:
+        return _fail(path, error)
+    return result if isinstance(result, int) else DONE
+
+
+def _fail(name: str, error: click.ClickException | MissingPackageError | OSError) -> int:
+    """Print *error* in one line; return its exit code."""
+    message, code = str(error), FAILED
+    if isinstance(error, click.ClickException):
+        message, code = error.format_message(), error.exit_code
+    elif isinstance(error, MissingPackageError):
+        code = USAGE
+    elif error.filename is not None and error.strerror:
+        message = f"{error.filename}: {error.strerror}"
+    sys.stderr.write(f"{name}: {' '.join(message.split())}\n")
+    return code

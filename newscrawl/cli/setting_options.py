@@ -1,0 +1,75 @@
+"""Options ``-s``, ``-L`` and ``--logfile``, as in ``scrapy``, and the settings that they make."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import click
+from scrapy.settings import Settings
+
+from newscrawl.pipelines.pipeline_options import validate_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SETTINGS_MODULE = "newscrawl.settings.base"
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+def with_settings(function: Callable[Concatenate[Settings, P], R]) -> Callable[..., R]:
+    """Add the options to a subcommand, which gets the settings as its first argument.
+
+    The settings are those of ``newscrawl.settings.base``, or the context's ``obj``.
+    """
+
+    @click.option(
+        "-s", "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="a setting"
+    )
+    @click.option(
+        "-L", "--loglevel", type=click.Choice(_LEVELS, case_sensitive=False), help="log level"
+    )
+    @click.option("--logfile", metavar="FILE", help="write the log to FILE")
+    @click.pass_obj
+    def wrapper(
+        obj: Settings | None,
+        /,
+        assignments: tuple[str, ...],
+        loglevel: str | None,
+        logfile: str | None,
+        *args: P.args,
+        **options: P.kwargs,
+    ) -> R:
+        settings = _default_settings() if obj is None else obj
+        settings.setdict(parse_pairs(assignments, "-s"), priority="cmdline")
+        for name, value in (("LOG_LEVEL", loglevel), ("LOG_FILE", logfile)):
+            if value:
+                settings.set(name, value, priority="cmdline")
+                settings.set("LOG_ENABLED", value=True, priority="cmdline")
+        try:
+            warnings = validate_settings(settings)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        if obj is None:  # otherwise the add-on of the project warns
+            for line in warnings:
+                sys.stderr.write(f"{line}\n")
+        return function(settings, *args, **options)
+
+    return functools.update_wrapper(wrapper, function)
+
+
+def _default_settings() -> Settings:
+    settings = Settings()
+    settings.setmodule(SETTINGS_MODULE, priority="project")
+    settings.set("LOG_ENABLED", value=False, priority="command")
+    return settings
+
+
+def parse_pairs(pairs: Iterable[str], option: str) -> dict[str, Any]:
+    """Return ``NAME=VALUE`` arguments of *option* as a dictionary. Raises ``click.UsageError``."""
+    if wrong := [pair for pair in pairs if "=" not in pair]:
+        raise click.UsageError(f"{option} {wrong[0]}: expected NAME=VALUE")
+    return dict(pair.split("=", 1) for pair in pairs)

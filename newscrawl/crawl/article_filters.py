@@ -1,0 +1,110 @@
+"""Filters of articles: publication window, languages, keywords."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from newscrawl import clock
+from newscrawl.defaults import setting
+from newscrawl.items import parse_iso
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from newscrawl.items import Article
+
+_AGE: Final = re.compile(r"(\d{1,5})([hd])")
+_UNITS: Final = {"h": "hours", "d": "days"}
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFilters:
+    """Conditions that an article must meet; None and empty conditions are always met."""
+
+    since: date | None = None
+    until: date | None = None
+    #: lower case tags: ``de`` also accepts ``de-AT``
+    languages: tuple[str, ...] = ()
+    #: sequences of words, of which the title or the body must contain one
+    keywords: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, settings: Any) -> Self:
+        """Return the filters in *settings*; raise ``ValueError`` naming an invalid setting."""
+        return cls(
+            since=_moment(settings, "NEWSCRAWL_SINCE"),
+            until=_moment(settings, "NEWSCRAWL_UNTIL"),
+            languages=tuple(str(tag).strip().lower() for tag in _list(settings, "LANGUAGES")),
+            keywords=tuple(_as_text(str(word)) for word in _list(settings, "KEYWORDS")),
+        )
+
+    @property
+    def earliest(self) -> datetime | None:
+        """Return the earliest time at which an article of the window can be listed."""
+        if self.since is None or isinstance(self.since, datetime):
+            return self.since
+        return datetime.combine(self.since, time(), UTC) - _DAY  # the day may be local
+
+    def reason(self, article: Article) -> str | None:
+        """Return the reason to drop *article*: its name in the stats; None to keep it."""
+        if self.since or self.until:
+            if article.date is None:
+                return "undated"
+            if self.since and _is_before(article.date, self.since):
+                return "too_old"
+            if self.until and _is_before(self.until, article.date):
+                return "too_new"
+        if self.languages and article.language and not self._has_language(article.language):
+            return "language"
+        return "keyword" if self.keywords and not self._has_keyword(article) else None
+
+    def _has_language(self, tag: str) -> bool:
+        return any(f"{tag.lower()}-".startswith(f"{accepted}-") for accepted in self.languages)
+
+    def _has_keyword(self, article: Article) -> bool:
+        text = _as_text(f"{article.title or ''}\n{article.body}")
+        return any(keyword in text for keyword in self.keywords)
+
+
+def _is_before(first: date, second: date) -> bool:
+    """Compare two moments; by their days if one of them has no time."""
+    if isinstance(first, datetime) and isinstance(second, datetime):
+        return _aware(first) < _aware(second)
+    return _day(first) < _day(second)
+
+
+def _day(moment: date) -> date:
+    return moment.date() if isinstance(moment, datetime) else moment
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _as_text(text: str) -> str:
+    """Return the words of *text* between spaces."""
+    return f" {' '.join(words(text))} "
+
+
+def _list(settings: Any, name: str) -> list[Any]:
+    return [entry for entry in setting(settings, f"NEWSCRAWL_{name}") if str(entry).strip()]
+
+
+def _moment(settings: Any, name: str) -> date | None:
+    """Return the setting *name*, a day, a time or an age (``24h``, ``7d``); None if it is empty."""
+    value = setting(settings, name)
+    if not value or isinstance(value, date):
+        return _aware(value) if isinstance(value, datetime) else value or None
+    text = str(value).strip()
+    if age := _AGE.fullmatch(text):
+        return clock.now() - timedelta(**{_UNITS[age[2]]: int(age[1])})
+    try:
+        moment = parse_iso(text)
+    except ValueError:
+        raise ValueError(
+            f"{name}: {text!r} is not a day (2026-01-31), a time in ISO 8601 or an age (24h, 7d)"
+        ) from None
+    return _aware(moment) if isinstance(moment, datetime) else moment

@@ -1,0 +1,236 @@
+"""Site name, section, tags and breadcrumbs of an article."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from newscrawl.fields.metadata.jsonld import JsonObject, as_list
+from newscrawl.fields.metadata.markup import text_of
+from newscrawl.fields.metadata.structured_data import (
+    MAX_VALUES,
+    StatedText,
+    StructuredData,
+    clean_text,
+    stated_texts,
+)
+from newscrawl.items import Breadcrumb
+from newscrawl.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.document.rows import Statement
+
+SECTION_META = (
+    "article:section", "og:article:section", "og:section", "parsely-section", "articlesection",
+    "prism.section", "section", "sailthru.section",
+)  # fmt: skip
+TAG_META = (
+    "article:tag", "og:article:tag", "article.tag", "news_keywords", "keywords", "parsely-tags",
+    "sailthru.tags",
+)  # fmt: skip
+SITE_META = ("og:site_name", "application-name", "dc.publisher", "dcterms.publisher")
+
+# Between the name of a site and its slogan, or the title of a page and the site.
+_PARTS = re.compile(r"\s+[|·•:»–—-]+\s+|:\s+")
+_SEPARATORS = (",", ";", "|", "、", "，")
+# "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
+_MACHINE_TAG = re.compile(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
+# The default of WordPress.
+_NO_SECTION = frozenset({"uncategorized", "uncategorised"})
+_MAX_TAG_LENGTH = 80
+_MAX_SECTION_LENGTH = 60
+_MAX_TAGS = 100
+_MIN_TITLE_WORDS = 3
+_MAX_SECTION_WORDS = 6
+_MAX_INSIDE = 100
+
+
+def site_name(data: StructuredData, url: str | None) -> StatedText | None:
+    """Return the name of the publication, without a slogan that follows it.
+
+    Without a statement, the part of the page title that names the host.
+    """
+    host = _letters(urlsplit(url or "").hostname or "")
+    for stated in _site_names(data):
+        if stated.text and "://" not in stated.text:
+            name = _part_of_host(stated.text, host) or stated.text
+            return StatedText(name, stated.source)
+    title = clean_text(data.markup.title)
+    found = _part_of_host(title, host)
+    return StatedText(found, "title") if found and found != title else None
+
+
+def _site_names(data: StructuredData) -> Iterator[StatedText]:
+    yield from data.metas(SITE_META[:1])
+    for name in data.json_ld_names(data.article.get("publisher")):
+        yield StatedText(name, "json-ld")
+    for name in data.json_ld_names(data.nodes_of("WebSite")):
+        yield StatedText(name, "json-ld")
+    yield from data.metas(SITE_META[1:])
+
+
+def _part_of_host(text: str, host: str) -> str | None:
+    """Return the last part of *text*, between separators, that occurs in *host*."""
+    parts = _PARTS.split(text)
+    named = (part for part in reversed(parts) if len(_letters(part)) > 2 and _letters(part) in host)
+    return next(named, None)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def breadcrumbs(
+    data: StructuredData, url: str | None, titles: Iterable[str]
+) -> tuple[tuple[Breadcrumb, ...], str] | None:
+    """Return the first trail of breadcrumbs without the page itself, and its source.
+
+    *titles* are the titles that the page states.
+    """
+    pages = {_address(address) for address in (url, *data.markup.canonical[:1]) if address}
+    for source, trail in (("json-ld", _json_ld_trail(data)), ("microdata", _microdata_trail(data))):
+        crumbs = list(islice(trail, MAX_VALUES))
+        last = crumbs[-1] if crumbs else None
+        if last and (_address(last.url) in pages or _is_title(last, titles)):
+            del crumbs[-1]
+        if crumbs:
+            return tuple(crumbs), source
+    return None
+
+
+def _address(url: str | None) -> str:
+    """Return *url* without what differs between addresses of one page."""
+    return (url or "").partition("://")[2].partition("?")[0].partition("#")[0].rstrip("/")
+
+
+def _is_title(crumb: Breadcrumb, titles: Iterable[str]) -> bool:
+    """Return whether the name of *crumb* is a title of the page, or a part of it."""
+    name = crumb.name.rstrip(".… ").casefold()
+    length = len(words(name))
+    folded = (title.casefold() for title in titles)
+    return (crumb.url is None and length > _MAX_SECTION_WORDS) or any(
+        name == title or (length >= _MIN_TITLE_WORDS and name in title) for title in folded
+    )
+
+
+def section(
+    data: StructuredData, trail: Sequence[Breadcrumb], url: str | None
+) -> StatedText | None:
+    """Return the section of the site; the outermost of the breadcrumbs *trail*."""
+    stated = [
+        *data.metas(SECTION_META[:1]),
+        *(
+            StatedText(name, "json-ld")
+            for name in data.json_ld_names(data.article.get("articleSection"))
+        ),
+        *data.metas(SECTION_META[1:]),
+        *(StatedText(data.item_text(item), "microdata") for item in data.items("articlesection")),
+        *(StatedText(crumb.name, "breadcrumbs") for crumb in _below_home(trail, url)),
+    ]
+    return next((name for name in stated if _is_section(name.text)), None)
+
+
+def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
+    """Return the keywords of the first source that has some."""
+    for source, texts in _tag_statements(data):
+        if found := _clean_tags(texts):
+            return found, source
+    return None
+
+
+def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
+    for name in TAG_META:
+        if name == "keywords":
+            yield "json-ld", data.json_ld_names(data.article.get("keywords"))
+            yield "microdata", [data.item_text(item) for item in data.items("keywords")]
+            yield "rel", [text_of(data.document, link) for link in data.markup.tag_links]
+        if name in data.markup.meta:
+            yield f"meta:{name}", data.markup.meta[name]
+
+
+def _clean_tags(texts: list[str]) -> tuple[str, ...]:
+    texts = list(dict.fromkeys(texts))
+    if len(texts) == 1:
+        separator = next((mark for mark in _SEPARATORS if mark in texts[0]), None)
+        texts = texts[0].split(separator) if separator else texts
+    found: dict[str, str] = {}
+    for text in texts[:_MAX_TAGS]:
+        tag = clean_text(text).strip(" #,;")
+        if tag and len(tag) <= _MAX_TAG_LENGTH and not _MACHINE_TAG.fullmatch(tag):
+            found.setdefault(tag.casefold(), tag)
+    return tuple(found.values())
+
+
+def _is_section(name: str) -> bool:
+    return (
+        bool(name)
+        and len(name) <= _MAX_SECTION_LENGTH
+        and name.casefold() not in _NO_SECTION
+        and not name.isdigit()
+        and "://" not in name
+    )
+
+
+def _below_home(trail: Sequence[Breadcrumb], url: str | None) -> Sequence[Breadcrumb]:
+    """Return *trail* without the home page, which is named after the host or has no path."""
+    if not trail:
+        return ()
+    first, host = trail[0], _letters(urlsplit(url or "").hostname or "")
+    is_home = first.url is not None and urlsplit(first.url).path in {"", "/"}
+    named_so = len(trail) > 1 and _letters(first.name) in host
+    return trail[1:] if is_home or named_so else trail
+
+
+def _json_ld_trail(data: StructuredData) -> Iterator[Breadcrumb]:
+    lists = data.nodes_of("BreadcrumbList")
+    inside = (node.get("breadcrumb") for node in data.nodes)
+    lists += [node for node in inside if isinstance(node, dict) and "itemListElement" in node]
+    elements = [as_list(node.get("itemListElement")) for node in lists]
+    first = next((entries for entries in elements if entries), [])
+    for entry in sorted(filter(_is_object, first), key=_position):
+        item = entry.get("item")
+        target = item if isinstance(item, dict) else entry
+        names = stated_texts(entry.get("name")) or stated_texts(target.get("name"))
+        address = item if isinstance(item, str) else target.get("@id") or target.get("url")
+        if names and (name := clean_text(names[0])):
+            yield Breadcrumb(name, _absolute(data, address))
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _position(entry: JsonObject) -> int:
+    try:
+        return int(entry.get("position") or 0)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _microdata_trail(data: StructuredData) -> Iterator[Breadcrumb]:
+    types = data.document.attributes["itemtype"]
+    for item in data.markup.items.get("itemlistelement", ()):
+        scope = data.scope(item.row)
+        if scope is None or not types[scope].endswith("/BreadcrumbList"):
+            continue
+        inner = list(_inside(data, item))
+        name = next((part for part in inner if part.get("itemprop") == "name"), item)
+        address = next((part.get("href") for part in (*inner, item) if part.get("href")), None)
+        if text := data.item_text(name):
+            yield Breadcrumb(text, _absolute(data, address))
+
+
+def _inside(data: StructuredData, item: Statement) -> Iterator[Statement]:
+    """Yield the first statements in the subtree of *item*."""
+    statements, end = data.document.statements, data.document.end[item.row]
+    start = bisect_left(statements, item) + 1
+    return (part for part in statements[start : start + _MAX_INSIDE] if part.row < end)
+
+
+def _absolute(data: StructuredData, address: Any) -> str | None:
+    return data.markup.absolute(clean_text(address)) if isinstance(address, str) else None

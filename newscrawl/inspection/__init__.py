@@ -1,0 +1,1 @@
+"""Shows what extraction saw in a page."""

@@ -1,0 +1,1 @@
+"""Reports of crawls: a static site, drift against earlier crawls, alarms."""

@@ -1,0 +1,199 @@
+"""Records of crawls, read from a state file or from feeds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
+from newscrawl.crawl.reporting.outcomes import DroppedPage
+from newscrawl.feeds.feed_rows import read_rows
+from newscrawl.feeds.story_reader import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.feeds.feed_rows import Row
+
+CRAWL_GAP = 3600.0
+"""Seconds between two articles of a feed from which they belong to different crawls."""
+_COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
+_KNOWN = frozenset({"dropped/known", "dropped/unchanged"})
+_SQLITE = b"SQLite format 3\0"
+
+
+class ReportError(Exception):
+    """The input has no record of a crawl; the message names it."""
+
+
+@dataclass(slots=True)
+class SiteRecord:
+    """One site in one crawl."""
+
+    articles: list[RecordedArticle] = field(default_factory=list)
+    dropped: list[DroppedPage] = field(default_factory=list)
+    #: counts of the stats, empty for a feed: ``discovered``, ``fetched``, ``failed/timeout``, ...
+    counts: Counter[str] = field(default_factory=Counter)
+    #: seconds: median and ninth decile
+    median_latency: float | None = None
+    slow_latency: float | None = None
+
+    @property
+    def article_count(self) -> int:
+        """Number of articles, recorded or not."""
+        return self.counts["article"] or len(self.articles)
+
+    def reasons(self, outcome: str) -> Counter[str]:
+        """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``."""
+        prefix = f"{outcome}/"
+        found = {n.removeprefix(prefix): c for n, c in self.counts.items() if n.startswith(prefix)}
+        return Counter(found)
+
+    @property
+    def losses(self) -> int:
+        """Number of pages that failed or had no article; articles of earlier crawls are neither."""
+        lost = self.reasons("failed").total() + self.reasons("dropped").total()
+        return lost - sum(self.counts[name] for name in _KNOWN)
+
+
+@dataclass(slots=True)
+class CrawlRecord:
+    """One crawl. Times are seconds since 1970."""
+
+    started: float
+    ended: float
+    #: reason why it ended, "" for a feed
+    reason: str = ""
+    sites: dict[str, SiteRecord] = field(default_factory=dict)
+
+    def site(self, name: str) -> SiteRecord:
+        """Return the record of a site, which is added if it is missing."""
+        return self.sites.setdefault(name, SiteRecord())
+
+
+def read_crawls(paths: Sequence[str]) -> list[CrawlRecord]:
+    """Return the crawls in a state file, or in feeds, in order of time.
+
+    A crawl is a run of articles in one feed without a gap of an hour. Raises :class:`ReportError`,
+    ``OSError``, and the errors of :func:`~newscrawl.feeds.feed_rows.read_rows`.
+    """
+    crawls = [
+        crawl
+        for path in paths
+        for crawl in (_read_state(path) if _is_state(path) else _read_feed(path))
+    ]
+    if not crawls:
+        raise ReportError(f"{', '.join(paths)}: no crawl is recorded")
+    return sorted(crawls, key=lambda crawl: crawl.ended)
+
+
+def _is_state(path: str) -> bool:
+    if Path(path).is_dir():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+def _read_state(path: str) -> list[CrawlRecord]:
+    uri = f"{Path(path).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
+            return _select(connection)
+    except sqlite3.DatabaseError as error:
+        reason = str(error)
+        if "no such table" in reason:
+            reason = "no crawl is recorded"
+        elif "locked" in reason:
+            reason = "in use by another process"
+        raise ReportError(f"{path}: {reason}") from error
+
+
+def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
+    crawls = {
+        number: CrawlRecord(*values)
+        for number, *values in connection.execute("SELECT id, started, ended, reason FROM crawl")
+    }
+    for crawl, site, counts, median, slow in connection.execute("SELECT * FROM crawl_site"):
+        record = crawls[crawl].site(site)
+        record.counts = Counter(json.loads(counts))
+        record.median_latency, record.slow_latency = median, slow
+    for crawl, site, *values in connection.execute("SELECT * FROM crawl_article"):
+        crawls[crawl].site(site).articles.append(RecordedArticle(*values))
+    for crawl, *values in connection.execute("SELECT * FROM crawl_dropped"):
+        page = DroppedPage(*values)
+        crawls[crawl].site(page.site).dropped.append(page)
+    return list(crawls.values())
+
+
+def _read_feed(path: str) -> Iterator[CrawlRecord]:
+    """Yield the crawls of a feed."""
+    rows = (row for row in read_rows(path, _COLUMNS) if row is not None)
+    articles = [article for row in rows if (article := _article(row)) is not None]
+    crawl = None
+    for article in sorted(articles, key=lambda article: article.fetched_at or 0.0):
+        when = article.fetched_at or 0.0
+        if crawl is None or when - crawl.ended >= CRAWL_GAP:
+            if crawl is not None:
+                yield crawl
+            crawl = CrawlRecord(when, when)
+        crawl.ended = when
+        crawl.site(_site(article.url)).articles.append(article)
+    if crawl is not None:
+        yield crawl
+
+
+def _article(row: Row) -> RecordedArticle | None:
+    """Return the article in a row of a feed, None if it has no URL."""
+    if not isinstance(row.get("url"), str):
+        return None
+    fetched, body, authors = instant(row.get("fetched_at")), row.get("body"), row.get("authors")
+    published = row.get("date")
+    body_evidence, cluster = _part(row.get("evidence"), "body"), _part(row.get("cluster"), "id")
+    confidence = _part(body_evidence, "confidence")
+    title, kind = row.get("title"), row.get("kind")
+    return RecordedArticle(
+        row["url"],
+        title if isinstance(title, str) else None,
+        kind if isinstance(kind, str) else "article",
+        str(published) if instant(published) else None,
+        fetched.timestamp() if fetched else None,
+        float(confidence) if isinstance(confidence, int | float) else None,
+        len(body) if isinstance(body, str) else 0,
+        len(authors) if isinstance(authors, list) else int(bool(authors)),
+        cluster if isinstance(cluster, str) else None,
+    )
+
+
+def _part(value: Any, name: str) -> Any:
+    """Return the entry *name* of a dict, which may be JSON."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return None
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _site(url: str) -> str:
+    try:
+        return site_key(url)
+    except ValueError:
+        return "invalid"
+
+
+def as_time(seconds: float) -> datetime:
+    """Return the time *seconds* after 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """Return the mean, None without values."""
+    found = list(values)
+    return sum(found) / len(found) if found else None

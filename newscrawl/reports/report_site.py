@@ -1,0 +1,285 @@
+"""The static site of a report: an index and a page for each site."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.reports.crawl_records import SiteRecord, as_time, mean
+from newscrawl.reports.drift import FALSE_ALARM_RATE, REFERENCE_CRAWLS
+from newscrawl.reports.plots import Plot, histogram, line_plot
+from newscrawl.templates import render_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
+    from newscrawl.crawl.reporting.outcomes import DroppedPage
+    from newscrawl.reports.crawl_records import CrawlRecord
+    from newscrawl.reports.drift import Alarm
+
+MAX_ARTICLES = 500
+"""Articles that a page lists, the least confident ones."""
+MAX_CLUSTERS = 100
+_SCRIPTS = ("theme.js", "report.js")
+_COLUMNS = (
+    "Found", "Fetched", "Articles", "Failed", "Dropped", "Median latency (ms)",
+    "90 % latency (ms)", "Confidence",
+)  # fmt: skip
+_OUTCOMES = ("dropped", "failed", "skipped")
+
+
+def write_report(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm], folder: Path) -> None:
+    """Write the report of the last of *crawls* to *folder*, which is created."""
+    last = crawls[-1]
+    (folder / "sites").mkdir(parents=True, exist_ok=True)
+    _write(folder / "index.html", _index(crawls, alarms))
+    for site in last.sites:
+        _write(folder / _page_of(site), _site_page(site, crawls, alarms))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="replace")
+
+
+def _index(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm]) -> str:
+    last = crawls[-1]
+    sections = ("alarms", "plots", "sites", "articles", "clusters", "dropped")
+    names = ("Alarms", "Crawls", "Sites", "Articles", "Clusters", "Dropped pages")
+    found = [(site, article) for site, record in last.sites.items() for article in record.articles]
+    by_site = Counter(alarm.site for alarm in alarms)
+    return render_page(
+        "report.html",
+        scripts=_SCRIPTS,
+        sections=list(zip(sections, names, strict=True)),
+        crawl={"date": _date(last.ended), "note": _note(crawls)},
+        totals=list(_totals(last, alarms)),
+        alarms=[_alarm(alarm) for alarm in alarms],
+        calm=_calm(crawls),
+        plots=_crawl_plots(crawls),
+        columns=_COLUMNS,
+        sites=[
+            {
+                "name": site,
+                "page": _page_of(site),
+                "alarms": _count(by_site[site], "alarm") if by_site[site] else "",
+                "cells": _cells(record),
+                "reasons": _reasons(record),
+            }
+            for site, record in sorted(last.sites.items())
+        ],
+        articles=_article_rows(found),
+        article_total=sum(record.article_count for record in last.sites.values()),
+        clusters=list(_clusters(found)),
+        dropped=_dropped(
+            page for _, record in sorted(last.sites.items()) for page in record.dropped
+        ),
+    )
+
+
+def _site_page(site: str, crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm]) -> str:
+    crawled = [(crawl.ended, crawl.sites[site]) for crawl in crawls if site in crawl.sites]
+    record = crawls[-1].sites[site]
+    return render_page(
+        "report_site.html",
+        scripts=_SCRIPTS,
+        site=site,
+        alarms=[_alarm(alarm) for alarm in alarms if alarm.site == site],
+        calm=_calm(crawls),
+        plots=_site_plots(crawled),
+        columns=_COLUMNS,
+        rows=[
+            {"date": _date(ended), "cells": _cells(one), "reasons": _reasons(one)}
+            for ended, one in reversed(crawled)
+        ],
+        articles=_article_rows((site, article) for article in record.articles),
+        article_total=record.article_count,
+        dropped=_dropped(record.dropped),
+    )
+
+
+def _page_of(site: str) -> str:
+    """Return the path of the page of *site*: readable, unique and safe."""
+    name = re.sub(r"[^a-z0-9]+", "-", site.lower()).strip("-")[:60]
+    digest = hashlib.sha256(site.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"sites/{name}-{digest}.html"
+
+
+def _date(seconds: float) -> str:
+    return as_time(seconds).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _day(seconds: float) -> str:
+    return as_time(seconds).strftime("%d %b %H:%M")
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _note(crawls: Sequence[CrawlRecord]) -> str:
+    last = crawls[-1]
+    took = f"Took {last.ended - last.started:.0f} s. " if last.ended > last.started else ""
+    ended = f"Ended: {last.reason}. " if last.reason else ""
+    earlier = _count(len(crawls) - 1, "earlier crawl")
+    return f"{took}{ended}Compared with {earlier}, the last {REFERENCE_CRAWLS} at most."
+
+
+def _calm(crawls: Sequence[CrawlRecord]) -> str:
+    if len(crawls) == 1:
+        return "No alarm: there is no earlier crawl to compare with."
+    return (
+        "No alarm: no site changed or went silent (a false alarm has a probability of at most "
+        f"{FALSE_ALARM_RATE:.0%} in each report)."
+    )
+
+
+def _totals(crawl: CrawlRecord, alarms: Sequence[Alarm]) -> Iterator[tuple[str, object]]:
+    records = crawl.sites.values()
+    yield "Sites", len(crawl.sites)
+    if any(record.counts for record in records):
+        yield "Found", sum(record.counts["discovered"] for record in records)
+        yield "Fetched", sum(record.counts["fetched"] for record in records)
+    yield "Articles", sum(record.article_count for record in records)
+    if any(record.counts for record in records):
+        yield "Failed", sum(record.reasons("failed").total() for record in records)
+    yield "Alarms", len(alarms)
+
+
+def _alarm(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "site": alarm.site,
+        "page": _page_of(alarm.site),
+        "measure": alarm.measure,
+        "message": alarm.message,
+        "p_value": alarm.p_value,
+    }
+
+
+def _cells(record: SiteRecord) -> list[str]:
+    counts = record.counts
+    numbers = [
+        str(counts["discovered"]) if counts else "–",
+        str(counts["fetched"]) if counts else "–",
+        str(record.article_count),
+        str(record.reasons("failed").total()) if counts else "–",
+        str(record.reasons("dropped").total()) if counts else "–",
+    ]
+    latencies = (record.median_latency, record.slow_latency)
+    numbers += ["–" if seconds is None else f"{1000 * seconds:.0f}" for seconds in latencies]
+    return [*numbers, _confidence(mean(_confidences(record.articles)))]
+
+
+def _confidences(articles: Iterable[RecordedArticle]) -> list[float]:
+    return [article.confidence for article in articles if article.confidence is not None]
+
+
+def _confidence(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _reasons(record: SiteRecord) -> str:
+    """Return "failed: 2 http_404; dropped: 1 too_short"."""
+    parts = (
+        (outcome, ", ".join(f"{number} {reason}" for reason, number in found.most_common()))
+        for outcome in _OUTCOMES
+        if (found := record.reasons(outcome))
+    )
+    return "; ".join(f"{outcome}: {listed}" for outcome, listed in parts)
+
+
+def _crawl_plots(crawls: Sequence[CrawlRecord]) -> list[Plot]:
+    dates = [_day(crawl.ended) for crawl in crawls]
+    records = [list(crawl.sites.values()) for crawl in crawls]
+    numbers = [float(sum(one.article_count for one in found)) for found in records]
+    scores = [mean(s for one in found for s in _confidences(one.articles)) for found in records]
+    last = [score for one in records[-1] for score in _confidences(one.articles)]
+    plots = (
+        line_plot("Articles", dates, numbers, _integer),
+        line_plot("Mean confidence in the body", dates, scores, "{:.2f}".format, highest=1.0),
+        histogram("Articles of this crawl by confidence", last),
+    )
+    return [plot for plot in plots if plot is not None]
+
+
+def _integer(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _site_plots(crawled: Sequence[tuple[float, SiteRecord]]) -> list[Plot]:
+    dates = [_day(ended) for ended, _ in crawled]
+    found = [record.articles for _, record in crawled]
+
+    def share(has: Callable[[RecordedArticle], bool]) -> list[float | None]:
+        return [mean(float(has(article)) for article in articles) for articles in found]
+
+    numbers = [float(record.article_count) for _, record in crawled]
+    lengths = [fmean(a.length for a in articles) if articles else None for articles in found]
+    scores = [mean(_confidences(articles)) for articles in found]
+    plots = (
+        line_plot("Articles", dates, numbers, _integer),
+        line_plot("Mean confidence in the body", dates, scores, "{:.2f}".format, highest=1.0),
+        line_plot("Mean characters of the body", dates, lengths, _integer),
+        line_plot(
+            "Articles with a date", dates, share(lambda a: a.published is not None),
+            "{:.0%}".format, highest=1.0,
+        ),
+        line_plot(
+            "Articles with authors", dates, share(lambda a: a.authors > 0),
+            "{:.0%}".format, highest=1.0,
+        ),
+    )  # fmt: skip
+    return [plot for plot in plots if plot is not None]
+
+
+def _article_rows(found: Iterable[tuple[str, RecordedArticle]]) -> list[dict[str, Any]]:
+    ranked = sorted(found, key=lambda item: (item[1].confidence or 0.0, item[1].url))
+    return [_article_row(site, article) for site, article in ranked[:MAX_ARTICLES]]
+
+
+def _article_row(site: str, article: RecordedArticle) -> dict[str, Any]:
+    return {
+        "site": site,
+        "title": article.title or article.url,
+        "link": _link(article.url),
+        "kind": article.kind,
+        "date": (article.published or "–")[:16].replace("T", " "),
+        "authors": article.authors,
+        "length": article.length,
+        "confidence": _confidence(article.confidence),
+    }
+
+
+def _link(url: str) -> str | None:
+    """Return *url* if it is a web address: others may run scripts."""
+    return url if url.lower().startswith(("http://", "https://")) else None
+
+
+def _clusters(found: Iterable[tuple[str, RecordedArticle]]) -> Iterator[dict[str, Any]]:
+    """Yield the clusters with several articles, the largest first."""
+    members: dict[str, list[tuple[str, RecordedArticle]]] = {}
+    for site, article in found:
+        if article.cluster is not None:
+            members.setdefault(article.cluster, []).append((site, article))
+    ranked = sorted(members.values(), key=len, reverse=True)
+    for group in ranked[:MAX_CLUSTERS]:
+        if len(group) > 1:
+            rows = [_article_row(site, article) for site, article in group]
+            sites = len({site for site, _ in group})
+            yield {"title": rows[0]["title"], "size": len(rows), "sites": sites, "articles": rows}
+
+
+def _dropped(pages: Iterable[DroppedPage]) -> list[dict[str, Any]]:
+    return [
+        {
+            "url": page.url,
+            "link": _link(page.url),
+            "kind": page.kind,
+            "confidence": _confidence(page.confidence),
+        }
+        for page in pages
+    ]

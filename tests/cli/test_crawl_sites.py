@@ -1,0 +1,118 @@
+"""``newscrawl crawl`` and ``newscrawl urls``: crawls in an empty folder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.samples import SampleSites, expected_pages
+from newscrawl.samples.demo_crawl import write_sites_file
+from tests.cli.test_extract_pages import newscrawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+OPTIONS = (
+    "-s",
+    "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1",
+    "-s",
+    "NEWSCRAWL_MAX_AGE=0",
+    "-s",
+    "DOWNLOAD_DELAY=0",
+)
+TITLES = sorted(page.title or "" for page in expected_pages() if page.kind == "article")
+
+
+@pytest.fixture
+def sites() -> Iterator[SampleSites]:
+    with SampleSites() as served:
+        yield served
+
+
+def titles(feed: Path) -> list[str]:
+    return sorted(json.loads(line)["title"] for line in feed.read_text("utf-8").splitlines())
+
+
+def test_crawls_new_articles_only(tmp_path: Path, sites: SampleSites):
+    """A list and a URL; the second crawl keeps the file and finds nothing new; -O replaces it."""
+    write_sites_file(tmp_path / "sites.txt", sites)
+    listed = (tmp_path / "sites.txt").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "sites.txt").write_text("\n".join(listed[1:]), encoding="utf-8")
+    command = ("crawl", "sites.txt", listed[0], *OPTIONS)
+    done = newscrawl(tmp_path, *command)
+    error = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (0, b""), error
+    assert titles(tmp_path / "articles.jsonl") == TITLES
+    assert "│ articles │" in error.replace("┃", "│")
+    assert f"newscrawl crawl: {len(TITLES)} articles written to articles.jsonl" in error
+    assert "Traceback" not in error
+    assert "'finish_reason'" not in error  # Scrapy's stats
+    assert "INFO" not in error
+
+    done = newscrawl(tmp_path, *command, "--logfile", "crawl.log")
+    assert done.returncode == 0
+    assert "Nothing new." in done.stderr.decode()
+    assert titles(tmp_path / "articles.jsonl") == TITLES
+    assert "'finish_reason': 'finished'" in (tmp_path / "crawl.log").read_text(encoding="utf-8")
+
+    done = newscrawl(tmp_path, *command, "-O", "articles.jsonl")
+    assert done.returncode == 0
+    assert titles(tmp_path / "articles.jsonl") == []
+
+
+def test_site_without_articles(tmp_path: Path):
+    """Exit code 3: nothing was found, and nothing is known from former crawls."""
+    done = newscrawl(tmp_path, "crawl", "http://127.0.0.1:9/", *OPTIONS, "-s", "RETRY_ENABLED=0")
+    assert done.returncode == 3
+    assert "discovery failed: " in done.stderr.decode()
+
+
+def test_appends_to_csv(tmp_path: Path, sites: SampleSites):
+    """The header is written once."""
+    for url in list(sites.urls.values())[:2]:
+        done = newscrawl(tmp_path, "crawl", url, *OPTIONS, "-a", "limit=2", "-o", "articles.csv")
+        assert done.returncode == 0, done.stderr
+    text = (tmp_path / "articles.csv").read_text(encoding="utf-8")
+    assert text.count("canonical_url,") == 1
+    assert text.startswith("url,")
+
+
+def test_fetches_list_of_urls(tmp_path: Path, sites: SampleSites):
+    """Comments and repeated URLs are left out, failures counted; a second run fetches all again."""
+    pages = [page for page in expected_pages() if page.kind == "article"][:3]
+    urls = [f"{sites.urls[page.site].rstrip('/')}{page.path}" for page in pages]
+    missing = f"{sites.urls[pages[0].site]}missing.html"
+    listed = "\n".join(["# articles", *urls, "", urls[0], missing])
+    for runs in (1, 2):
+        done = newscrawl(tmp_path, "urls", "-", *OPTIONS, data=listed.encode())
+        assert done.returncode == 0, done.stderr
+        expected = sorted(page.title or "" for page in pages * runs)
+        assert titles(tmp_path / "articles.jsonl") == expected
+    assert "failed: 1 http_404" in done.stderr.decode()
+
+
+def test_filters(tmp_path: Path, sites: SampleSites):
+    """Excluded articles are not in the feed; the table counts them by their reasons."""
+    wanted = [
+        page
+        for page in expected_pages()
+        if page.kind == "article" and page.date and str(page.date) >= "2026-11-18"
+    ]
+    done = newscrawl(tmp_path, "crawl", *sites.urls.values(), *OPTIONS, "--since", "2026-11-18")
+    assert done.returncode == 0
+    assert titles(tmp_path / "articles.jsonl") == sorted(page.title or "" for page in wanted)
+    assert 0 < len(wanted) < len(TITLES)
+    assert " too_old" in done.stderr.decode()
+    command = ("urls", "-", *OPTIONS, "--languages", "de", "--keywords", "Orgel,Orgelbauer")
+    pages = [page for page in expected_pages() if page.kind == "article"]
+    urls = "\n".join(f"{sites.urls[page.site].rstrip('/')}{page.path}" for page in pages)
+    done = newscrawl(tmp_path, *command, "-O", "organ.jsonl", data=urls.encode())
+    assert done.returncode == 0
+    assert 0 < len(titles(tmp_path / "organ.jsonl")) < len(TITLES)
+    assert " language" in done.stderr.decode()
+    assert " keyword" in done.stderr.decode()

@@ -1,0 +1,108 @@
+"""``newscrawl extract``: folders, standard input, gzip, archives, formats and workers."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from newscrawl.items import Article
+from newscrawl.samples import expected_pages
+from tests.extraction.test_extraction import PAGE, TITLE, URL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CODE = "from newscrawl.cli.main import main; main()"
+
+
+def newscrawl(
+    folder: Path, *arguments: str, data: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in *folder* with *data* on standard input."""
+    return subprocess.run(
+        [sys.executable, "-c", CODE, *arguments],
+        cwd=folder,
+        input=data,
+        capture_output=True,
+        check=False,
+        timeout=280,
+    )
+
+
+def rows(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+@pytest.mark.slow
+def test_extracts_folder(tmp_path: Path):
+    """A folder of 400 pages, in two workers: one row for each page, in order, with its source."""
+    articles = [page for page in expected_pages() if page.kind == "article"]
+    (tmp_path / "pages" / "more").mkdir(parents=True)
+    for number in range(400):
+        folder = tmp_path / "pages" / ("more" if number % 2 else "")
+        shutil.copy(articles[number % len(articles)].file, folder / f"{number:03}.html")
+    (tmp_path / "pages" / "notes.txt").write_text("not a page", encoding="utf-8")
+    done = newscrawl(
+        tmp_path, "extract", "pages", "--jobs", "2", "--method", "nce", "-o", "articles.jsonl"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    found = rows((tmp_path / "articles.jsonl").read_bytes())
+    assert len(found) == 400
+    assert [row["source"] for row in found] == sorted(row["source"] for row in found)
+    for row in found:
+        expected = articles[int(row["source"][-8:-5]) % len(articles)]
+        assert row["title"] == expected.title
+
+
+@pytest.mark.slow
+def test_extracts_standard_input(tmp_path: Path):
+    """As it is and gzipped, with the URL."""
+    for data in (PAGE.encode(), gzip.compress(PAGE.encode())):
+        done = newscrawl(tmp_path, "extract", "-", "--url", URL, "--method", "nce", data=data)
+        assert (done.returncode, done.stderr) == (0, b"")
+        article = json.loads(done.stdout)
+        assert (article["title"], article["url"]) == (TITLE, URL)
+        assert "source" not in article
+
+
+@pytest.mark.slow
+def test_continues_after_errors(tmp_path: Path):
+    """Pages, also gzipped ones, are extracted where other sources fail; the exit code is 1."""
+    (tmp_path / "a.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "b.html.gz").write_bytes(gzip.compress(PAGE.encode()))
+    done = newscrawl(tmp_path, "extract", "a.html", "missing.html", "b.html.gz", "--jobs", "1")
+    assert done.returncode == 1
+    assert [row["source"] for row in rows(done.stdout)] == ["a.html", "b.html.gz"]
+    assert done.stderr.decode() == ("newscrawl extract: missing.html: No such file or directory\n")
+
+
+@pytest.mark.slow
+def test_formats(tmp_path: Path):
+    """Several articles in each format; the name of the output file determines the format."""
+    for name in ("a.html", "b.html"):
+        (tmp_path / name).write_text(PAGE, encoding="utf-8")
+    for output, start in (
+        ("out.txt", f"{TITLE}\n\n2024-05-04"),
+        ("out.md", f"# {TITLE}\n\n"),
+        ("out.html", f"<article>\n<h1>{TITLE}</h1>\n<p>"),
+    ):
+        done = newscrawl(tmp_path, "extract", "a.html", "b.html", "--jobs", "0", "-o", output)
+        assert (done.returncode, done.stderr) == (0, b""), output
+        text = (tmp_path / output).read_text(encoding="utf-8")
+        assert text.startswith(start)
+        assert text.count(start) == 2
+    done = newscrawl(tmp_path, "extract", "a.html", "b.html", "--jobs", "0", "--format", "csv")
+    table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert [(row["source"], row["title"]) for row in table] == [
+        ("a.html", TITLE),
+        ("b.html", TITLE),
+    ]
+    assert {"url", "date", "authors", "body"} <= table[0].keys() <= {"source", *Article.__slots__}

@@ -1,0 +1,94 @@
+"""Command ``newscrawl``: the table of subcommands, errors in one line, exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+
+from newscrawl.cli import main
+from tests.conftest import run_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def command_of(callback: Callable[[], Any]) -> click.Command:
+    return click.Command("example", callback=callback, params=[click.Option(["--known"])])
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def callback(**_: Any) -> None:
+        raise error
+
+    return callback
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (click.UsageError("name a file"), 2, "newscrawl: name a file\n"),
+        (click.ClickException("two\nlines"), 1, "newscrawl: two lines\n"),
+        (FileNotFoundError(2, "No such file", "x"), 1, "newscrawl: x: No such file\n"),
+        (click.exceptions.Exit(3), 3, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_errors(error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]):
+    """Each kind of error has its exit code and is printed in one line."""
+    assert main.run(command_of(raising(error)), [], "newscrawl") == code
+    assert capsys.readouterr().err.replace("\n\n", "\n").lstrip("\n") == message
+
+
+def test_unknown_option(capsys: pytest.CaptureFixture[str]):
+    """An unknown option is named, with exit code 2."""
+    assert main.run(command_of(lambda **_: None), ["--unknown"], "newscrawl") == 2
+    assert "--unknown" in capsys.readouterr().err
+
+
+def test_done():
+    """A command that returns nothing has exit code 0, one that returns a number has that."""
+    assert main.run(command_of(lambda **_: None), [], "newscrawl") == 0
+    assert main.run(command_of(lambda **_: 3), [], "newscrawl") == 3
+
+
+def test_help_imports_no_subcommand():
+    """The help lists all subcommands without importing one of them, or Scrapy."""
+    code = (
+        "import sys, json; from newscrawl.cli.main import cli, run, COMMANDS; "
+        "run(cli, ['--help'], 'newscrawl'); "
+        "print(json.dumps(sorted({m for m in sys.modules if m == 'scrapy' or 'lxml' in m "
+        "or m.startswith('newscrawl.cli.')})))"
+    )
+    *listing, loaded = run_python(code).splitlines()
+    assert json.loads(loaded) == ["newscrawl.cli.exit_codes", "newscrawl.cli.main"]
+    assert all(any(name in line for line in listing) for name in main.COMMANDS)
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_subcommands(name: str, capsys: pytest.CaptureFixture[str]):
+    """Each subcommand of the table exists and has a help text."""
+    assert main.run(main.cli, [name, "--help"], "newscrawl") == 0
+    assert capsys.readouterr().out.startswith(f"Usage: newscrawl {name} ")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("newscrawl ex", ["plain,extract"]),
+        ("newscrawl c", ["plain,crawl", "plain,cluster"]),
+        ("newscrawl cluster --so", ["plain,--sort"]),
+        ("newscrawl extract --format ma", ["plain,markdown"]),
+    ],
+)
+def test_shell_completion(words: str, expected: list[str]):
+    """Subcommands, options and values."""
+    output = run_python(
+        "from newscrawl.cli.main import main; main()",
+        _NEWSCRAWL_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(words.split()) - 1),
+    )
+    assert output.splitlines() == expected

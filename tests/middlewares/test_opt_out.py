@@ -1,0 +1,149 @@
+"""Opt-outs of text and data mining."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from newscrawl.crawl.network.opt_out_rules import (
+    is_opted_out_by_header,
+    is_opted_out_by_meta,
+    parse_file,
+)
+from tests.helpers.crawls import crawl_pages
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AGENT = "newscrawl/0.1"
+
+
+@pytest.mark.parametrize(
+    ("entries", "reserved"),
+    [
+        ([{"location": "/", "tdm-reservation": 1}], {"/", "/a", "/b/c"}),
+        ([{"location": "/b*", "tdm-reservation": 1, "tdm-policy": "https://a.example/"}], {"/b/c"}),
+        (
+            [
+                {"location": "/", "tdm-reservation": 1},
+                {"location": "/a$", "tdm-reservation": 0},
+            ],
+            {"/", "/b/c"},
+        ),
+        ([{"location": "/", "tdm-reservation": 0}], set()),
+        ([{"location": "/\nDisallow: /a", "tdm-reservation": 0}, 3, {"location": 4}], set()),
+        ({"location": "/", "tdm-reservation": 1}, set()),
+    ],
+)
+def test_tdmrep(entries: Any, reserved: set[str]):
+    """Patterns are those of robots.txt; invalid entries have no effect."""
+    rules = parse_file("tdmrep", json.dumps(entries).encode())
+    paths = ("/", "/a", "/b/c")
+    found = {path for path in paths if not rules.can_fetch(f"https://x.example{path}", AGENT)}
+    assert found == reserved
+
+
+@pytest.mark.parametrize(
+    ("body", "allowed"),
+    [
+        (b"User-Agent: *\nDisallow: /", False),
+        (b"\xef\xbb\xbfUser-Agent: *\nDisallow: *.html", False),
+        (b"User-Agent: *\nAllow: /", True),
+        (b"# Acme\n\nAcme sells maps.", True),
+        (b"<html>\nUser-Agent: *\nDisallow: /", True),
+        (b"\xff\xfe\x00", True),
+        (b"[" * 100_000, True),
+    ],
+)
+def test_ai_txt(body: bytes, allowed: bool):
+    """The syntax of robots.txt; prose and error pages have no effect."""
+    rules = parse_file("ai_txt", body)
+    assert rules.can_fetch("https://x.example/a.html", AGENT) is allowed
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"{", b"", b"\xff", b'[{"location": "/"}]'])
+def test_invalid_tdmrep(body: bytes):
+    assert parse_file("tdmrep", body).can_fetch("https://x.example/", AGENT)
+
+
+@pytest.mark.parametrize(
+    ("reservations", "tags", "expected"),
+    [
+        ([b"1"], [], True),
+        ([b"0"], [], False),
+        ([], [b"noai"], True),
+        ([], [b"noindex, NoAI"], True),
+        ([], [b"otherbot: noai, noimageai"], True),
+        ([], [b"noindex", b"noai"], True),
+        ([], [b"noimageai", b"noindex"], False),
+        ([], [b"x-noai-x"], False),
+    ],
+)
+def test_headers(reservations: list[bytes], tags: list[bytes], expected: bool):
+    assert is_opted_out_by_header(reservations, tags) is expected
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (b'<meta name="tdm-reservation" content="1">', True),
+        (b"<META CONTENT='1' NAME=tdm-reservation/>", True),
+        (b'<meta name="tdm-reservation" content="0">', False),
+        (b'<meta name="tdm-policy" content="1">', False),
+        (b'<meta name="robots" content="noindex, noai, noimageai">', True),
+        (b'<meta name="robots" content="noimageai">', False),
+        (b'<meta name="description" content="What noai means">', False),
+        (b'<p>name="robots" content="noai"</p>', False),
+        (b"<meta " * 20_000, False),
+    ],
+)
+def test_meta(page: bytes, expected: bool):
+    assert is_opted_out_by_meta(page) is expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("enabled", [True, False])
+def test_leaves_out_sites_and_pages(tmp_path: Path, enabled: bool):
+    """Sites that opt out get no request; everything is counted. Off by default."""
+    with DirectWeb() as web:
+        tdmrep = json.dumps([{"location": "/reserved/", "tdm-reservation": 1}])
+        web.put("tdm.example/.well-known/tdmrep.json", text(tdmrep))
+        web.put("ai.example/ai.txt", text("User-agent: *\nDisallow: /\n"))
+        pages = {
+            "tdm.example/open": html("<p>page"),
+            "tdm.example/reserved/1": html("<p>page"),
+            "ai.example/1": html("<p>page"),
+            "head.example/1": html("<p>page", X_Robots_Tag="noai"),
+            "head.example/2": html("<p>page", TDM_Reservation="1"),
+            "head.example/3": html('<meta name="tdm-reservation" content="1"><p>page'),
+            "head.example/4": html("<p>page", X_Robots_Tag="noindex"),
+        }
+        for url, answer in pages.items():
+            web.put(url, answer)
+        urls = [
+            f"http://{url.partition('/')[0]}:{web.port}/{url.partition('/')[2]}" for url in pages
+        ]
+        settings = {"NEWSCRAWL_TDM_OPT_OUT_OBEY": True} if enabled else {}
+        crawl = crawl_pages(
+            tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, **settings
+        )
+        requested = web.request_counts()
+    assert crawl.returncode == 0, crawl.output[-3000:]
+    assert crawl.errors() == []
+    refused = {
+        name.removeprefix("newscrawl/opt_out/refused_count/"): number
+        for name, number in crawl.stats.items()
+        if name.startswith("newscrawl/opt_out/")
+    }
+    if enabled:
+        assert refused == {"tdmrep": 1, "ai_txt": 1, "header": 2, "meta": 1}
+        assert not {"tdm.example/reserved/1", "ai.example/1"} & requested.keys()
+        assert requested["tdm.example/.well-known/tdmrep.json"] == 1
+        assert {"tdm.example/open", "head.example/4"} <= requested.keys()
+    else:
+        assert refused == {}
+        assert pages.keys() <= requested.keys()
+        assert not any(url.endswith(("tdmrep.json", "ai.txt")) for url in requested)

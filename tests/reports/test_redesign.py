@@ -1,0 +1,187 @@
+"""Two crawls of twenty sites, ten of which change their template in between."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from random import Random
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+from newscrawl.reports.crawl_records import read_crawls
+from newscrawl.reports.drift import find_alarms
+from tests.conftest import REPOSITORY
+from tests.helpers.scheduled_crawls import crawl_hours
+from tests.servers import pages
+from tests.servers.newsroom import Newsroom, NewsServer, Story
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+SEEDS = range(10)
+SECOND = 6
+"""Hour of the second crawl, and of the change."""
+ARTICLES = 12
+"""Articles of a site in each crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedStory(Story):
+    """A story with an author, of random length."""
+
+    #: hour from which the page is an application: author, date and most of the text come later
+    redesigned: int = 10_000
+
+    def text(self, version: int) -> list[str]:
+        random = Random(self.number)
+        whole = pages.paragraphs(self.number)
+        return [random.choice(whole) for _ in range(random.randrange(4, 14))]
+
+    def page(self, hour: int) -> bytes:
+        headline, text = pages.title(self.number), self.text(0)
+        if hour < self.redesigned:
+            author = '<meta name="author" content="Jördis Löffler">'
+            return (
+                pages.dress(headline, text, meta_charset="utf-8")
+                .replace("</head>", f"{author}</head>")
+                .encode()
+            )
+        return (
+            f'<!DOCTYPE html><html lang="de"><meta charset="utf-8"><title>{headline}</title>'
+            f'<div id="app"><h1>{headline}</h1><section>{text[0]}</section>'
+            '<button>Weiterlesen</button></div><script src="/app.js"></script>'
+        ).encode()
+
+
+def site(kind: str, seed: int) -> str:
+    return f"{kind}-{seed}.example"
+
+
+def newsrooms() -> list[Newsroom]:
+    rooms = []
+    for place, kind in enumerate(("stays", "changes")):
+        redesigned = SECOND if kind == "changes" else 10_000
+        for seed in SEEDS:
+            first = 10_000 * place + 1000 * seed
+            stories = tuple(
+                SignedStory(first + k, 0 if k < ARTICLES else 1 + k % 5, redesigned=redesigned)
+                for k in range(2 * ARTICLES)
+            )
+            rooms.append(Newsroom(site(kind, seed), "news", stories))
+    return rooms
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the state file of the two crawls."""
+    folder = tmp_path_factory.mktemp("redesign")
+    with NewsServer(newsrooms()) as server:
+        crawls, log = crawl_hours(folder, server, (0, SECOND), NEWSCRAWL_UPDATE_WINDOW=0)
+    numbers = [len(crawl.items) for crawl in crawls]
+    assert numbers[0] == ARTICLES * 20, log[-3000:]
+    return folder / "state.sqlite"
+
+
+def test_alarms(state: Path):
+    """Each of the ten changed sites raises an alarm, none of the ten others does."""
+    crawls = read_crawls([str(state)])
+    assert len(crawls) == 2
+    assert len(crawls[0].sites) == 20
+    alarms = find_alarms(crawls)
+    assert {alarm.site for alarm in alarms} == {site("changes", seed) for seed in SEEDS}
+    assert find_alarms(crawls[:1]) == []
+
+
+def test_record_has_counts_and_latencies(state: Path):
+    """The state has the counts, latencies and articles of each site."""
+    record = read_crawls([str(state)])[0].sites[site("stays", 3)]
+    assert record.counts["article"] == len(record.articles) == ARTICLES
+    assert record.counts["fetched"] == ARTICLES
+    assert record.median_latency is not None
+    assert record.slow_latency is not None
+    assert 0 < record.median_latency <= record.slow_latency
+    assert {article.authors for article in record.articles} == {1}
+    assert all(article.published and article.confidence for article in record.articles)
+
+
+class Webhook:
+    """Server on loopback that records the bodies of POST requests."""
+
+    def __init__(self) -> None:
+        self.bodies: list[tuple[str | None, dict[str, Any]]] = []
+        webhook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                webhook.bodies.append((self.headers["Content-Type"], json.loads(body)))
+                self.send_response(204 if self.path == "/alarm" else 500)
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    with Webhook() as server:
+        yield server
+
+
+def run_report(*args: object) -> subprocess.CompletedProcess[str]:
+    code = "from newscrawl.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "report", *map(str, args)]
+    return subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_command(state: Path, tmp_path: Path, webhook: Webhook):
+    """The command writes the report, sends the alarms and ends with exit code 4."""
+    output = tmp_path / "report"
+    hook = f"NEWSCRAWL_ALARM_WEBHOOK={webhook.url}/alarm"
+    allowed = "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"
+    done = run_report(state, "-o", output, "-s", hook, "-s", allowed)
+    assert done.returncode == 4, done.stderr
+    assert "alarm: changes-3.example: authors: Articles with authors: 0 of" in done.stderr
+    assert len(list((output / "sites").iterdir())) == 20
+    ((content_type, body),) = webhook.bodies
+    assert content_type == "application/json"
+    assert {alarm["site"] for alarm in body["alarms"]} == {site("changes", s) for s in SEEDS}
+    assert set(body["alarms"][0]) == {"site", "measure", "before", "after", "p_value", "message"}
+
+
+def test_webhook_is_under_the_safety_rules(state: Path, tmp_path: Path, webhook: Webhook):
+    """A private address is refused unless allowed; the message does not have the path."""
+    hook = f"{webhook.url}/alarm-secret"
+    done = run_report(state, "-o", tmp_path / "report", "--alarm-webhook", hook)
+    assert done.returncode == 1
+    assert "not a public address" in done.stderr
+    assert "secret" not in done.stderr
+    assert webhook.bodies == []
+    assert (tmp_path / "report/index.html").exists()
+    failed = run_report(
+        state, "-o", tmp_path / "report", "--alarm-webhook", hook,
+        "-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "RETRY_ENABLED=0",
+    )  # fmt: skip
+    assert failed.returncode == 1
+    assert failed.stderr.splitlines()[-1].endswith("HTTP status 500")
