@@ -6,14 +6,13 @@ Each function returns the same as the Python function of its name.
 
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
-from numpy import empty, uint16, uint32, uint64
+from numpy import empty, uint32, uint64
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
     const void* PyUnicode_DATA(object text)
     Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t index) nogil
     bint Py_UNICODE_ISALNUM(Py_UCS4 character) nogil
-    bint Py_UNICODE_ISDECIMAL(Py_UCS4 character) nogil
 
 ctypedef fused Hash:
     uint16_t
@@ -25,7 +24,6 @@ cdef Py_ssize_t MIN_STEPS_WITHOUT_GIL = 2**16
 cdef uint64_t ODD = 0x9E3779B97F4A7C15
 cdef uint64_t RANGE = <uint64_t> 1 << 32
 cdef enum:
-    NUMBERS = 48
     ANCHORS = 8
     OPENING = 128
     # Codes of newscrawl.neardup.shingles.plain_characters.
@@ -36,8 +34,6 @@ cdef enum:
 
 cdef struct Words:
     Py_ssize_t count
-    Py_ssize_t numbers_count
-    uint64_t numbers[NUMBERS]
     Py_ssize_t opening_count
     uint64_t opening[OPENING]
 
@@ -68,7 +64,6 @@ cdef inline bint _is_spaceless(Py_UCS4 character) noexcept nogil:
 cdef struct Word:
     uint64_t total
     uint64_t power
-    bint is_number
 
 
 cdef inline void _add_byte(Word* word, uint64_t byte) noexcept nogil:
@@ -95,19 +90,9 @@ cdef inline void _add_character(Word* word, uint64_t character) noexcept nogil:
 
 cdef void _end_word(Word* word, uint64_t* hashes, Words* found) noexcept nogil:
     """Append the hash of a word, and reset the word."""
-    cdef uint64_t value
-    cdef Py_ssize_t index
     _add_byte(word, 0x0A)
-    value = _mix(word.total)
-    hashes[found.count] = value
+    hashes[found.count] = _mix(word.total)
     found.count += 1
-    if word.is_number and found.numbers_count < NUMBERS:
-        for index in range(found.numbers_count):
-            if found.numbers[index] == value:
-                break
-        else:
-            found.numbers[found.numbers_count] = value
-            found.numbers_count += 1
     word.total = 0
     word.power = 1
 
@@ -131,9 +116,9 @@ cdef bint _hash_characters(
 ) noexcept nogil:
     cdef Py_ssize_t index
     cdef Py_UCS4 character
-    cdef Word word = Word(0, 1, False)
+    cdef Word word = Word(0, 1)
     cdef bint is_inside = False, is_word
-    found.count = found.numbers_count = 0
+    found.count = 0
     for index in range(size):
         character = PyUnicode_READ(kind, data, index)
         is_word = False
@@ -153,9 +138,7 @@ cdef bint _hash_characters(
             _end_word(&word, hashes, found)
             is_inside = False
         if character != SEPARATOR:
-            if not is_inside:
-                is_inside = True
-                word.is_number = Py_UNICODE_ISDECIMAL(character)
+            is_inside = True
             _add_character(&word, character)
             if is_word:
                 _end_word(&word, hashes, found)
@@ -187,12 +170,13 @@ cdef Py_ssize_t _keep_below(uint64_t* hashes, Py_ssize_t size, uint64_t limit) n
     return count
 
 
-cdef _distinct(const uint64_t* hashes, Py_ssize_t size, found, Hash like):
-    """Return *found*, filled with the low bits of the hashes: sorted, distinct."""
-    cdef Hash[::1] values = found
+cdef _distinct(const uint64_t* hashes, Py_ssize_t size):
+    """Return the low bits of the hashes: sorted, distinct."""
+    found = empty(size, uint32)
+    cdef uint32_t[::1] values = found
     cdef Py_ssize_t index, count = 0
     for index in range(size):
-        values[index] = <Hash> hashes[index]
+        values[index] = <uint32_t> hashes[index]
     found.sort()
     for index in range(size):
         if not index or values[index] != values[count - 1]:
@@ -239,14 +223,11 @@ def hash_text(
     else:
         with nogil:
             count = _sample(&hashes[0], runs, size, start, RANGE // kept, opening_limit, &found)
-    numbers = empty(found.numbers_count, uint16)
-    opening = empty(found.opening_count, uint32)
     return (
-        _distinct(&hashes[0], count, empty(count, uint32), <uint32_t> 0),
+        _distinct(&hashes[0], count),
         kept,
         found.count,
-        _distinct(found.numbers, found.numbers_count, numbers, <uint16_t> 0),
-        _distinct(found.opening, found.opening_count, opening, <uint32_t> 0),
+        _distinct(found.opening, found.opening_count),
     )
 
 
@@ -345,23 +326,24 @@ def overlap(left, right):
 def matches(query, others, options):
     """Return the similarities: see :func:`newscrawl.neardup.sketch.matches_in_python`."""
     cdef const uint32_t[::1] hashes = query.hashes
-    cdef const uint16_t[::1] numbers = query.numbers
+    cdef const uint16_t[::1] numbers = query.numbers, names = query.names
     cdef Py_ssize_t scale = query.scale, words = query.words
-    cdef Py_ssize_t min_shared = options.min_shared, number_words = options.number_words
+    cdef Py_ssize_t min_shared = options.min_shared
+    cdef Py_ssize_t short_words = options.short_words
     cdef double containment = options.containment, jaccard = options.jaccard
-    cdef double share = options.numbers
+    cdef double short_containment = max(options.short_containment, containment)
+    cdef double replaceable = 1 - options.details
     cdef Overlap found
     cdef list result = []
     for other in others:
         found = _overlap(hashes, scale, other.hashes, other.scale)
         if (
             found.shared < min_shared
-            or _containment(found) < containment
-            or _jaccard(found) < jaccard
-            or (
-                (words < number_words or <Py_ssize_t> other.words < number_words)
-                and not _numbers_agree(numbers, other.numbers, share)
+            or _containment(found) < (
+                short_containment if min(words, <Py_ssize_t> other.words) < short_words else containment
             )
+            or _jaccard(found) < jaccard
+            or not _details_agree(numbers, other.numbers, names, other.names, replaceable)
         ):
             result.append(None)
         else:
@@ -369,11 +351,25 @@ def matches(query, others, options):
     return result
 
 
-cdef bint _numbers_agree(const uint16_t[::1] left, const uint16_t[::1] right, double share):
-    cdef Py_ssize_t fewer = min(left.shape[0], right.shape[0])
-    return fewer < 2 or share * fewer <= _count_shared(
-        &left[0], left.shape[0], &right[0], right.shape[0]
-    )
+cdef bint _details_agree(
+    const uint16_t[::1] left_numbers, const uint16_t[::1] right_numbers,
+    const uint16_t[::1] left_names, const uint16_t[::1] right_names, double replaceable,
+):
+    """Compare numbers and names: see :func:`newscrawl.neardup.sketch.details_agree`."""
+    cdef Py_ssize_t numbers = min(left_numbers.shape[0], right_numbers.shape[0])
+    cdef Py_ssize_t names = min(left_names.shape[0], right_names.shape[0])
+    cdef Py_ssize_t replaced = 0
+    if numbers:
+        replaced = numbers - _count_shared(
+            &left_numbers[0], left_numbers.shape[0], &right_numbers[0], right_numbers.shape[0]
+        )
+    if replaced > max(1.0, replaceable * numbers):
+        return False
+    if names:
+        replaced += names - _count_shared(
+            &left_names[0], left_names.shape[0], &right_names[0], right_names.shape[0]
+        )
+    return replaced <= max(1.0, replaceable * (numbers + names))
 
 
 def without(const uint32_t[::1] hashes not None, const uint32_t[::1] others not None):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from newscrawl.neardup.clusters import agglomerate
+from newscrawl.neardup.clusters import agglomerate, without_parts
 from newscrawl.neardup.database import digest
 from newscrawl.neardup.index import Index
 from newscrawl.neardup.near_duplicate_options import Options
@@ -48,6 +48,7 @@ def two_pass(stories: Iterable[Story], options: Options | None = None) -> Cluste
     last = in_order({story.url: story for story in arrived}.values())
     pages = [StoryPage(s.timestamp, s.site, sketch(s.text, options)) for s in last]
     pairs = list(near_pairs(pages, options))
+    pairs = without_parts([page.sketch.words for page in pages], pairs, options)
     cluster = agglomerate([page.at for page in pages], pairs, options)
     return Clustering(
         last, list(verdicts(last, cluster, pairs)), _differing(arrived, last, cluster, options)
@@ -60,7 +61,7 @@ def verdicts(
     """Yield the verdict of each story, given the clusters and all near-duplicate pairs."""
     near: dict[int, list[tuple[float, int]]] = defaultdict(list)
     size: dict[int, int] = defaultdict(int)
-    for first, second, similarity in pairs:
+    for first, second, similarity, _ in pairs:
         if cluster[first] == cluster[second]:
             near[first].append((-similarity.containment, second))
             near[second].append((-similarity.containment, first))

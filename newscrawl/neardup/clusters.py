@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from newscrawl.neardup.pairs import in_window
+from newscrawl.neardup.sketch import is_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,29 +89,61 @@ class NewStory:
         return max(self.near.get(cluster, {}).values(), default=0.0)
 
 
+def without_parts(words: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[Pair]:
+    """Return *pairs* without those of a digest and the stories in it.
+
+    A digest has parts that are not connected by other pairs. *words* are the lengths of the stories.
+    """
+    near: dict[int, set[int]] = defaultdict(set)
+    parts: dict[int, list[int]] = defaultdict(list)
+    for first, second, similarity, _ in pairs:
+        near[first].add(second)
+        near[second].add(first)
+        if words[first] != words[second] and is_part(similarity, options):
+            part, whole = sorted((first, second), key=words.__getitem__)
+            parts[whole].append(part)
+    digests = {story for story, own in parts.items() if not _is_connected(own, near)}
+    return [pair for pair in pairs if (pair.first in digests) == (pair.second in digests)]
+
+
+def _is_connected(stories: Sequence[int], near: Mapping[int, set[int]]) -> bool:
+    """Return whether the pairs among *stories* connect all of them."""
+    remaining, waiting = set(stories[1:]), [stories[0]]
+    while waiting:
+        found = near[waiting.pop()] & remaining
+        remaining -= found
+        waiting += found
+    return not remaining
+
+
 def agglomerate(times: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[int]:
     """Return the cluster of each story of a collection, named by its first story.
 
-    The most similar pairs are linked first. Two clusters are merged if enough of their pairs within
+    Versions of one story are linked first, then the most similar pairs. Two clusters are merged if enough of their pairs within
     the window match; rejected pairs are tried again until nothing changes.
     """
     members = {story: [story] for story in range(len(times))}
     cluster = list(range(len(times)))
     links: dict[int, dict[int, int]] = defaultdict(dict)
-    for first, second, _ in pairs:
+    for first, second, *_ in pairs:
         links[first][second] = links[second][first] = 1
-    order = sorted(pairs, key=lambda pair: (-pair.similarity.containment, pair.first, pair.second))
+    order = sorted(
+        pairs,
+        key=lambda pair: (
+            not pair.is_version, -pair.similarity.containment, pair.first, pair.second,
+        ),
+    )  # fmt: skip
     changed = True
     while changed:
         changed = False
-        for first, second, _ in order:
+        for first, second, _, is_version in order:
             low, high = sorted((cluster[first], cluster[second]))
             if low == high:
                 continue
             possible = sum(
                 in_window(times[a], times[b], options) for a in members[low] for b in members[high]
             )
-            if links[low][high] < options.majority * possible:
+            if not is_version and links[low][high] < options.majority * possible:
                 continue
             changed = True
             for story in members[high]:

@@ -40,9 +40,11 @@ CREATE TABLE story (
     site INTEGER NOT NULL,
     lineage INTEGER NOT NULL,
     cluster INTEGER NOT NULL,
+    is_digest INTEGER NOT NULL,
     scale INTEGER NOT NULL,
     words INTEGER NOT NULL,
     numbers BLOB NOT NULL,
+    names BLOB NOT NULL,
     hashes BLOB NOT NULL,
     opening BLOB NOT NULL,
     verdict TEXT NOT NULL
@@ -60,7 +62,9 @@ CREATE TABLE part (
 );
 """
 
-_COLUMNS = ", ".join(("id", "url", "at", "site", "lineage", "cluster", *SKETCH_COLUMNS))
+_COLUMNS = ", ".join(
+    ("id", "url", "at", "site", "lineage", "cluster", "is_digest", *SKETCH_COLUMNS)
+)
 
 
 class NearDuplicateIndexError(FileError):
@@ -70,7 +74,7 @@ class NearDuplicateIndexError(FileError):
 FILE: Final = FileType(
     name="an index of near-duplicates",
     application=0x4E43_4E44,  # "NCND"
-    format=3,
+    format=4,
     schema=_SCHEMA,
     error=NearDuplicateIndexError,
 )
@@ -121,12 +125,15 @@ class StoryRecord(NamedTuple):
     #: id of the first version of the story on its site
     lineage: int
     cluster: int
+    #: whether it contains several other stories
+    is_digest: bool
     sketch: Sketch
 
 
 def _record(row: tuple[Any, ...]) -> StoryRecord:
-    number, url, at, site, lineage, cluster, *columns = row
-    return StoryRecord(number, url, at, site, lineage, cluster, Sketch.from_columns(*columns))
+    number, url, at, site, lineage, cluster, is_digest, *columns = row
+    made = Sketch.from_columns(*columns)
+    return StoryRecord(number, url, at, site, lineage, cluster, bool(is_digest), made)
 
 
 class StoryTable:
@@ -252,7 +259,7 @@ class StoryTable:
         """Insert a new story."""
         verdict_json = json.dumps(astuple(verdict), ensure_ascii=False, separators=(",", ":"))
         self._execute(
-            "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO story VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.id,
                 key,
@@ -262,6 +269,7 @@ class StoryTable:
                 record.site,
                 record.lineage,
                 record.cluster,
+                record.is_digest,
                 *record.sketch.to_columns(),
                 verdict_json,
             ),

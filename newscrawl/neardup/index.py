@@ -19,6 +19,8 @@ from newscrawl.neardup.sketch import (
     Sketch,
     anchors,
     are_versions,
+    compare,
+    is_part,
     match,
     match_all,
     sketch,
@@ -60,6 +62,8 @@ class LookupResult(NamedTuple):
     """Near-duplicates of a new story."""
 
     record: StoryRecord
+    #: cluster of an earlier version of the story on its site
+    version: int | None
     #: near-duplicates by id
     near: dict[int, Similarity]
     #: all compared stories by id
@@ -158,6 +162,7 @@ class Index:
             site=self._stories.site(story.site),
             lineage=replaced.record.lineage if replaced else number,
             cluster=replaced.record.cluster if replaced else 0,
+            is_digest=False,
             sketch=sketch(story.text, self.options),
         )
         story_anchors = anchors(record.sketch, record.site)
@@ -209,14 +214,40 @@ class Index:
             for other in self._stories.records(candidates)
             if in_window(record.at, other.at, self.options)
         }
-        lineages = (
-            other.lineage
+        versions = [
+            other
             for other in records.values()
             if other.site == record.site and are_versions(record.sketch, other.sketch, self.options)
-        )
-        record = record._replace(lineage=min([record.lineage, *lineages]))
+        ]
+        record = record._replace(lineage=min([record.lineage, *(it.lineage for it in versions)]))
         self._boilerplate.learn(record, record.sketch.without(boilerplate).hashes)
-        return LookupResult(record, self._near_duplicates(record, records), records)
+        near = self._near_duplicates(record, records)
+        near |= {it.id: compare(record.sketch, it.sketch) for it in versions}
+        record = record._replace(is_digest=self._is_digest(record, near, records))
+        near = {
+            number: similarity
+            for number, similarity in near.items()
+            if records[number].is_digest == record.is_digest
+        }
+        version = min((it.cluster for it in versions if it.id in near), default=None)
+        return LookupResult(record, version, near, records)
+
+    def _is_digest(
+        self,
+        record: StoryRecord,
+        near: dict[int, Similarity],
+        records: dict[int, StoryRecord],
+    ) -> bool:
+        """Return whether the near-duplicates of a new story are unrelated parts of it."""
+        parts: dict[int, StoryRecord] = {}
+        for number, similarity in near.items():
+            other = records[number]
+            is_shorter = other.sketch.words < record.sketch.words
+            if is_shorter and not other.is_digest and is_part(similarity, self.options):
+                parts.setdefault(other.cluster, other)
+        first, *others = parts.values() or (None,)
+        records = {part.id: part for part in parts.values()}
+        return any(not self._is_related(records, first.id, it.id) for it in others if first)
 
     def _near_duplicates(
         self, record: StoryRecord, records: dict[int, StoryRecord]
@@ -263,7 +294,7 @@ class Index:
             partial(self._is_related, records),
             self.options,
         )
-        joined = new_story.joined(own=replaced.record.cluster if replaced else None)
+        joined = new_story.joined(own=replaced.record.cluster if replaced else found.version)
         if not joined:
             name = self._new_name(record.url)
             verdict = Verdict(name, size=1, is_first=True, similarity=None, near_duplicates=())
@@ -309,7 +340,11 @@ class Index:
     def _is_linked(self, records: dict[int, StoryRecord], first: int, second: int) -> bool:
         """Return whether two stories are near-duplicates."""
         left, right = self._records(records, first, second)
-        return in_window(left.at, right.at, self.options) and self._match(left, right) is not None
+        return (
+            left.is_digest == right.is_digest
+            and in_window(left.at, right.at, self.options)
+            and self._match(left, right) is not None
+        )
 
     def _is_related(self, records: dict[int, StoryRecord], first: int, second: int) -> bool:
         """Return whether two stories are related."""

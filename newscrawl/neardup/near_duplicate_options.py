@@ -32,10 +32,12 @@ class Options:
     jaccard: float = 0.08
     #: minimum number of shared hashes; common phrases alone share fewer
     min_shared: int = 6
-    #: number of words below which the numbers of two texts must agree
-    number_words: int = 150
-    #: minimum share of the numbers of the text with fewer numbers that are in the other
-    numbers: float = 0.5
+    #: minimum share of the numbers, and of numbers and names, of the short text with fewer that are
+    #: in the other short text; one may differ
+    details: float = 0.75
+    #: number of words of the shorter text below which it must share more of its sketch, and this share
+    short_words: int = 120
+    short_containment: float = 0.55
     #: maximum time between two stories that are compared; None: no limit
     window: timedelta | None = timedelta(hours=72)
     #: number of pages of a site, versions counted once, on which a shingle is boilerplate; 0: never
@@ -43,10 +45,15 @@ class Options:
     #: minimum containment of two pages of a site with different openings that share boilerplate
     site_shared: float = 0.1
     #: minimum Jaccard and containment of two versions of a story on one site
-    version_jaccard: float = 0.5
-    version_containment: float = 0.85
+    version_jaccard: float = 0.4
+    version_containment: float = 0.95
+    #: minimum containment of two versions, one of which begins with new text
+    prepended_containment: float = 0.6
     #: minimum containment of near-duplicates on one site, whose boilerplate may not all be known
     site_containment: float = 0.7
+    #: maximum Jaccard and minimum containment of a digest and one of its stories
+    digest_jaccard: float = 0.4
+    digest_containment: float = 0.8
     #: minimum share of matching pairs between two clusters that are merged
     majority: float = 0.5
     #: number of latest stories that stay in the index, even outside of the window
@@ -62,7 +69,7 @@ class Options:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in (
-            "containment", "jaccard", "numbers", "site_shared", "site_containment", "majority",
+            "containment", "jaccard", "details", "short_containment", "site_shared", "site_containment", "majority",
         ):  # fmt: skip
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
@@ -80,7 +87,12 @@ class Options:
     @property
     def related(self) -> Options:
         """Options for related stories, which need not be near-duplicates."""
-        return replace(self, containment=self.containment / 2, jaccard=self.jaccard / 2)
+        return replace(
+            self,
+            containment=self.containment / 2,
+            short_containment=self.short_containment / 2,
+            jaccard=self.jaccard / 2,
+        )
 
     @classmethod
     def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.neardup.shingles import distinct
-from newscrawl.neardup.sketch import Similarity, Sketch, anchors, are_versions, match, share_frame
+from newscrawl.neardup.sketch import (
+    Similarity,
+    Sketch,
+    anchors,
+    are_versions,
+    compare,
+    match,
+    share_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -40,6 +48,8 @@ class Pair(NamedTuple):
     first: int
     second: int
     similarity: Similarity
+    #: whether they are versions of one story on a site
+    is_version: bool = False
 
 
 class SiteProfile(NamedTuple):
@@ -186,8 +196,17 @@ def near_pairs(pages: Sequence[StoryPage], options: Options) -> Iterator[Pair]:
         if (first, second) not in versions
         and are_comparable(pages[first], pages[second], learned_sites, options)
     )
-    yield from matching(pages, sorted(versions), options)
+    yield from matched_versions(pages, sorted(versions))
     yield from matching(without_boilerplate, others, options)
+
+
+def matched_versions(
+    pages: Sequence[StoryPage], versions: Iterable[tuple[int, int]]
+) -> Iterator[Pair]:
+    """Yield the pairs of *versions*, which are near-duplicates in any case."""
+    for first, second in versions:
+        similarity = compare(pages[first].sketch, pages[second].sketch)
+        yield Pair(first, second, similarity, is_version=True)
 
 
 def matching(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from binascii import crc32
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,20 @@ SEPARATOR, INVISIBLE, OTHER = range(3)
 
 # Characters below have an entry in the table: alphabets and punctuation.
 _TABLE_SIZE: Final = 0x2070
+
+MAX_DETAIL_WORDS: Final = 200
+"""Number of words of a text from which its numbers and names are not compared."""
+
+MAX_DETAIL_LENGTH: Final = 4096
+"""Number of characters of a text above which its numbers and names are not compared."""
+
+# Numbers with their separators, and words that may begin with a capital letter.
+_DETAIL: Final = re.compile(
+    r"\d+(?:[.,:'’/-]\d+)*|\b[^\W\d_a-z\u03ac-\u03ce\u0430-\u045f][^\W\d_]*"
+)
+_SENTENCE_MARKS: Final = frozenset('.!?…:;\n"„“”«»')
+NO_DETAILS: Final[NDArray[np.uint16]] = np.empty(0, np.uint16)
+_NUMBER_SEPARATORS: Final = str.maketrans("", "", ".,:'’/-")
 
 ANTECEDENTS: Final = frozenset(
     {"a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"}
@@ -118,6 +133,34 @@ def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np
 def seed_hash(seed: int) -> int:
     """Return the initial value of shingle hashes."""
     return (seed + 1) * _ODD & _MASK
+
+
+def detail_hashes(text: str, words: int) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Return the sorted hashes of the numbers and of the names in a text with so many *words*.
+
+    Names are capitalised words, except at the beginning of a sentence; scripts without case have
+    none. Both are empty for a long text.
+    """
+    if words >= MAX_DETAIL_WORDS or len(text) > MAX_DETAIL_LENGTH:
+        return NO_DETAILS, NO_DETAILS
+    numbers: set[int] = set()
+    names: set[int] = set()
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    for found in _DETAIL.finditer(text):
+        token, start = found[0], found.start()
+        if token[0].isdecimal():
+            numbers.add(_detail_hash(token.translate(_NUMBER_SEPARATORS)))
+        elif token[0].isupper() and _is_inside_sentence(text, start):
+            names.add(_detail_hash(token.lower()))
+    return np.array(sorted(numbers), np.uint16), np.array(sorted(names), np.uint16)
+
+
+def _is_inside_sentence(text: str, start: int) -> bool:
+    return start > 0 and _SENTENCE_MARKS.isdisjoint(text[max(0, start - 2) : start])
+
+
+def _detail_hash(word: str) -> int:
+    return crc32(word.encode("utf-8", "surrogatepass")) & 0xFFFF
 
 
 def spot_signatures(words: Sequence[str]) -> Iterator[str]:

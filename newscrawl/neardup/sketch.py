@@ -7,14 +7,15 @@ their range. Unlike MinHash it estimates containment, so that a trimmed copy mat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from newscrawl.compiled import compiled_module
 from newscrawl.neardup.shingles import (
+    MAX_DETAIL_WORDS,
     MAX_TEXT_LENGTH,
+    detail_hashes,
     distinct,
     folded_text,
     is_among,
@@ -24,7 +25,6 @@ from newscrawl.neardup.shingles import (
     shingle_hashes,
     spot_signatures,
     story_words,
-    word_hashes,
 )
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 NO_HASHES: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
 
-MAX_NUMBERS: Final = 48
-"""Maximum number of numbers that a sketch keeps."""
-
 OPENING_LENGTH: Final = 128
 """Number of shingles in the opening of a text."""
+
+_MIN_SHARED_OPENING: Final = 0.5
+_MIN_PREPENDED_OPENING: Final = 0.8
 
 ANCHORS: Final = 8
 """Number of anchors of a sketch; 99.6 % of pairs with a Jaccard of 0.5 share at least one."""
 
 
-SKETCH_COLUMNS: Final = ("scale", "words", "numbers", "hashes", "opening")
+SKETCH_COLUMNS: Final = ("scale", "words", "numbers", "names", "hashes", "opening")
 """Names of the columns of a stored sketch."""
 
 
@@ -75,8 +75,10 @@ class Sketch:
     scale: int
     #: number of words of the text
     words: int
-    #: hashes of the numbers in the text, sorted, distinct
+    #: hashes of the numbers in a short text, sorted, distinct
     numbers: NDArray[np.uint16]
+    #: hashes of the capitalised words in the sentences of a short text, sorted, distinct
+    names: NDArray[np.uint16]
     #: hashes at the beginning of the text that a sketch of any scale keeps
     opening: NDArray[np.uint32]
 
@@ -85,28 +87,29 @@ class Sketch:
         if not hashes.size or not self.hashes.size:
             return self
         kept = _without(self.hashes, hashes)
-        return Sketch(kept, self.scale, self.words, self.numbers, self.opening)
+        return Sketch(kept, self.scale, self.words, self.numbers, self.names, self.opening)
 
-    def to_columns(self) -> tuple[int, int, bytes, bytes, bytes]:
+    def to_columns(self) -> tuple[int, int, bytes, bytes, bytes, bytes]:
         """Return the columns :data:`SKETCH_COLUMNS`, arrays as little-endian bytes."""
         return (
             self.scale,
             self.words,
             self.numbers.astype("<u2").tobytes(),
+            self.names.astype("<u2").tobytes(),
             self.hashes.astype("<u4").tobytes(),
             self.opening.astype("<u4").tobytes(),
         )
 
     @classmethod
-    def from_columns(
-        cls, scale: int, words: int, numbers: bytes, hashes: bytes, opening: bytes
-    ) -> Sketch:
+    def from_columns(cls, scale: int, words: int, *arrays: bytes) -> Sketch:
         """Return the sketch with these columns, with read-only arrays."""
+        numbers, names, hashes, opening = arrays
         return cls(
             np.frombuffer(hashes, "<u4"),
             scale,
             words,
             np.frombuffer(numbers, "<u2"),
+            np.frombuffer(names, "<u2"),
             np.frombuffer(opening, "<u4"),
         )
 
@@ -116,7 +119,7 @@ def sketch(text: str, options: Options) -> Sketch:
     text = str(text[:MAX_TEXT_LENGTH])  # compiled code takes no subclass of str
     if _compiled is None or options.sketch == "spotsigs":
         return sketch_in_python(text, options)
-    hashes, scale, words, numbers, opening = _compiled.hash_text(
+    hashes, scale, words, opening = _compiled.hash_text(
         text,
         plain_characters(),
         folded_text,
@@ -125,7 +128,7 @@ def sketch(text: str, options: Options) -> Sketch:
         full_limit=options.full_limit,
         start=seed_hash(options.seed),
     )
-    return Sketch(hashes, scale, words, numbers, opening)
+    return Sketch(hashes, scale, words, *detail_hashes(text, words), opening)
 
 
 def sketch_in_python(text: str, options: Options) -> Sketch:
@@ -144,13 +147,7 @@ def sketch_in_python(text: str, options: Options) -> Sketch:
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
     opening = distinct(opening[opening < 2**32 // options.scale])
-    return Sketch(distinct(hashes), scale, len(words), _number_hashes(words), opening)
-
-
-def _number_hashes(words: Iterable[str]) -> NDArray[np.uint16]:
-    """Return sorted distinct hashes of the first :data:`MAX_NUMBERS` numbers among *words*."""
-    numbers = dict.fromkeys(word for word in words if word[0].isdecimal())
-    return distinct(word_hashes(list(islice(numbers, MAX_NUMBERS))).astype(np.uint16))
+    return Sketch(distinct(hashes), scale, len(words), *detail_hashes(text, len(words)), opening)
 
 
 def compare(left: Sketch, right: Sketch) -> Similarity:
@@ -194,35 +191,77 @@ def matches_in_python(
         shared, containment, jaccard = similarity = overlap_in_python(query, other)
         is_match = (
             shared >= options.min_shared
-            and containment >= options.containment
+            and containment >= _min_containment(query, other, options)
             and jaccard >= options.jaccard
-            and numbers_agree(query, other, options)
+            and details_agree(query, other, options)
         )
         result.append(similarity if is_match else None)
     return result
 
 
-def numbers_agree(left: Sketch, right: Sketch, options: Options) -> bool:
-    """Return False for short texts with different numbers, such as texts made from one template."""
-    fewer = min(left.numbers.size, right.numbers.size)
-    if min(left.words, right.words) >= options.number_words or fewer < 2:
-        return True
-    shared = is_among(left.numbers, right.numbers).sum()
-    return bool(shared >= options.numbers * fewer)
+def _min_containment(left: Sketch, right: Sketch, options: Options) -> float:
+    if min(left.words, right.words) >= options.short_words:
+        return options.containment
+    return max(options.containment, options.short_containment)
+
+
+def details_agree(left: Sketch, right: Sketch, options: Options) -> bool:
+    """Return False for short texts with different numbers and names, made from one template.
+
+    A number or name is replaced if each text has one that the other has not; one may be.
+    """
+    numbers = min(left.numbers.size, right.numbers.size)
+    names = min(left.names.size, right.names.size)
+    replaced = numbers - _count_shared(left.numbers, right.numbers)
+    if replaced > max(1, (1 - options.details) * numbers):
+        return False
+    replaced += names - _count_shared(left.names, right.names)
+    return bool(replaced <= max(1, (1 - options.details) * (numbers + names)))
+
+
+def _count_shared(left: NDArray[np.uint16], right: NDArray[np.uint16]) -> int:
+    return int(is_among(left, right).sum()) if right.size else 0
 
 
 def are_versions(left: Sketch, right: Sketch, options: Options) -> bool:
     """Return whether two pages of a site are versions of one story.
 
-    One of them is nearly contained in the other, and the openings match. Pages that only share a
-    frame differ in their text or, if that is short, in their opening.
+    One of them is nearly contained in the other, and the openings match; or one has new text before
+    the opening of the other, as in a live blog. Pages that only share a frame differ in their text,
+    and their openings are both old or both new.
     """
     found = compare(left, right)
     return (
-        found.containment >= options.version_containment
+        found.containment >= options.prepended_containment
         and found.jaccard >= options.version_jaccard
-        and numbers_agree(left, right, options)
-        and openings_match(left, right)
+        and details_agree(left, right, options)
+        and (
+            openings_match(left, right)
+            if found.containment >= _min_version_containment(left, right, options)
+            else _is_prepended(left, right) or _is_prepended(right, left)
+        )
+    )
+
+
+def _min_version_containment(left: Sketch, right: Sketch, options: Options) -> float:
+    # Short texts with the same numbers and names are versions even if more is edited.
+    is_short = max(left.words, right.words) < MAX_DETAIL_WORDS
+    return options.site_containment if is_short else options.version_containment
+
+
+def _is_prepended(new: Sketch, old: Sketch) -> bool:
+    """Return whether *new* has another opening, and that of *old* further down."""
+    return (
+        _shared_opening(new, old, NO_HASHES) >= _MIN_PREPENDED_OPENING
+        and _shared_opening(old, new, NO_HASHES) < _MIN_SHARED_OPENING
+    )
+
+
+def is_part(similarity: Similarity, options: Options) -> bool:
+    """Return whether the shorter of two near-duplicates may be one of several stories in the other."""
+    return (
+        similarity.jaccard < options.digest_jaccard
+        and similarity.containment >= options.digest_containment
     )
 
 
@@ -246,14 +285,18 @@ def openings_match(
     left: Sketch, right: Sketch, boilerplate: NDArray[np.uint32] = NO_HASHES
 ) -> bool:
     """Return whether half of one text's opening, without *boilerplate*, is in the other text."""
-    return _has_opening(left, right, boilerplate) or _has_opening(right, left, boilerplate)
+    return (
+        _shared_opening(left, right, boilerplate) >= _MIN_SHARED_OPENING
+        or _shared_opening(right, left, boilerplate) >= _MIN_SHARED_OPENING
+    )
 
 
-def _has_opening(text: Sketch, other: Sketch, boilerplate: NDArray[np.uint32]) -> bool:
+def _shared_opening(text: Sketch, other: Sketch, boilerplate: NDArray[np.uint32]) -> float:
+    """Return the share of the opening of *other*, without *boilerplate*, that is in *text*."""
     opening = other.opening
     if opening.size and boilerplate.size:
         opening = _without(opening, boilerplate)
-    return bool(2 * is_among(opening, text.hashes).sum() >= opening.size)
+    return float(is_among(opening, text.hashes).mean()) if opening.size else 1.0
 
 
 def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:

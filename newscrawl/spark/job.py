@@ -148,16 +148,15 @@ def _without_boilerplate(stories: DataFrame, options: Options) -> DataFrame:
 def _near_pairs(pages: DataFrame, options: Options) -> DataFrame:
     """Return :data:`steps.PAIRS`: versions and other near-duplicates."""
     versions = pages.select(F.explode("versions").alias("near"), F.col("position").alias("second"))
-    versions = versions.select(
-        "near.first", "second", "near.shared", "near.containment", "near.jaccard"
-    )
+    columns = ("near.first", "second", "near.shared", "near.containment", "near.jaccard")
+    versions = versions.select(*columns, F.lit(True).alias("is_version"))  # noqa: FBT003
     sides = F.struct(*(name for name in pages.columns if name not in {"position", "versions"}))
     left = pages.select(F.col("position").alias("first"), sides.alias("left"))
     right = pages.select(F.col("position").alias("second"), sides.alias("right"))
     candidates = _candidates(pages, options).join(versions, ["first", "second"], "leftanti")
     rows = candidates.join(left, "first").join(right, "second")
     near = _step(rows, lambda batches: steps.match_candidates(batches, options), steps.PAIRS)
-    return near.unionAll(versions.where("shared IS NOT NULL"))
+    return near.unionAll(versions)
 
 
 def _candidates(pages: DataFrame, options: Options) -> DataFrame:
@@ -174,10 +173,10 @@ def _candidates(pages: DataFrame, options: Options) -> DataFrame:
 
 def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFrame:
     """Return :data:`steps.ARTICLES`; one worker processes a connected component."""
-    pair = F.struct("first", "shared", "containment", "jaccard")
+    pair = F.struct("first", "shared", "containment", "jaccard", "is_version")
     position = F.col("second").alias("position")
     near = pairs.groupBy(position).agg(F.collect_list(pair).alias("near"))
-    pages = stories.select("position", "url", "site", "title", "when")
+    pages = stories.select("position", "url", "site", "title", "when", "words")
     pages = pages.join(near, "position", "left").join(components(pairs), "position", "left")
     component = F.coalesce("component", "position")
     return _step(

@@ -26,8 +26,15 @@ from newscrawl.feeds.cluster_tables import (
 )
 from newscrawl.feeds.feed_rows import arrow_schema, parse_line
 from newscrawl.neardup.batch import verdicts
-from newscrawl.neardup.clusters import agglomerate
-from newscrawl.neardup.pairs import Pair, StoryPage, are_comparable, learn, matching
+from newscrawl.neardup.clusters import agglomerate, without_parts
+from newscrawl.neardup.pairs import (
+    Pair,
+    StoryPage,
+    are_comparable,
+    learn,
+    matched_versions,
+    matching,
+)
 from newscrawl.neardup.sketch import SKETCH_COLUMNS, Similarity, Sketch, sketch
 from newscrawl.neardup.story import Story
 
@@ -45,11 +52,7 @@ BATCH_ROWS: Final = 1000
 FILE, BLOCK, LINE = "_newscrawl_file", "_newscrawl_block", "_newscrawl_line"
 """Additional columns of a feed: the file of a row, its block, and the line in JSON Lines."""
 
-_SKETCH = list(
-    zip(
-        SKETCH_COLUMNS, (pa.int32(), pa.int32(), pa.binary(), pa.binary(), pa.binary()), strict=True
-    )
-)
+_SKETCH = list(zip(SKETCH_COLUMNS, [pa.int32()] * 2 + [pa.binary()] * 4, strict=True))
 _SIMILARITY = [
     ("shared", pa.int64()), ("containment", pa.float64()), ("jaccard", pa.float64()),
 ]  # fmt: skip
@@ -70,8 +73,7 @@ PAGES: Final = pa.schema(
 )  # fmt: skip
 """Pages without boilerplate; ``versions`` are earlier pages of the site.
 
-A version that is not a near-duplicate has no similarity. ``is_learned`` states that the site has
-enough pages to know its boilerplate.
+``is_learned`` states that the site has enough pages to know its boilerplate.
 """
 
 POSTINGS: Final = pa.schema(
@@ -79,7 +81,9 @@ POSTINGS: Final = pa.schema(
 )
 """Hashes of pages. Pages within the window are in the same bucket or in adjacent ones."""
 
-PAIRS: Final = pa.schema([("first", pa.int64()), ("second", pa.int64()), *_SIMILARITY])
+PAIRS: Final = pa.schema(
+    [("first", pa.int64()), ("second", pa.int64()), *_SIMILARITY, ("is_version", pa.bool_())]
+)
 """Near-duplicates by their positions, the earlier one first."""
 
 ARTICLES: Final = pa.schema(
@@ -132,13 +136,9 @@ def _site_pages(rows: list[Row], options: Options) -> Iterator[Row]:
     """Yield the pages of one site without boilerplate."""
     pages = [_page(row) for row in rows]
     site = learn(pages, options)
-    near = matching(pages, site.versions, options)
-    similarities = {(pair.first, pair.second): pair.similarity for pair in near}
     versions: dict[int, list[Row]] = defaultdict(list)
-    for first, second in site.versions:
-        similarity = similarities.get((first, second))
-        columns = similarity._asdict() if similarity else {}
-        versions[second].append({"first": rows[first]["position"], **columns})
+    for first, second, similarity, _ in matched_versions(pages, site.versions):
+        versions[second].append({"first": rows[first]["position"], **similarity._asdict()})
     for number, (row, made) in enumerate(zip(rows, site.sketches, strict=True)):
         learned = {"is_learned": site.is_learned, "versions": versions[number]}
         yield row | _sketch_columns(made) | learned
@@ -180,8 +180,9 @@ def match_candidates(batches: Batches, options: Options) -> Batches:
                 "first": rows[left]["first"],
                 "second": rows[left]["second"],
                 **similarity._asdict(),
+                "is_version": False,
             }
-            for left, _, similarity in matching(pages, compared, options)
+            for left, _, similarity, _ in matching(pages, compared, options)
         ]
         yield pa.RecordBatch.from_pylist(pairs, PAIRS)
 
@@ -207,6 +208,7 @@ def _component_articles(rows: list[Row], options: Options) -> Iterator[Row]:
             number[near["first"]],
             number[row["position"]],
             Similarity(*map(near.get, Similarity._fields)),
+            near["is_version"],
         )
         for row in rows
         for near in row["near"] or ()
@@ -214,6 +216,7 @@ def _component_articles(rows: list[Row], options: Options) -> Iterator[Row]:
     stories = [
         Story(row["url"], "", datetime.fromisoformat(row["when"]), row["site"]) for row in rows
     ]
+    pairs = without_parts([row["words"] for row in rows], pairs, options)
     cluster = agglomerate([story.timestamp for story in stories], pairs, options)
     for row, story, verdict in zip(rows, stories, verdicts(stories, cluster, pairs), strict=True):
         keys = {name: row[name] for name in ("component", "position")}

@@ -77,6 +77,115 @@ def test_separates_texts_of_a_template_by_their_numbers():
     assert other.cluster != first.cluster == same.cluster
 
 
+TEMPLATES = {
+    "numbers": "Rainfall in the valley reached {1} millimetres and winds blew at {2} kilometres per "
+    "hour until the storm moved on after {3} hours, the weather service said in its daily note.",
+    "names": "The court said that {4} and {5} of {6} have to pay the costs of the hearing, and the "
+    "judge set a date for an appeal of the company, which did not comment on the decision.",
+    "Greek": "Σύμφωνα με την ανακοίνωση του δικαστηρίου ο {7} και ο {8} πρέπει να πληρώσουν τα έξοδα "
+    "της δίκης, ενώ η εταιρεία δεν θέλησε να σχολιάσει την απόφαση που εκδόθηκε νωρίς το πρωί.",
+    "Chinese": "市气象台{9}月{10}日发布消息，过去一昼夜累计降雨{1}毫米，局部乡镇出现短时强降水，最高气温{2}摄氏度，请市民注意出行安全。",
+}
+"""Templates of reports: by numbers, by capitalised names, and in other scripts."""
+
+VALUES = (
+    ["", "12.5", "61", "7", "Holt", "Marsh", "Ashford", "Παππάς", "Βλάχος", "3", "14"],
+    ["", "30.1", "48", "9", "Quinn", "Tate", "Kendal", "Ζήσης", "Δούκας", "4", "22"],
+)
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+def test_separates_short_reports_of_a_template(template: str):
+    one, other = (template.format(*values) for values in VALUES)
+    collection = [
+        story("https://a.test/1", one),
+        story("https://b.test/1", other),
+        story("https://c.test/1", one + " (News)"),
+    ]
+    with Index(None) as index:
+        first, second, copy = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert second.cluster != first.cluster == copy.cluster
+    assert clusters["https://b.test/1"] != clusters["https://a.test/1"]
+    assert clusters["https://a.test/1"] == clusters["https://c.test/1"]
+
+
+def test_corrected_number_does_not_separate_copies():
+    text = TEMPLATES["numbers"].format(*VALUES[0])
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", text))
+        corrected = index.add(story("https://b.test/1", text.replace("61", "63")))
+    assert corrected.cluster == first.cluster
+
+
+def test_short_text_requires_a_higher_containment():
+    text = words(100)
+    mixed = text[:50] + words(50, seed=9)
+    with Index(None) as index:
+        first = index.add(story("https://a.test/1", text))
+        short = index.add(story("https://b.test/1", mixed))
+        trimmed = index.add(story("https://c.test/1", text[:50]))
+    assert short.cluster != first.cluster == trimmed.cluster
+
+
+@pytest.mark.parametrize("head", [0, 40, 200, 400])
+def test_separates_short_stories_in_a_long_frame(head: int):
+    """From the first page of a site on, wherever the story is; copies are found later."""
+    frame, stories = words(400, seed=5), [words(60 + 10 * n, seed=10 + n) for n in range(8)]
+    collection = [
+        story(f"https://a.test/{n}", frame[:head] + text + frame[head:])
+        for n, text in enumerate(stories)
+    ] + [story("https://b.test/", stories[5])]
+    with Index(None) as index:
+        *found, copy = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert len({verdict.cluster for verdict in found}) == 8
+    assert copy.cluster == found[5].cluster
+    assert len({clusters[page.url] for page in collection}) == 8
+
+
+@pytest.mark.parametrize("shown", [12, 100])
+def test_versions_of_a_live_blog_join(shown: int):
+    """With a URL each, the newest entry first, even if old entries are removed."""
+    entries = [words(50, seed=10 + n) for n in range(20)]
+    blog = [
+        story(
+            f"https://a.test/{n}",
+            [word for entry in entries[max(0, n - shown) : n][::-1] for word in entry],
+        )
+        for n in range(4, 20, 2)
+    ]
+    collection = [*PLAIN_PAGES, *blog]
+    with Index(None) as index:
+        *_, first, _, _, _, last = index.add_many(collection)
+    clusters = two_pass_clusters(collection)
+    assert last.cluster == first.cluster
+    assert len({clusters[page.url] for page in blog}) == 1
+    assert len(set(clusters.values())) == 1 + len(PLAIN_PAGES)
+
+
+@pytest.mark.parametrize("site", ["a0.test", "digest.test"])
+def test_digest_has_a_cluster_of_its_own(site: str):
+    """Also on the site of one of its stories; later copies join the stories, or the digest."""
+    texts = [words(150, seed=10 + n) for n in range(4)]
+    digest = [word for text in texts for word in text]
+    collection = [
+        *(story(f"https://a{n}.test/1", text) for n, text in enumerate(texts)),
+        story(f"https://{site}/digest", digest),
+        story("https://b.test/digest", digest),
+        *(story(f"https://c{n}.test/1", text) for n, text in enumerate(texts)),
+    ]
+    with Index(None) as index:
+        streamed = [verdict.cluster for verdict in index.add_many(collection)]
+        clusters = [index.resolve(cluster) for cluster in streamed]
+    assert clusters[:4] == clusters[6:]
+    assert clusters[4] == clusters[5]
+    assert len(set(clusters)) == 5
+    of_url = two_pass_clusters(collection)
+    two_passes = [of_url[page.url] for page in collection]
+    assert [two_passes.index(it) for it in two_passes] == [clusters.index(it) for it in clusters]
+
+
 def test_texts_without_words_match_nothing():
     with Index(None) as index:
         verdicts = index.add_many(story(f"https://a.test/{n}", "…!" * n) for n in range(4))

@@ -38,7 +38,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 def insert(connection: sqlite3.Connection, story: int) -> None:
     """Insert a story with the columns that postings need."""
-    row = (story, str(story), "", b"", 0, 0, 0, 0, 1, 0, b"", b"", b"", "")
+    row = (story, str(story), "", b"", 0, 0, 0, 0, 0, 1, 0, b"", b"", b"", b"", "")
     connection.execute(f"INSERT INTO story VALUES ({', '.join('?' * len(row))})", row)
 
 

@@ -44,6 +44,8 @@ def assert_same(one: Sketch, other: Sketch) -> None:
     assert one.opening.dtype == other.opening.dtype == np.uint32
     assert one.hashes.tolist() == other.hashes.tolist()
     assert one.numbers.tolist() == other.numbers.tolist()
+    assert one.names.dtype == other.names.dtype == np.uint16
+    assert one.names.tolist() == other.names.tolist()
     assert one.opening.tolist() == other.opening.tolist()
     assert (one.scale, one.words) == (other.scale, other.words)
 
@@ -124,9 +126,10 @@ def sketches(draw: st.DrawFn) -> Sketch:
     scale = draw(st.sampled_from([1, 2, 4]))
     hashes = distinct(np.array(draw(HASHES), np.uint64) // scale).astype(np.uint32)
     numbers = draw(st.lists(st.integers(0, 9), max_size=5))
-    words = draw(st.integers(0, 200))
-    numbers = distinct(np.array(numbers, np.uint16))
-    return Sketch(hashes, scale, words, numbers, hashes[: draw(st.integers(0, 20))])
+    words = draw(st.integers(0, 300))
+    names = draw(st.lists(st.integers(0, 9), max_size=5))
+    details = (distinct(np.array(values, np.uint16)) for values in (numbers, names))
+    return Sketch(hashes, scale, words, *details, hashes[: draw(st.integers(0, 20))])
 
 
 THRESHOLDS = st.builds(
@@ -134,7 +137,8 @@ THRESHOLDS = st.builds(
     containment=st.sampled_from([0.0, 0.1, 0.4, 0.5, 1.0]),
     jaccard=st.sampled_from([0.0, 0.08, 0.5]),
     min_shared=st.integers(1, 4),
-    numbers=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    short_containment=st.sampled_from([0.0, 0.5, 1.0]),
+    details=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
 )
 
 
@@ -180,7 +184,8 @@ def test_compares_read_only_arrays() -> None:
     made = sketch("Ports reopened on Tuesday after three days of storms", Options())
     stored = np.frombuffer(made.hashes.tobytes(), "<u4")
     numbers = np.frombuffer(made.numbers.tobytes(), "<u2")
-    read = Sketch(stored, made.scale, made.words, numbers, made.opening)
+    names = np.frombuffer(made.names.tobytes(), "<u2")
+    read = Sketch(stored, made.scale, made.words, numbers, names, made.opening)
     assert match(read, made, Options()) == (8 - 1, 1.0, 1.0)
     assert read.without(made.hashes).hashes.size == 0
 
