@@ -281,6 +281,9 @@ def parse_document(
 
 def _first_tags(utf8: bytes) -> bytes | None:
     """Return the page up to :data:`MAX_TAGS` and :data:`MAX_TEXTS`; None if it has fewer."""
+    # A tag and a text have four bytes at least.
+    if len(utf8) <= 4 * MAX_TEXTS:
+        return None
     tags = utf8.count(b"<")
     texts = tags - utf8.count(b"><")
     if tags <= MAX_TAGS and texts <= MAX_TEXTS:

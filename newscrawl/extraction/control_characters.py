@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.text import without_controls
@@ -16,17 +17,22 @@ _UNCHANGED = frozenset({"url", "evidence", "body_markdown", "body_html"})
 
 def remove_controls(article: Article) -> None:
     """Remove control characters from the text fields of *article*."""
-    for field in fields(article):
-        if field.name not in _UNCHANGED:
-            setattr(article, field.name, _cleaned(getattr(article, field.name)))
+    for name in article.__dataclass_fields__:
+        value = getattr(article, name)
+        if name not in _UNCHANGED and (cleaned := _cleaned(value)) is not value:
+            setattr(article, name, cleaned)
 
 
 def _cleaned(value: Any) -> Any:
+    """Return *value* with clean texts; itself if they are clean."""
     if isinstance(value, str):
         return without_controls(value)
     if isinstance(value, list | tuple):
-        return type(value)(map(_cleaned, value))
+        parts = list(map(_cleaned, value))
+        unchanged = all(map(is_, parts, value))
+        return value if unchanged else type(value)(parts)
     if is_dataclass(value) and not isinstance(value, type):
-        texts = {field.name: _cleaned(getattr(value, field.name)) for field in fields(value)}
-        return replace(value, **texts)
+        texts = {name: _cleaned(getattr(value, name)) for name in value.__dataclass_fields__}
+        unchanged = all(text is getattr(value, name) for name, text in texts.items())
+        return value if unchanged else replace(value, **texts)
     return value
