@@ -8,12 +8,12 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
-from tests.servers.fault_cases import SITE_CASES
+from tests.servers.fault_cases import PYTHON_CHARSETS, SITE_CASES
 
 pytestmark = pytest.mark.slow
 
 #: cases that can take a worker's full deadline; only in ``make faults``
-SLOW_CASES = {"sitemap-million", "css-2-mb", "css-attributes"}
+SLOW_CASES = {"sitemap-million", "css-2-mb", "css-attributes", *PYTHON_CHARSETS}
 CASES = {name: case for name, case in SITE_CASES.items() if name not in SLOW_CASES}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from encodings.aliases import aliases
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -178,6 +179,11 @@ _HUGE: dict[str, Case] = {
 
 _CHARSETS: dict[str, Case] = {
     f"charset-{name}": _charset_case(name, hostile) for name, hostile in _HOSTILE_CHARSETS.items()
+}
+#: a page in windows-1252 that declares another codec of Python; many, so only in ``make faults``
+PYTHON_CHARSETS: dict[str, Case] = {
+    f"codec-{name.replace('_', '-')}": _charset_case(name, b"Ende der Stra\xdfe")
+    for name in sorted({*aliases.values(), "idna", "undefined", "raw_unicode_escape"})
 }
 
 _REDIRECTS: dict[str, Case] = {
@@ -423,6 +429,7 @@ CASES: dict[str, Case] = {
     **{name: page_case(name) for name in (*PAGES, *TRANSPORTS)},
     **_HEADS,
     **_CHARSETS,
+    **PYTHON_CHARSETS,
     **_HUGE,
     **_REDIRECTS,
     **_LOAD,
