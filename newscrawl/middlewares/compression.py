@@ -9,6 +9,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
+from newscrawl.crawl.network.response_copy import copy_response
+
 if TYPE_CHECKING:
     from scrapy import Request
 
@@ -45,4 +47,4 @@ def _plain(response: Response) -> Response:
     """Return a compressed *response* as plain ``Response``: Scrapy would decode its body as text."""
     if "Content-Encoding" not in response.headers:
         return response
-    return Response(**{name: getattr(response, name) for name in Response.attributes})
+    return copy_response(response, Response)

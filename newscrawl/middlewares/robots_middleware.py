@@ -22,6 +22,7 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.sitemaps import MAX_ROBOTS_SIZE
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.response_copy import copy_response
 from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
 from newscrawl.crawl.reporting.outcomes import failure_reason
 
@@ -90,7 +91,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             if (response := (await self._rules_for(request)).response) is None:
                 return None
             # The flag of Scrapy's cache; WarcMiddleware has archived this response before.
-            return response.replace(request=request, flags=[*response.flags, "cached"])
+            return copy_response(response, request=request, flags=[*response.flags, "cached"])
         await super().process_request(request)
         return None
 
@@ -213,7 +214,8 @@ def _for_spider(response: Response) -> Response:
     """Return *response*, reduced to its sitemaps if it is long, for the sitelist spider."""
     if len(response.body) <= _MAX_KEPT_SIZE:
         return response
-    return response.replace(body=sitemap_lines(response.body[:MAX_ROBOTS_SIZE])[:_MAX_KEPT_SIZE])
+    lines = sitemap_lines(response.body[:MAX_ROBOTS_SIZE])
+    return copy_response(response, body=lines[:_MAX_KEPT_SIZE])
 
 
 def _is_for_rules(request: Request) -> bool:
