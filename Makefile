@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest lint docs diagram bench results faults fuzz peers families clean
+.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench results faults fuzz peers families clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -19,6 +19,10 @@ test: $(VENV)/installed
 # Branch coverage of all tests, worker processes and crawls included: half an hour.
 coverage: $(VENV)/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
+
+# In a new environment of each other Python of the machine.
+test-pythons: $(VENV)/installed
+	$(BIN)/python -m pytest -m pythons $(ARGS)
 
 # With the oldest dependencies that pyproject.toml allows.
 test-lowest:
