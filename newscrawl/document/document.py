@@ -47,7 +47,7 @@ MAX_PAGE_BYTES = 32 * 1024 * 1024
 MAX_TAGS = 400_000
 """Tags that are parsed, end tags included. The largest page of 4,007 has 20,574."""
 
-MAX_TEXTS = 100_000
+MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
 
 _TEXT_END = re.compile(rb"[^>]<")
