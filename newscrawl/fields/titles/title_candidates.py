@@ -83,9 +83,7 @@ def find_spans(
     *stated* are the titles stated in structured data, *parts* their parts between separators, and
     *start* is the position of the relevant content. ``h1`` elements come first.
     """
-    leading = _leading_rows(document, rows, start)
-    rows = rows[:_MAX_NODES]
-    groups = _groups(document, rows, stated, parts, leading)
+    groups = _groups(document, rows, stated, parts, start)
     spans = [span for heading, inside in groups for span in _runs(document, heading, inside)]
     return spans[:_MAX_SPANS]
 
@@ -95,7 +93,7 @@ def _groups(
     rows: Sequence[int],
     stated: Collection[str],
     parts: Collection[str],
-    leading: Sequence[int],
+    start: int,
 ) -> Iterator[tuple[int | None, Sequence[int]]]:
     """Yield possible titles: headings with their text nodes, and None with a single text node.
 
@@ -104,18 +102,22 @@ def _groups(
     seen: set[int] = set()
     titles = {title.lower() for title in stated}
     found = False
-    for heading, inside in islice(_h1_elements(document, rows), _MAX_HEADINGS):
+    first_rows = rows[:_MAX_NODES]
+    for heading, inside in islice(_h1_elements(document, first_rows), _MAX_HEADINGS):
         seen.update(inside)
         found = found or _equals_stated(document, inside, titles)
         yield heading, inside
     if found:
         return
-    others = {*_similar_rows(document, rows, titles, parts), *leading}
+    others = {
+        *_similar_rows(document, first_rows, titles, parts),
+        *_leading_rows(document, rows, start),
+    }
     for row in sorted(others):
         if row in seen:
             continue
         above = _heading_of(document, row)
-        inside = [] if above is None else _text_rows(document, rows, above)
+        inside = [] if above is None else _text_rows(document, first_rows, above)
         if 0 < len(inside) <= _MAX_NODES_IN_HEADING:
             seen.update(inside)
             yield above, inside
