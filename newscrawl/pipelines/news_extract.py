@@ -10,7 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
@@ -143,7 +143,7 @@ class NewsExtractPipeline:
     async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
         """Return the article of *page*, None if it failed, and the reason to drop it; count it."""
         article, dropped = await self._result(page)
-        site = page.site or _site(page.url)
+        site = page.site or site_key_or(page.url, "invalid")
         count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
         self._stats.inc_value(f"newscrawl/extract/{count}")
         if article and not dropped:
@@ -211,7 +211,7 @@ class NewsExtractPipeline:
         return await self._workers.call(
             TASK,
             page.html,
-            site=page.site or _site(page.url),
+            site=page.site or site_key_or(page.url, "invalid"),
             url=page.url,
             encoding=page.encoding,
             fetched_at=(page.fetched_at or clock.now()).isoformat(),
@@ -261,7 +261,7 @@ class NewsExtractPipeline:
             charset = adapter.get(options.encoding_field)
             with suppress(WorkerError):
                 url = adapter.get(options.url_field)
-                site = _site(url) if isinstance(url, str) else ""
+                site = site_key_or(url, "invalid") if isinstance(url, str) else ""
                 decoded = await self._workers.call(DECODE_TASK, html, site=site, encoding=charset)
                 self._filler.set(item, options.html_field, decoded["text"])
         if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
@@ -286,10 +286,3 @@ def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | Non
         return TooShort(f"too short ({length:.0f} characters): {article.url}")
     reason = options.filters.reason(article)
     return Filtered(reason, article) if reason else None
-
-
-def _site(url: str) -> str:
-    try:
-        return site_key(url)
-    except ValueError:
-        return "invalid"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
 from newscrawl.crawl.reporting.outcomes import DroppedPage
 from newscrawl.feeds.feed_rows import read_rows
@@ -144,7 +144,7 @@ def _read_feed(path: str) -> Iterator[CrawlRecord]:
                 yield crawl
             crawl = CrawlRecord(when, when)
         crawl.ended = when
-        crawl.site(_site(article.url)).articles.append(article)
+        crawl.site(site_key_or(article.url, "invalid")).articles.append(article)
     if crawl is not None:
         yield crawl
 
@@ -179,13 +179,6 @@ def _part(value: Any, name: str) -> Any:
         except ValueError:
             return None
     return value.get(name) if isinstance(value, dict) else None
-
-
-def _site(url: str) -> str:
-    try:
-        return site_key(url)
-    except ValueError:
-        return "invalid"
 
 
 def as_time(seconds: float) -> datetime:

@@ -43,6 +43,14 @@ def site_key(url: str) -> str:
     return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
 
 
+def site_key_or(url: str, default: str) -> str:
+    """Return the :func:`site_key` of *url*, or *default* if the URL is invalid."""
+    try:
+        return site_key(url)
+    except ValueError:
+        return default
+
+
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
     """Return the registered domain of *host* (see :func:`site_key`).

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.frontier.lease import NO_KEY, FinishedRequest, Lease, StalledRequest
@@ -268,7 +268,7 @@ class LeaseBook:
     def _record_outcome(self, lease: Lease) -> None:
         outcome = lease.outcome
         self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
-        site = lease.meta.get("newscrawl_site") or _site(lease.url)
+        site = lease.meta.get("newscrawl_site") or site_key_or(lease.url, "")
         role = lease.meta.get("newscrawl_role") or ""
         at = clock.now().isoformat(timespec="seconds")
         row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role, at)
@@ -323,10 +323,3 @@ def _drop_outcome(error: BaseException) -> str:
         return status
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
     return f"dropped/{getattr(error, 'reason', None) or name}"
-
-
-def _site(url: str) -> str:
-    try:
-        return site_key(url)
-    except ValueError:
-        return ""

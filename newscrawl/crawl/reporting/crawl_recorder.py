@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import registered_domain, site_key
+from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
 from newscrawl.defaults import setting
@@ -148,13 +148,13 @@ class CrawlRecorder:
     def add_item(self, item: Any) -> None:
         """Record *item* if it is an article."""
         if isinstance(item, Article):
-            articles = self._articles[_host(item.url or "")]
+            articles = self._articles[site_key_or(item.url or "", "invalid")]
             if len(articles) < MAX_SITE_ARTICLES:
                 articles.append(RecordedArticle.of(item))
 
     def add_response(self, response: Response, request: Request) -> None:
         """Record the latency of *request*."""
-        latencies = self._latencies[_host(response.url)]
+        latencies = self._latencies[site_key_or(response.url, "invalid")]
         latency = request.meta.get("download_latency")
         if latency is not None and len(latencies) < MAX_LATENCIES:
             latencies.append(latency)
@@ -196,13 +196,6 @@ class _Sites:
 
     def __call__(self, host: str) -> str:
         return host if host in self._sites else self._by_domain.get(registered_domain(host), host)
-
-
-def _host(url: str) -> str:
-    try:
-        return site_key(url)
-    except ValueError:
-        return "invalid"
 
 
 def _latency(seconds: list[float]) -> tuple[float | None, float | None]:
