@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -29,42 +29,48 @@ pytestmark = pytest.mark.slow
 DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
 
 
-def test_demo_extracts_every_article(tmp_path: Path):
-    """``make demo`` emits all articles with the right title, date and body, and no other page."""
+class Demo(NamedTuple):
+    """A finished ``make demo``."""
+
+    folder: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Run the demo."""
+    folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run(
         [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=200,
     )
+    return Demo(folder, done)
+
+
+def test_demo_extracts_every_article(demo: Demo):
+    """``make demo`` emits all articles with the right title, date and body, and no other page."""
     total = sum(page.kind == "article" for page in expected_pages())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"\n{total} of {total} articles found; correct: {total} titles, " in done.stdout
-    assert "Traceback" not in done.stderr
-    assert " ERROR" not in done.stderr
-    lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    assert demo.done.returncode == 0, demo.done.stdout + demo.done.stderr
+    assert f"\n{total} of {total} articles found; correct: {total} titles, " in demo.done.stdout
+    assert "Traceback" not in demo.done.stderr
+    assert " ERROR" not in demo.done.stderr
+    lines = (demo.folder / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     articles = [json.loads(line) for line in lines]
     assert len(articles) == total
     assert {article["kind"] for article in articles} == {"article"}
-    assert done.stdout.count("3 near-duplicates: ") == 1
+    assert demo.done.stdout.count("3 near-duplicates: ") == 1
     assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
-    assert not list(tmp_path.glob("*neardup*"))
+    assert not list(demo.folder.glob("*neardup*"))
 
 
-def test_demo_shows_the_result(tmp_path: Path):
+def test_demo_shows_the_result(demo: Demo):
     """An article, then the table with the names of the sites, then commands; the log is a file."""
-    done = subprocess.run(
-        [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
     (page, *_) = (page for page in expected_pages() if page.kind == "article")
-    shown, _, end = done.stdout.partition("\nSites")
+    shown, _, end = demo.done.stdout.partition("\nSites")
     title, byline, first = (
         place
         for place in (
@@ -78,8 +84,10 @@ def test_demo_shows_the_result(tmp_path: Path):
     assert [name for name in SITE_NAMES if f" {name} " in table] == list(SITE_NAMES)
     assert "127.0.0.1" not in table
     assert commands.count("newscrawl ") == 3
-    assert done.stderr == ""
-    assert "'finish_reason': 'finished'" in (tmp_path / "articles.log").read_text(encoding="utf-8")
+    assert demo.done.stderr == ""
+    assert "'finish_reason': 'finished'" in (demo.folder / "articles.log").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_crawl_respects_robots(tmp_path: Path):

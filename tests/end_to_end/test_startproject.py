@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyarrow import parquet
 
 from tests.servers import pages
+from tests.servers.page_server import serve_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PAGES = 12
+PAPER = {
+    f"/2026/03/14/{number}-artikel.html": pages.article_page(number).encode()
+    for number in range(PAGES)
+}
 
 SPIDER = """
 import scrapy
@@ -36,38 +37,6 @@ class PaperSpider(scrapy.Spider):
     def parse(self, response):
         yield {{"url": response.url, "html": response.body, "mine": response.status}}
 """
-
-
-class PaperHandler(BaseHTTPRequestHandler):
-    """Sends the article whose number is in the URL."""
-
-    def do_GET(self) -> None:
-        if not self.path.startswith("/2026/"):
-            self.send_error(404)
-            return
-        body = pages.article_page(int(self.path.split("/")[-1].split("-")[0])).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        """Log nothing."""
-
-
-@contextmanager
-def serve_paper() -> Iterator[str]:
-    """Serve articles; yield the URL of the server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), PaperHandler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def scrapy(*arguments: str, cwd: Path) -> str:
@@ -86,8 +55,8 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 def crawl(folder: Path, line: str, *options: str) -> str:
     """Crawl the paper from a new project with *line* added to its settings; return the log."""
-    with serve_paper() as base:
-        return crawl_server(base, folder, line, *options)
+    with serve_pages(PAPER) as paper:
+        return crawl_server(paper.url, folder, line, *options)
 
 
 def crawl_server(base: str, folder: Path, line: str, *options: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.chromium import executable
+import pytest
+
+from tests.oracle.chromium import executable, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
+needs_chromium = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 DESKTOP, PHONE = 1280, 390
 """Widths in pixels."""
 SCHEMES = ("light", "dark")

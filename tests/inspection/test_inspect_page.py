@@ -18,10 +18,10 @@ from tests.helpers.browser import (
     SCHEMES,
     browse,
     low_contrasts,
+    needs_chromium,
     overflow,
     tab_stops,
 )
-from tests.oracle.chromium import missing
 
 if TYPE_CHECKING:
     from newscrawl.items import Article
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[1] / "pages/comments/pages/wordpress-classic.en.html"
 URL = "https://news.example/2026/10/ferry.html"
 PROSE = "The harbour board decided on Tuesday evening that the ferry sails all winter, every day. "
-
-needs_chromium = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 
 def findings_of(html: bytes | str, **options: str) -> tuple[Article, list[Finding], Trace]:

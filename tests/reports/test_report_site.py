@@ -20,17 +20,15 @@ from tests.helpers.browser import (
     SCHEMES,
     browse,
     low_contrasts,
+    needs_chromium,
     overflow,
     tab_stops,
 )
-from tests.oracle.chromium import missing
 from tests.reports.test_drift import DAY, crawls
 from tests.reports.test_redesign import run_report
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-needs_chromium = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 HOSTILE = "</td></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{7*7}}"
 
