@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SUSPICION_RATIO: Final = 0.25
-"""Share of the limit after which the request is recorded, in case somebody else kills the crawl."""
+"""Share of the limit after which the request is recorded, in case someone else kills the crawl."""
 ENTRY_RATIO: Final = 0.5
 """Share of the limit after which the request that entered the loop last is taken, if the stack of
 the loop could not be read."""

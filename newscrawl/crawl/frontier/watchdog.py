@@ -2,7 +2,7 @@
 
 A page that a callback or middleware never gets past would stop a crawl again after each restart.
 Scrapy's timeouts and signal handlers run in the same event loop, so the watcher is a process
-(:mod:`newscrawl.crawl.stall_watcher`). If there is no heartbeat it asks for the stack of the loop:
+(:mod:`newscrawl.crawl.stall_watcher`). If there is no heartbeat it requests the stack of the loop:
 a signal handler reads it while Python code or a regular expression runs, a thread while C code has
 released the interpreter. For other C code there is the last request that entered the loop.
 """
