@@ -21,7 +21,7 @@ from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import PAGE_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,5 +124,5 @@ TARGETS: dict[str, Callable[..., Any]] = {
 }
 #: a page method each, and the other formats
 NAMES = tuple(
-    [f"page:{method}" for method in METHODS] + [name for name in TARGETS if name != "page"]
+    [f"page:{method}" for method in PAGE_METHODS] + [name for name in TARGETS if name != "page"]
 )

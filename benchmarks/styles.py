@@ -28,13 +28,13 @@ from benchmarks.bars import bar_chart
 from benchmarks.browser_cost import browser_costs
 from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import CACHED, COLD, PARSE, Subject
+from newscrawl.corpora.chromium import missing
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.sheets.sheet_store import sheet_hash
 from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.evaluation.bootstrap import percentile
-from tests.oracle.chromium import missing
 from tests.oracle.pages import Page, corpus_pages, sample_pages
 
 if TYPE_CHECKING:

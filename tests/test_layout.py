@@ -23,7 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     for layer in (
         "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
-        "css body fields neardup",
+        "css body fields neardup visual",
         "extraction",
         "crawl inspection",
         "corpora feeds middlewares optional",
@@ -37,7 +37,7 @@ LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in l
 EXTRACTION = LAYER_OF["extraction"]
 CRAWLING = {"scrapy", "twisted", "asyncio"}
 #: packages of one layer that do not import each other
-INDEPENDENT = {"css", "body", "fields", "neardup"}
+INDEPENDENT = {"css", "body", "fields", "neardup", "visual"}
 MAX_MODULES = 18
 
 

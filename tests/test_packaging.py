@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow
 
 _UNREACHABLE = re.compile(r"ConnectionError|NewConnectionError|ConnectTimeout|NameResolution")
 _OTHER_PYTHONS = sorted({"3.11", "3.12", "3.13", "3.14"} - {f"3.{sys.version_info.minor}"})
-#: extras that `all` leaves out: servers, and packages for developers
-_NOT_IN_ALL = {"all", "dev", "docs", "peers", "scrapyd", "spark"}
+#: extras that `all` leaves out: servers, and packages for developers and researchers
+_NOT_IN_ALL = {"all", "browser", "dev", "docs", "peers", "scrapyd", "spark"}
 #: folders of the checkout that must not be installed in site-packages
 _TOP_LEVEL_NAMES = {"spiders", "pipelines", "settings", "samples", "tests", "benchmarks", "docs"}
 

@@ -21,8 +21,8 @@ from benchmarks.cardoso.looks import SOURCES
 from benchmarks.cardoso.readings import labelled_pages, read_pages, spread
 from benchmarks.cardoso.tables import quality_tables
 from benchmarks.cardoso.times import style_costs, time_pages, time_tables
+from newscrawl.corpora.chromium import missing
 from newscrawl.corpora.tables import Table, print_tables
-from tests.oracle.chromium import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

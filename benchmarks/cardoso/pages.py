@@ -9,8 +9,8 @@ import textwrap
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from newscrawl.corpora.chromium import executable
 from newscrawl.training.training_report import card
-from tests.oracle.chromium import executable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -87,7 +87,7 @@ def read_page(page: LabelledPage) -> Reading | None:
     return Reading(page, relevant, replace(relevant, nodes=nodes), forest[0] if forest else 0)
 
 
-def examples_of(readings: Sequence[Reading], *, whole: bool = False) -> Examples:
+def examples_of(readings: Sequence[Reading], *, whole: bool = False) -> Examples[Example]:
     """Return the examples of *readings*, with relevant nodes or all text nodes."""
     examples = [reading.whole if whole else reading.relevant for reading in readings]
     return Examples([reading.page for reading in readings], examples, [])

@@ -50,7 +50,7 @@ class Pair(NamedTuple):
 
 
 def find_in_folds(
-    examples: Examples, kind: Kind, scored: Sequence[Example] | None = None
+    examples: Examples[Example], kind: Kind, scored: Sequence[Example] | None = None
 ) -> list[ClassifiedNodes]:
     """Return the out-of-fold results of the title-dependent models.
 

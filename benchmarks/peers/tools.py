@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import lxml.html
 
 from newscrawl.corpora.metadata_match import METADATA_FIELDS, MetadataField, MetadataValues
-from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS, ExtractOptions, extract
-from newscrawl.extraction.methods import TRAINED_METHODS
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.extraction.methods import PAGE_METHODS, TRAINED_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -426,7 +426,7 @@ OURS = DEFAULT_METHOD
 
 TOOLS: dict[str, Tool] = {
     # Variants ("nce:...") are reported with their papers.
-    **{name: _ours(name) for name in METHODS if ":" not in name},
+    **{name: _ours(name) for name in PAGE_METHODS if ":" not in name},
     "trafilatura": Tool(
         FIELDS,
         _trafilatura(),

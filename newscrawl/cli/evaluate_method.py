@@ -15,13 +15,14 @@ from newscrawl.cli.corpus_options import (
     check_method,
     load_corpora,
     progress,
+    report,
     require_training,
     save_text,
     workers_option,
 )
 from newscrawl.cli.evaluate_families import evaluate_families
 from newscrawl.cli.evaluate_near_duplicates import evaluate_near_duplicates
-from newscrawl.extraction.methods import DEFAULT_METHOD, TRAINED_METHODS
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, TRAINED_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,6 +69,12 @@ T = TypeVar("T")
     metavar="DIR",
     help="use the models in DIR, trained on other sites, instead of training in folds",
 )
+@click.option(
+    "--geometry",
+    metavar="DIR",
+    help="v-wrapper: folder of the geometry of rendered pages; missing pages are rendered in "
+    "Chromium, offline (extra browser)",
+)
 @click.option("--by-site", is_flag=True, help="also print a row per site")
 @click.option("--by-language", is_flag=True, help="also print a row per language")
 @click.option(
@@ -109,6 +116,8 @@ def command(corpora: tuple[str, ...], **options: Any) -> int:
     With --task families, CORPUS is the folder that contains all corpora.
     """
     opts = argparse.Namespace(**options)
+    if _needs_geometry(opts.method) and opts.task != "articles":
+        raise click.UsageError(f"method {opts.method} requires --task articles")
     if opts.page and opts.task != "near-duplicates":
         raise click.UsageError("--page requires --task near-duplicates")
     if opts.task == "near-duplicates":
@@ -131,7 +140,26 @@ def _evaluate_articles(folders: Sequence[str], opts: argparse.Namespace) -> None
     if not opts.models:
         for method in methods:
             require_training(method)
+    for method in methods:
+        if _needs_geometry(method):
+            _render(pages, method, opts)
     _write(_report(corpora, pages, opts), opts)
+
+
+def _needs_geometry(method: str) -> bool:
+    return method in METHODS and METHODS[method].needs_geometry
+
+
+def _render(pages: Sequence[LabelledPage], method: str, opts: argparse.Namespace) -> None:
+    """Render the pages that have no geometry yet; report those that cannot be rendered."""
+    from newscrawl.corpora.rendering import render_pages  # noqa: PLC0415
+
+    if not opts.geometry:
+        raise click.UsageError(f"method {method} requires --geometry DIR")
+    with progress("render", len(pages)) as advance:
+        failed = render_pages(pages, Path(opts.geometry), advance=advance)
+    for page, error in failed:
+        report(f"could not render {page.corpus}/{page.id}: {error}")
 
 
 def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
@@ -162,16 +190,26 @@ def _score(
 
     if method not in TRAINED_METHODS:
         return _with_progress(evaluate, pages, method, opts, method=method)
+    geometry = Path(opts.geometry) if opts.geometry else None
     if opts.models:
         folder = Path(opts.models)
         _check_training_sites(pages, method, folder)
-        return _with_progress(evaluate, pages, method, opts, method=method, models=folder)
+        return _with_progress(
+            evaluate, pages, method, opts, method=method, models=folder, geometry=geometry
+        )
     from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold  # noqa: PLC0415
     from newscrawl.training.training_errors import TooFewPagesError  # noqa: PLC0415
 
     try:
         return _with_progress(
-            evaluate_out_of_fold, pages, method, opts, steps=2, method=method, kind=opts.folds
+            evaluate_out_of_fold,
+            pages,
+            method,
+            opts,
+            steps=2,
+            method=method,
+            kind=opts.folds,
+            geometry=geometry,
         )
     except TooFewPagesError as error:
         raise click.ClickException(

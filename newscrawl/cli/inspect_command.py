@@ -14,7 +14,8 @@ from newscrawl.cli.page_sources import SourceError, SourcePage, check_html, find
 from newscrawl.cli.setting_options import with_settings
 from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
-from newscrawl.extraction.extract import DEFAULT_METHOD, METHODS
+from newscrawl.extraction.extract import DEFAULT_METHOD
+from newscrawl.extraction.methods import PAGE_METHODS
 from newscrawl.inspection.inspect_page import inspect_page
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--encoding", help="charset of the page (default: declared or detected)")
 @click.option(
     "--method",
-    type=click.Choice(sorted(METHODS)),
+    type=click.Choice(sorted(PAGE_METHODS)),
     metavar="NAME",
     default=DEFAULT_METHOD,
     show_default=True,

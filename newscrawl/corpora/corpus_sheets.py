@@ -31,9 +31,15 @@ class CorpusSheets(Mapping[str, "Sheet"]):
 
     def __getitem__(self, url: str) -> Sheet:
         if url not in self._sheets:
-            data = gzip.decompress((self._folder / self._files[url]).read_bytes())
-            self._sheets[url] = parse_sheet(decode_sheet(data))
+            self._sheets[url] = parse_sheet(decode_sheet(self._read(self._files[url])))
         return self._sheets[url]
+
+    def content(self, url: str) -> bytes | None:
+        """Return the bytes of a style sheet, None if it is not stored."""
+        return self._read(self._files[url]) if url in self._files else None
+
+    def _read(self, name: str) -> bytes:
+        return gzip.decompress((self._folder / name).read_bytes())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)

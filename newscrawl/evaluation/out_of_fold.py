@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from newscrawl.corpora.folds import folds, site_names
 from newscrawl.evaluation.page_scores import evaluate
-from newscrawl.extraction.methods import DEFAULT_METHOD
+from newscrawl.evaluation.visual_training import fit_visual_models, read_visual_examples
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS
 from newscrawl.training.bundle import fit_bundle, fit_default, fit_folds
 from newscrawl.training.examples import read_examples
+from newscrawl.visual.geometry import GeometryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
     from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.evaluation.page_scores import PageScores
     from newscrawl.extraction.methods import TrainedModels
-    from newscrawl.training.bundle import Fit
-
+    from newscrawl.training.bundle import Fitted
+    from newscrawl.training.examples import Examples
 
 T = TypeVar("T")
 
@@ -33,28 +36,35 @@ def evaluate_out_of_fold(
     *,
     learn_from: Sequence[LabelledPage] | None = None,
     nodes: bool = True,
+    geometry: Path | None = None,
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[PageOutcome[PageScores]]:
     """Return the scores of *pages* in order, with models trained on the other folds.
 
     Models are trained on *learn_from*, by default on *pages*. Without *nodes* there are no scores
-    by text nodes. *advance* is called for each page read for training and for each page scored.
+    by text nodes. *geometry* is the folder of the geometry of rendered pages. *advance* is called
+    for each page read for training and for each page scored.
     """
 
     def score(members: Sequence[LabelledPage], models: Path) -> list[PageOutcome[PageScores]]:
         return evaluate(
-            members, method, workers=workers, advance=advance, models=models, nodes=nodes
+            members,
+            method,
+            workers=workers,
+            advance=advance,
+            models=models,
+            nodes=nodes,
+            geometry=geometry,
         )
 
+    learn: dict[str, Any] = {"fit": fit_default if method == DEFAULT_METHOD else fit_bundle}
+    if METHODS[method].needs_geometry:
+        if geometry is None:
+            raise GeometryError(f"method {method} requires the geometry of the rendered pages")
+        learn = {"fit": fit_visual_models, "read": partial(read_visual_examples, geometry=geometry)}
     return map_folds(
-        pages,
-        kind,
-        score,
-        learn_from=learn_from,
-        fit=fit_default if method == DEFAULT_METHOD else fit_bundle,
-        workers=workers,
-        advance=advance,
+        pages, kind, score, learn_from=learn_from, workers=workers, advance=advance, **learn
     )
 
 
@@ -64,17 +74,18 @@ def map_folds(
     measure: Callable[[Sequence[LabelledPage], Path], list[PageOutcome[T]]],
     *,
     learn_from: Sequence[LabelledPage] | None = None,
-    fit: Fit = fit_bundle,
+    fit: Callable[[Sequence[LabelledPage], Sequence[Any]], Fitted] = fit_bundle,
+    read: Callable[..., Examples[Any]] = read_examples,
     workers: int,
     advance: Callable[[], object] | None = None,
 ) -> list[PageOutcome[T]]:
     """Return the outcomes of *measure* for *pages* in order.
 
     It is called for each fold with its pages and a folder of the models that *fit* trained on the
-    pages of *learn_from* (by default *pages*) in the other folds. *advance* is called for each
-    page read for training.
+    pages of *learn_from* (by default *pages*) in the other folds, with the examples that *read*
+    returns. *advance* is called for each page read for training.
     """
-    examples = read_examples(learn_from or pages, workers=workers, advance=advance)
+    examples = read(learn_from or pages, workers=workers, advance=advance)
     all_pages = list(dict.fromkeys([*pages, *(learn_from or ())]))
     fold_of = dict(zip(all_pages, folds(all_pages, kind), strict=True))
     training_folds = [fold_of[page] for page in examples.pages]

@@ -18,6 +18,7 @@ from newscrawl.corpora.metadata_match import (
     field_matches,
 )
 from newscrawl.corpora.metrics import ZERO, Score, bag_score, node_score, text_weighted_score
+from newscrawl.corpora.rendering import read_geometry
 from newscrawl.corpora.title_match import Gold, TitleMatch, title_matches
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
@@ -100,14 +101,18 @@ def score_page(
     method: str,
     models: str | None = None,
     nodes: bool = True,
+    geometry: str | None = None,
 ) -> dict[str, Any]:
     """Return the :class:`PageScores` of *method* for a :class:`LabelledPage`, both as JSON values.
 
     A method that uses style reads the style sheets of the corpus. *models* is a folder that
-    replaces the packaged models. Without *nodes* the scores by text nodes are left out, which
-    saves half of the time. Raises the errors of :func:`extract`.
+    replaces the packaged models, *geometry* that of rendered pages. Without *nodes* the scores by
+    text nodes are left out, which saves half of the time. Raises the errors of :func:`extract`.
     """
     labelled = LabelledPage.from_plain(page)
+    rendered = None
+    if geometry and METHODS[method].needs_geometry:
+        rendered = read_geometry(Path(geometry), labelled)
     article = extract(
         html,
         labelled.url,
@@ -116,7 +121,7 @@ def score_page(
         if METHODS[method].needs_style
         else None,
         method=method,
-        options=ExtractOptions(models=Path(models) if models else None),
+        options=ExtractOptions(models=Path(models) if models else None, geometry=rendered),
     )
     document = parse_document(html) if nodes else None
     scores: Scores = {}
@@ -189,10 +194,11 @@ def evaluate(
     advance: Callable[[], object] | None = None,
     models: Path | None = None,
     nodes: bool = True,
+    geometry: Path | None = None,
 ) -> list[PageOutcome[PageScores]]:
     """Return the scores of *method* on *pages*, in their order; failed pages score 0.
 
-    *models* and *nodes* are those of :func:`score_page`; *advance* is called after each page.
+    *models*, *nodes* and *geometry* are those of :func:`score_page`; *advance* is called after each page.
     """
     return map_pages(
         "newscrawl.evaluation.page_scores:score_page",
@@ -204,4 +210,5 @@ def evaluate(
         method=method,
         models=str(models) if models else None,
         nodes=nodes,
+        geometry=str(geometry) if geometry else None,
     )

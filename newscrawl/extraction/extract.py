@@ -76,8 +76,9 @@ def extract(
     :func:`~newscrawl.css.sheet_links.sheet_urls` returns and their imports. None: styles are not used.
     *method* is a name in :data:`METHODS`. *trace* receives intermediate results.
 
-    Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page, and
-    :class:`UnknownMethodError`.
+    Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page,
+    :class:`UnknownMethodError`, and with method ``v-wrapper``
+    :class:`~newscrawl.visual.geometry.GeometryError`.
     """
     options = options or _DEFAULT_OPTIONS
     article, document, features = _extract(

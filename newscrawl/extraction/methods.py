@@ -38,6 +38,9 @@ from newscrawl.fields.titles.title_features import find_candidates
 from newscrawl.fields.titles.title_model import find_headline, load_title_model
 from newscrawl.items import Evidence
 from newscrawl.text import squeeze
+from newscrawl.visual.geometry import GeometryError
+from newscrawl.visual.v_wrapper import classify_leaves, load_visual_models
+from newscrawl.visual.visual_features import VisualBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from newscrawl.extraction.body_formats import BodyFormat
     from newscrawl.extraction.trace import Trace
     from newscrawl.fields.metadata.metadata import Metadata
+    from newscrawl.visual.geometry import PageGeometry
 
 
 class UnknownMethodError(ValueError):
@@ -79,6 +83,8 @@ class ExtractOptions:
     article_threshold: float = KIND_THRESHOLD
     #: folder of the models; None: those of the package
     models: Path | None = None
+    #: geometry of the rendered page, for method ``v-wrapper``
+    geometry: PageGeometry | None = None
 
 
 @dataclass
@@ -140,6 +146,8 @@ class Method:
     load_models: Callable[[Path | None], TrainedModels] | None = None
     #: computed styles are required
     needs_style: bool = False
+    #: the geometry of the rendered page is required
+    needs_geometry: bool = False
     #: the text of scripts is required: CoreEx before it removed them
     needs_scripts: bool = False
     #: readers' comments are hidden before the method runs; see the module
@@ -338,6 +346,28 @@ def _cardoso_title(
     return None
 
 
+V_WRAPPER_CONFIDENCE = 0.93
+"""Mean F1 of the body on pages with all their style sheets."""
+
+
+def _find_by_v_wrapper(page: PageContext, options: ExtractOptions) -> MethodResult:
+    """Classify the leaves of the rendered page as title, body or other."""
+    if options.geometry is None:
+        raise GeometryError(
+            "method v-wrapper requires the geometry of the rendered page: "
+            "newscrawl evaluate --method v-wrapper --geometry DIR"
+        )
+    document = page.document
+    models = load_visual_models(options.models)
+    found = classify_leaves(VisualBlocks.of(document, options.geometry), models)
+    title = None
+    if found.title:
+        text = squeeze(" ".join(document.text[row] for row in found.title))
+        title = Headline(text, Evidence("v-wrapper", found.probability), found.title[0])
+    roots = find_roots(document, found.body)
+    return MethodResult(roots, Evidence("v-wrapper", V_WRAPPER_CONFIDENCE), title)
+
+
 STATED_BODY_CONFIDENCE = 0.84
 """Mean F1 of the body in JSON-LD, on the pages of news212 and fundus that have one."""
 
@@ -397,9 +427,19 @@ METHODS: dict[str, Method] = {
             standalone=True,
         ),
         Method("metadata", _find_in_metadata, standalone=True),
+        Method(
+            "v-wrapper",
+            _find_by_v_wrapper,
+            load_models=load_visual_models,
+            needs_geometry=True,
+            standalone=True,
+        ),
     )
 }
 """Methods by name; ``scrapy evaluate`` and ``NEWSCRAWL_METHOD`` use the same names."""
+
+PAGE_METHODS = {name: method for name, method in METHODS.items() if not method.needs_geometry}
+"""Methods that need the page alone, not rendered. Those that are trained have packaged models."""
 
 TRAINED_METHODS = {
     name: method.load_models for name, method in METHODS.items() if method.load_models

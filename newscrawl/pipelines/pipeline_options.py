@@ -14,7 +14,7 @@ from newscrawl.body.parts import PARTS
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.defaults import SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import PAGE_METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
@@ -60,7 +60,7 @@ class PipelineOptions:
         _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
-        _check("NEWSCRAWL_METHOD", [values["method"]], METHODS)
+        _check("NEWSCRAWL_METHOD", [values["method"]], PAGE_METHODS)
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from newscrawl.corpora.folds import FOLDS, site_names
 from newscrawl.extraction.methods import DefaultModels
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from newscrawl.fields.cardoso import Models
     from newscrawl.training.example_types import Example
 
-    Fit = Callable[[Sequence[LabelledPage], Sequence[Example]], "Fitted"]
+T = TypeVar("T")
 
 
 class Fitted(Protocol):
@@ -63,7 +63,10 @@ def with_bodies(pages: Iterable[LabelledPage], examples: Iterable[Example]) -> l
 
 
 def fit_folds(
-    pages: Sequence[LabelledPage], examples: Sequence[Example], folds: Sequence[int], fit: Fit
+    pages: Sequence[LabelledPage],
+    examples: Sequence[T],
+    folds: Sequence[int],
+    fit: Callable[[Sequence[LabelledPage], Sequence[T]], Fitted],
 ) -> Iterator[Fitted]:
     """Yield for each fold the models that *fit* returns for the pages of the other folds."""
     for fold in range(FOLDS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
@@ -26,18 +26,31 @@ from newscrawl.training.title_pages import made_title_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(Generic[T]):
     """Pages and their examples, in the same order."""
 
     pages: list[LabelledPage]
-    examples: list[Example]
+    examples: list[T]
     #: pages that could not be read, with the error
     failed: list[tuple[LabelledPage, str]]
+
+    @classmethod
+    def of(cls, outcomes: Sequence[PageOutcome[T | None]]) -> Examples[T]:
+        """Return the examples read by :func:`~newscrawl.corpora.map_pages.map_pages`."""
+        read = [(outcome.page, outcome.value) for outcome in outcomes if outcome.value is not None]
+        failed = [
+            (outcome.page, outcome.error) for outcome in outcomes if outcome.error is not None
+        ]
+        return Examples([page for page, _ in read], [example for _, example in read], failed)
 
 
 def read_examples(
@@ -45,7 +58,7 @@ def read_examples(
     *,
     workers: int,
     advance: Callable[[], object] | None = None,
-) -> Examples:
+) -> Examples[Example]:
     """Return the examples of *pages* in order; *advance* is called after each page."""
     outcomes = map_pages(
         "newscrawl.training.examples:read_example",
@@ -55,9 +68,7 @@ def read_examples(
         workers=workers,
         advance=advance,
     )
-    read = [(outcome.page, outcome.value) for outcome in outcomes if outcome.value is not None]
-    failed = [(outcome.page, outcome.error) for outcome in outcomes if outcome.error is not None]
-    return Examples([page for page, _ in read], [example for _, example in read], failed)
+    return Examples.of(outcomes)
 
 
 def read_example(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:

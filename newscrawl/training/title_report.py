@@ -44,7 +44,7 @@ class TitleResult(NamedTuple):
     best: str
 
 
-def title_tables(examples: Examples) -> Iterator[Table]:
+def title_tables(examples: Examples[Example]) -> Iterator[Table]:
     """Yield out-of-fold scores and reliability of the default method's title."""
     rows: list[list[str]] = []
     for kind in KINDS:
@@ -56,7 +56,7 @@ def title_tables(examples: Examples) -> Iterator[Table]:
     yield reliability
 
 
-def _out_of_fold(examples: Examples, kind: Kind) -> Iterator[TitleResult]:
+def _out_of_fold(examples: Examples[Example], kind: Kind) -> Iterator[TitleResult]:
     fold_of = folds(examples.pages, kind)
     pairs = list(zip(examples.pages, examples.examples, strict=True))
     for fold in range(FOLDS):

@@ -68,7 +68,7 @@ class ClassifierResult(NamedTuple):
 
 
 def train(
-    examples: Examples,
+    examples: Examples[Example],
     out: Path,
     *,
     typed: Sequence[LabelledPage] = (),
@@ -97,7 +97,7 @@ def train(
     yield _model_table(models, kinds, out)
 
 
-def coverage_table(examples: Examples) -> Table:
+def coverage_table(examples: Examples[Example]) -> Table:
     """Return the share of labels found in text nodes, by corpus."""
     rows = []
     for corpus in _corpora(examples):
@@ -120,13 +120,13 @@ def _coverage_row(corpus: str, name: str, coverage: Coverage) -> list[str]:
     return [corpus, name, str(coverage.labelled), *shares]
 
 
-def failure_table(examples: Examples) -> Table:
+def failure_table(examples: Examples[Example]) -> Table:
     """Return the pages that could not be read."""
     rows = [[page.corpus, page.id, error] for page, error in examples.failed]
     return Table("Pages that failed (left out)", ("corpus", "page", "error"), rows)
 
 
-def cross_validate(examples: Examples) -> Iterator[ClassifierResult]:
+def cross_validate(examples: Examples[Example]) -> Iterator[ClassifierResult]:
     """Yield the results of each approach in both kinds of folds."""
     styled = examples.examples
     unstyled = [replace(example, nodes=example.nodes.without_style()) for example in styled]
@@ -142,7 +142,9 @@ def cross_validate(examples: Examples) -> Iterator[ClassifierResult]:
         yield ClassifierResult("dependent", kind, found)
 
 
-def result_tables(examples: Examples, results: Iterable[ClassifierResult]) -> Iterator[Table]:
+def result_tables(
+    examples: Examples[Example], results: Iterable[ClassifierResult]
+) -> Iterator[Table]:
     """Yield the tables of titles and of dates."""
     results = sorted(results, key=lambda result: list(NAMES).index(result.approach))
     titles = [result for result in results if result.approach in ("structural", "visual")]
@@ -159,7 +161,7 @@ def result_tables(examples: Examples, results: Iterable[ClassifierResult]) -> It
 
 
 def _result_rows(
-    examples: Examples,
+    examples: Examples[Example],
     result: ClassifierResult,
     score: Callable[[Sequence[Example], Sequence[ClassifiedNodes]], Scores],
 ) -> Iterator[list[str]]:
@@ -199,5 +201,5 @@ def card(tables: Iterable[Table]) -> str:
     return "\n".join(markdown(table, level=3) for table in tables if table.rows)
 
 
-def _corpora(examples: Examples) -> list[str]:
+def _corpora(examples: Examples[Example]) -> list[str]:
     return list(dict.fromkeys(page.corpus for page in examples.pages))

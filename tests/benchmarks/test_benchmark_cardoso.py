@@ -40,12 +40,12 @@ from benchmarks.cardoso.times import (
     style_costs,
     table_3,
 )
+from newscrawl.corpora.chromium import missing
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.metrics import Score
 from newscrawl.corpora.tables import Table
 from newscrawl.document.document import parse_document
 from newscrawl.fields.cardoso import ClassifiedNodes
-from tests.oracle.chromium import missing
 
 if TYPE_CHECKING:
     from pathlib import Path

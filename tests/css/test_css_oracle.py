@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from newscrawl.corpora.chromium import missing
 from tests.conftest import skip_missing
-from tests.oracle.chromium import missing
 from tests.oracle.compare import Agreement, Comparison, compare
 from tests.oracle.pages import cases, corpus_pages, sample_pages
 from tests.oracle.random_pages import random_pages

@@ -11,7 +11,7 @@ import pytest
 
 from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import PAGE_METHODS
 from newscrawl.items import Article
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("text", [RAW, REFERENCES])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAGE_METHODS)
 def test_no_field_has_control_characters(method: str, text: str):
     plain = extract_page(
         page(text),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.oracle.chromium import executable, missing
+from newscrawl.corpora.chromium import executable, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ import json
 import sys
 from pathlib import Path
 
+from newscrawl.corpora.chromium import missing
 from tests.conftest import CORPORA
-from tests.oracle.chromium import missing
 from tests.oracle.compare import Agreement, compare
 from tests.oracle.pages import cases, corpus_pages, sample_pages
 from tests.oracle.random_pages import random_pages

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import shutil
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag
+
+from newscrawl.corpora.chromium import NUMBER, browser_context, open_page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from playwright.async_api import BrowserContext, Route
+    from playwright.async_api import BrowserContext
 
-NUMBER = "data-nc"
-"""Attribute with the row of an element, which aligns the two trees."""
-
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
-# A headless browser has no mouse: set "hover: hover" (2) and "pointer: fine" (4).
-_SETTINGS = (
-    "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,"
-    "imagesEnabled="
-)
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-extensions",
-    "--no-first-run",
-    # A scroll bar would reduce vw and the width for media queries by 15 px.
-    "--hide-scrollbars",
-)
-_VIEWPORT = {"width": 1280, "height": 800}
 _PAGES_AT_ONCE = 4
-_PAGE_MS = 120_000
 
 # Relative colour syntax converts any colour to sRGB.
 _SCRIPT = """
@@ -97,20 +73,6 @@ class Rendered:
     srgb: dict[str, str]
 
 
-def executable() -> str | None:
-    """Return the path of an installed Chromium, None if there is none."""
-    return next(filter(None, map(shutil.which, _NAMES)), None)
-
-
-def missing() -> str | None:
-    """Return the reason why the oracle cannot run on this machine, None if it can."""
-    if importlib.util.find_spec("playwright") is None:
-        return "playwright is not installed: pip install -e '.[dev]'"
-    if executable() is None:
-        return f"no Chromium on this machine ({', '.join(_NAMES)}): apt-get install chromium"
-    return None
-
-
 def render(requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]) -> None:
     """Render pages, some in parallel, and call *done* with the index and result of each."""
     asyncio.run(_render(requests, done))
@@ -135,51 +97,8 @@ async def _render(
         await asyncio.gather(*(work(context) for _ in range(_PAGES_AT_ONCE)))
 
 
-@asynccontextmanager
-async def browser_context(*, images: bool = False) -> AsyncIterator[BrowserContext]:
-    """Start Chromium with a screen of 1280 by 800 px for the duration of the context.
-
-    JavaScript is off, so that a page is shown as crawled; ``page.evaluate`` still works.
-    """
-    from playwright.async_api import async_playwright  # may be missing
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=executable(),
-            headless=True,
-            args=[*_ARGUMENTS, f"--blink-settings={_SETTINGS}{str(images).lower()}"],
-        )
-        yield await browser.new_context(
-            java_script_enabled=False, viewport=_VIEWPORT, service_workers="block"
-        )
-        await browser.close()
-
-
 async def _page(context: BrowserContext, request: Request) -> Rendered:
-    page = await context.new_page()
-    page.set_default_timeout(_PAGE_MS)
-    served = False
-
-    async def answer(route: Route) -> None:
-        nonlocal served
-        requested = route.request
-        if requested.is_navigation_request() and requested.frame == page.main_frame:
-            # 204 ignores a <meta http-equiv=refresh>.
-            fields = {"status": 204} if served else {"body": request.html}
-            served = True
-            await route.fulfill(content_type="text/html; charset=utf-8", **fields)
-        elif (sheet := request.sheets.get(urldefrag(requested.url).url)) is not None:
-            headers = {"access-control-allow-origin": "*"}
-            await route.fulfill(body=sheet, content_type="text/css", headers=headers)
-        else:
-            await route.abort()
-
-    try:
-        await page.route("**/*", answer)
-        # Without scripts, "domcontentloaded" fires before linked sheets apply.
-        await page.goto(request.url, wait_until="load")
+    async with open_page(context, request.url, request.html, request.sheets.get) as (page, _):
         result = await page.evaluate(_SCRIPT, [NUMBER, request.rows])
-    finally:
-        await page.close()
     around = {int(row): (parent, before) for row, (parent, before) in result["around"].items()}
     return Rendered(result["styles"], around, result["srgb"])

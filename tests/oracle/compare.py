@@ -7,15 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lxml import etree
-
+from newscrawl.corpora.chromium import numbered_html
 from newscrawl.css import Stylesheets
 from newscrawl.css.syntax.charset import decode_sheet
 from newscrawl.document.document import HEAD, SCRIPT, TEXT, Document, parse_document
-from tests.oracle.chromium import NUMBER, Rendered, Request, render
+from tests.oracle.chromium import Rendered, Request, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lxml import etree
 
     from tests.oracle.pages import Page
 
@@ -24,10 +25,6 @@ _UNSEEN = frozenset((SCRIPT, HEAD))
 SIZE_TOLERANCE = 0.06
 """In px; Chromium rounds some sizes to 64ths."""
 
-# A doctype after white space, comments and processing instructions.
-_DOCTYPE = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?[^>]*>)*(<!doctype[^>]*>)", re.IGNORECASE | re.DOTALL
-)
 _NUMBERS = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?|none")
 _FAMILY = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|([^,"]+))\s*(?:,|$)""")
 _ESCAPE = re.compile(r"\\(.)")
@@ -157,13 +154,7 @@ def compare(pages: Sequence[Page]) -> list[Comparison]:
 
 def request_of(page: Page, document: Document, rows: list[int]) -> Request:
     """Return the request for the serialised *document*; sets the row attributes in its tree."""
-    for row, tag in enumerate(document.tag):
-        if tag != TEXT:
-            document.element(row).set(NUMBER, str(row))
-    doctype = _DOCTYPE.match(page.html)
-    html = etree.tostring(document.root, method="html", encoding="utf-8", with_tail=False)
-    head = doctype[1] if doctype else b""
-    return Request(page.url, head + html, page.sheets, rows)
+    return Request(page.url, numbered_html(document, page.html), page.sheets, rows)
 
 
 class _Subject:

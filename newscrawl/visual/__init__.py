@@ -1,0 +1,1 @@
+"""V-Wrapper: title and body by the geometry of the rendered page."""
