@@ -194,6 +194,11 @@ def test_links_a_story_that_matches_half_of_a_cluster():
     assert clusters_of(3, pair(0, 1), pair(1, 2, 0.5)) == [0, 0, 0]
 
 
+def test_pairs_of_one_cluster_do_not_end_the_search():
+    pairs = pair(0, 1), pair(0, 2), pair(1, 2, 0.6), pair(3, 4, 0.5)
+    assert clusters_of(5, *pairs) == [0, 0, 0, 3, 3]
+
+
 def test_links_clusters_of_which_half_of_the_pairs_match():
     pairs = pair(0, 1), pair(2, 3), pair(1, 2, 0.5), pair(0, 3, 0.5)
     assert clusters_of(4, *pairs) == [0, 0, 0, 0]
