@@ -50,6 +50,12 @@ def test_joins_a_cluster_of_which_it_matches_most(
     assert story(near, members, related=related).joined() == ([OWN] if joins else [])
 
 
+@pytest.mark.parametrize(("related", "joins"), [(OWN + 1, False), (OWN + 3, True)])
+def test_half_of_a_cluster_needs_a_relation_to_the_others(related: int, joins: bool):
+    other = replace(story(2, 4), is_related=lambda _story, member: member == related)
+    assert other.joined() == ([OWN] if joins else [])
+
+
 def test_does_not_join_its_own_cluster_twice():
     """The number of a cluster is compared by value."""
     assert story(3, 4).joined(int(str(OWN))) == [OWN]
