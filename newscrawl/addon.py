@@ -30,6 +30,7 @@ from newscrawl.middlewares import (
 )
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 from newscrawl.pipelines.pipeline_options import validate_settings
+from newscrawl.sinks.sink_delivery import SinkDelivery
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
 
@@ -129,9 +130,10 @@ class Addon:
         _add(settings, "EXTENSIONS", HideSecrets, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)
-        # Both are disabled unless their folder setting is set.
+        # All are disabled unless their setting is set.
         _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
+        _add(settings, "EXTENSIONS", SinkDelivery, 500)
         for name, value in SAFE_SETTINGS.items():
             settings.set(name, value, "addon")
         if settings.getbool("TWISTED_REACTOR_ENABLED"):

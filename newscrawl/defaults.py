@@ -115,6 +115,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SEGMENT_ITEMS": 1000,
     # Seconds after which a smaller segment is written. 0 writes it only when the crawl ends.
     "NEWSCRAWL_SEGMENT_SECONDS": 300.0,
+    # URLs of the stores that segments are delivered to when a crawl ends; [] delivers to none.
+    "NEWSCRAWL_SINKS": [],
     # --- Safety and politeness ---
     # Host names, IP addresses and networks that are allowed besides the public internet. Empty,
     # because any public page may link or redirect to a private address.
