@@ -23,6 +23,7 @@ from newscrawl.middlewares import (
     MetaRefreshMiddleware,
     OptOutMiddleware,
     PolitenessMiddleware,
+    ProxyListMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
     StylesheetMiddleware,
@@ -54,6 +55,9 @@ OPT_OUT_PRIORITY = 110
 CHARSET_PRIORITY = 585
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
+#: Before HttpProxyMiddleware (750), which moves credentials to a header; sees failures before
+#: RetryMiddleware (550).
+PROXIES_PRIORITY = 745
 #: Next to the downloader: responses are archived as received.
 WARC_PRIORITY = 990
 #: Next to the engine, so that it sees the requests and items that all others let through.
@@ -131,6 +135,7 @@ class Addon:
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)
         # All are disabled unless their setting is set.
+        _add(settings, _MIDDLEWARES, ProxyListMiddleware, PROXIES_PRIORITY)
         _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
         _add(settings, "EXTENSIONS", SinkDelivery, 500)

@@ -133,6 +133,8 @@ DEFAULTS: dict[str, Any] = {
     # Apply delay, concurrency, Retry-After and back-off to registered domains. False uses Scrapy's
     # slots per host, without Retry-After, Crawl-delay and NEWSCRAWL_SITE_REQUESTS.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
+    # URLs of HTTP proxies; each registered domain is assigned to one of them.
+    "NEWSCRAWL_PROXIES": [],
     # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
     # time, because its pending requests would take up memory.
     "NEWSCRAWL_RETRY_AFTER": 300.0,
