@@ -84,23 +84,25 @@ class _QuietServer(ThreadingHTTPServer):
 class OpenSearchServer:
     """The server, in threads of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         self.indices: dict[str, Index] = {}
         self.requests: Counter[str] = Counter()
+        #: documents that were replaced by a newer version
+        self.replaced = 0
         #: number of documents to reject with status 429, as by a full queue
         self.rejections = 0
         #: status of every answer, as of a cluster without a quorum
         self.failure: int | None = None
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"state": self})
-        self._server = _QuietServer(("127.0.0.1", 0), handler)
+        self._server = _QuietServer((address, 0), handler)
         self.port = self._server.server_address[1]
 
-    def url(self, index: str) -> str:
+    def url(self, index: str, host: str = "127.0.0.1") -> str:
         """Return the URL of a sink, with the password."""
         user, password = LOGIN
         password = password.replace("%", "%25")
-        return f"opensearch+http://{user}:{password}@127.0.0.1:{self.port}/{index}"
+        return f"opensearch+http://{user}:{password}@{host}:{self.port}/{index}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -167,6 +169,7 @@ class OpenSearchServer:
             self.rejections -= 1
             raise ApiError(429, "rejected_execution_exception", "the queue is full")
         status, version = self._index(action["_index"]).put(action["_id"], document, action)
+        self.replaced += status == 200
         return {"status": status, "_version": version}
 
 

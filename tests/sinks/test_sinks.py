@@ -326,10 +326,9 @@ def test_long_keys_are_cut_and_differ():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["postgresql", "s3"])
-def test_crawl_delivers_at_its_end(kind: str, request: Any, tmp_path: Path):
+def test_crawl_delivers_at_its_end(request: Any, tmp_path: Path):
     """A sink that is down fails the crawl, and the next crawl delivers the rest."""
-    target = make_target(request, kind, tmp_path)
+    target = make_target(request, "postgresql", tmp_path)
     down = f"postgresql://ada:{PASSWORD}@127.0.0.1:9/db"
     log = _crawl(tmp_path, 3, f"{down},{target.url}", returncode=1)
     assert f"Could not deliver: {down.replace(f'ada:{PASSWORD}@', '')}: " in log
@@ -340,8 +339,6 @@ def test_crawl_delivers_at_its_end(kind: str, request: Any, tmp_path: Path):
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["newscrawl/sinks/segment_count"] == 1
     assert stats["newscrawl/sinks/item_count"] >= len(urls_of(5)) - len(urls_of(3))
-    log = _crawl(tmp_path, 0, target.url, returncode=0)
-    assert "0 items in 0 segments delivered" in log
 
 
 def _crawl(folder: Path, pages: int, sinks: str, returncode: int) -> str:
