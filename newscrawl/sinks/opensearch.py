@@ -7,6 +7,8 @@ a newer one. A segment is noted as delivered after all its documents.
 from __future__ import annotations
 
 import logging
+import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -73,9 +75,15 @@ _SEGMENTS: Final = {
     }
 }
 _PORT: Final = 9200
+_HELD: Final = frozenset({200, 201, 409})
+"""Status of a document that the index holds now; 409: in this or a newer version."""
 _REFUSED: Final = 400
-_CONFLICT: Final = 409
-"""Status of a document that the index holds in this or a newer version."""
+_REJECTED: Final = 429
+"""Status of a document for which a queue is full."""
+_PAUSES: Final = (1.0, 4.0, 16.0)
+"""Seconds before rejected documents are sent again."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 _BATCH: Final = 1000
 
 
@@ -148,17 +156,26 @@ class OpenSearchSink(Sink):
         return SegmentDelivery(len(rows) - len(refused), skipped, refused)
 
     def _index_rows(self, rows: Sequence[ItemRow]) -> list[RefusedRow]:
-        """Index *rows*; return the refused ones."""
-        results = helpers.streaming_bulk(
-            self._client, self._actions(rows), raise_on_error=False, max_retries=3
-        )
-        refused = []
-        for row, (done, result) in zip(rows, results, strict=True):
-            if done or (answer := result["index"])["status"] == _CONFLICT:
-                continue
-            if answer["status"] != _REFUSED:
-                raise SinkError(_cause(answer))
-            refused.append(RefusedRow(row.number, row.url, _cause(answer)))
+        """Index *rows*, rejected ones several times; return the refused ones."""
+        refused: list[RefusedRow] = []
+        for pause in (*_PAUSES, None):
+            # The helper's own retries would change the order of the results.
+            results = helpers.streaming_bulk(
+                self._client, self._actions(rows), raise_on_error=False, max_retries=0
+            )
+            rejected = []
+            for row, (_, result) in zip(rows, results, strict=True):
+                answer = result["index"]
+                if answer["status"] == _REJECTED and pause is not None:
+                    rejected.append(row)
+                elif answer["status"] == _REFUSED:
+                    refused.append(RefusedRow(row.number, row.url, _cause(answer)))
+                elif answer["status"] not in _HELD:
+                    raise SinkError(_cause(answer))
+            if not rejected or pause is None:
+                break
+            time.sleep(pause)
+            rows = rejected
         return refused
 
     def _actions(self, rows: Sequence[ItemRow]) -> Iterator[dict[str, Any]]:
@@ -167,7 +184,7 @@ class OpenSearchSink(Sink):
                 "_op_type": "index",
                 "_index": self._index,
                 "_id": row.key,
-                "version": max(1, int(row.version.timestamp() * 1_000_000)),
+                "version": max(1, (row.version - _EPOCH) // _MICROSECOND),
                 "version_type": "external",
                 "_source": row.item,
             }

@@ -136,6 +136,8 @@ class PostgresqlSink(Sink):
         return SegmentDelivery(len(rows) - len(refused), skipped, refused)
 
     def _deliver(self, segment: Segment, rows: Sequence[ItemRow]) -> list[RefusedRow]:
+        # A deferred constraint would refuse the whole segment at its end.
+        self._connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         claim = [segment.sha256, segment.name]
         if not self._connection.execute(self._sql(_CLAIM), claim).fetchall():
             return []
@@ -160,7 +162,6 @@ class PostgresqlSink(Sink):
     def _create_tables(self) -> None:
         names = [name.as_string(self._connection) for name in (self._table, self._segments)]
         with self._connection.transaction():
-            self._connection.execute("SET timezone TO 'UTC'")
             if self._connection.execute(_EXISTS, names).fetchone() != (True,):
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
                 self._connection.execute(self._sql(_CREATE))

@@ -360,3 +360,32 @@ def test_feed_to_s3(s3: Any, tmp_path: Path):
     Run(tmp_path, 3, "-o", "s3://feeds/day/articles.jsonl:jsonlines").log()
     body = s3.get_object(Bucket="feeds", Key="day/articles.jsonl")["Body"].read()
     assert {json.loads(line)["url"] for line in body.splitlines()} == urls_of(3)
+
+
+def test_opensearch_names_the_refused_document_among_rejected_ones(
+    opensearch: OpenSearchServer, request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whatever the order of the answers."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    database = make_target(request, "opensearch", tmp_path)
+    bad = [story(number, date_modified="yesterday") for number in (2, 5)]
+    folder = write(tmp_path, [story(1), bad[0], story(3), story(4), bad[1]])
+    opensearch.rejections = 2
+    (refused,) = deliver(folder, database.url, Settings()).refused.values()
+    assert sorted((row.number, row.url) for row in refused) == [
+        (2, bad[0]["url"]),
+        (5, bad[1]["url"]),
+    ]
+
+
+def test_postgresql_deferred_constraints(postgres: PostgresServer, request: Any, tmp_path: Path):
+    """They refuse rows, not whole segments."""
+    database = make_target(request, "postgresql", tmp_path)
+    deliver(write(tmp_path / "first", [story(1)]), database.url, Settings())
+    table = database.url.rpartition("=")[2]
+    unique = "ADD CONSTRAINT one_title UNIQUE (title) DEFERRABLE INITIALLY DEFERRED"
+    postgres.execute(f'ALTER TABLE "{table}" {unique}')
+    folder = write(tmp_path / "next", [story(2, title="Story 1"), story(3)])
+    (refused,) = deliver(folder, database.url, Settings()).refused.values()
+    assert [row.number for row in refused] == [1]
+    assert database.items() == [story(1), story(3)]

@@ -81,7 +81,7 @@ class SegmentWriter:
         self._stats = crawler.stats
         self._send = crawler.signals.send_catch_log_async
         #: name prefix of the segments; each crawl has its own, so that a copy of the state never
-        #: writes other items under the names of the original
+        #: writes other items under the names of the original. Sorts by time
         self._name = ""
         self._renamed = False
         #: number of the last item that is in a segment
@@ -161,7 +161,8 @@ class SegmentWriter:
 
     async def _add_span(self, rows: list[tuple[int, str, str, int]]) -> None:
         if not self._renamed:
-            self._renamed, self._name = True, secrets.token_hex(4)
+            self._renamed = True
+            self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
             self._store.write("UPDATE segment_writer SET name = ?", [(self._name,)])
         span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
         # In the transaction of the name.

@@ -3,8 +3,8 @@
 A segment folder has a subfolder per day (UTC) with the segments, JSON Lines or Parquet, and one
 manifest per crawl::
 
-    2026-11-22/1f3c9a2e-000000000001-000000001000.jsonl
-    2026-11-22/1f3c9a2e.manifest.json
+    2026-11-22/692315a81f3c9a2e-000000000001-000000001000.jsonl
+    2026-11-22/692315a81f3c9a2e.manifest.json
 
 The name of a segment consists of the name of the crawl and the numbers of its first and last item, so
 writing it again after a crash gives the same file. Files that no manifest lists are unfinished.
