@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(no_args_is_help=True)
-@click.argument("segments", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("segments", type=click.Path(path_type=Path))
 @click.option(
     "--to",
     "urls",
