@@ -45,7 +45,7 @@ def corpus_bytes(corpus: Path) -> dict[str, bytes]:
 def tag_styles(page: Page) -> Callable[[int], Look]:
     """Return the style of *page* without author styles."""
     document = without_author_styles(parse_document(page.html))
-    return Stylesheets(document, {}, base_url=page.url).style_of
+    return Stylesheets(document, {}, base_url=page.url or "").style_of
 
 
 def without_author_styles(document: Document) -> Document:
