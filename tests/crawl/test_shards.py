@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.frontier.shards import Shard, shard_path
+from newscrawl.crawl.frontier.shards import MAX_SHARDS, Shard, shard_path
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from tests.conftest import REPOSITORY
@@ -70,6 +70,13 @@ def test_doubling_the_shards_splits_each_shard():
 @pytest.mark.parametrize("text", ["3/16", " 3 / 16 ", "03/16"])
 def test_parses_a_shard(text: str):
     assert Shard.parse(text) == Shard(3, 16)
+
+
+@pytest.mark.parametrize(
+    "shard", [Shard(1, 1), Shard(1, MAX_SHARDS), Shard(MAX_SHARDS, MAX_SHARDS)]
+)
+def test_parses_the_first_and_the_last_shard(shard: Shard):
+    assert Shard.parse(f"{shard.number}/{shard.count}") == shard
 
 
 @pytest.mark.parametrize(
