@@ -301,4 +301,6 @@ def test_command_writes_pages(corpus_dir: Path, tmp_path: Path):
     assert all(f"## Table {number}:" in text for number in range(1, 8))
     assert "## Effect of style sheets" in text
     assert "| 9 title_edit_distance |" in text
-    assert {file.name for file in tmp_path.glob("*.svg")} == {"styles.svg", "thesis-attributes.svg"}
+    assert {file.name for file in tmp_path.glob("*.svg")} == {
+        "cardoso-pipeline.svg", "styles.svg", "thesis-attributes.svg"
+    }  # fmt: skip
