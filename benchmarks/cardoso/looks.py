@@ -29,7 +29,9 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 def oracle_page(page: LabelledPage) -> Page:
     """Return *page* with the style sheets of its corpus, as input of Chromium."""
-    return Page(page.corpus, page.id, page.url or "", page.html(), corpus_bytes(page.path.parent.parent))
+    return Page(
+        page.corpus, page.id, page.url or "", page.html(), corpus_bytes(page.path.parent.parent)
+    )
 
 
 @cache

@@ -89,7 +89,7 @@ has changed. Subset selection, worth .015 in 2008, is worth .15 (R2' to R3'). Sc
 removed for .013, now hold more words than the text, and R1 to R4, which count them, find little else.
 Ignoring forms gains .05 on daniel and dragnet and loses as much on l3sgn1, by the error that section
 6.1 describes. Conversion to XHTML is
-still not worth its cost, which is 500 times that of the extraction. Titles have moved away from the
+still not worth its cost, hundreds of times that of the extraction. Titles have moved away from the
 body: they must be found separately, as the paper proposes.
 """
 COREEX_NOTES: Mapping[str, str] = {
