@@ -45,9 +45,10 @@ diagram: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
 
-# The tables of the papers for today's corpora, and what style costs: half an hour.
+# All tables and charts of the papers for today's corpora, and what style costs: half an hour of CPU time.
 results: $(VENV)/installed
-	$(BIN)/python -m benchmarks.cardoso --out docs/results
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.papers --corpora $(CORPORA) --out docs/results
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.cardoso --corpora $(CORPORA) --out docs/results
 
 # Every way for a site to go wrong, each in a crawl of its own: fifteen minutes.
 faults: $(VENV)/installed
