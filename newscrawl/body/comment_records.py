@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.document.document import WIDGET
+from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
 from newscrawl.text import weighted_length
 
@@ -38,8 +37,6 @@ _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
 
-MAX_LABEL = 45
-"""Weighted characters of an author, a date, a button or a heading."""
 _MAX_REPLY = 30  # characters
 _MIN_COMMENT = 15  # weighted characters
 _MIN_RECORD_SHARE = 0.7
@@ -84,10 +81,10 @@ def record_lists(
 
 def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
     """Return the rows of texts such as "Reply", in the rows *start* to *stop*."""
-    text, hidden, texts = document.text, document.hidden, document.text_rows
+    text, hidden = document.text, document.hidden
     return [
         row
-        for row in texts[bisect_left(texts, start) : bisect_left(texts, stop)]
+        for row in document.labels(start, stop)
         if len(text[row]) <= _MAX_REPLY and _is_reply(text[row]) and hidden[row] in {0, WIDGET}
     ]
 
@@ -100,16 +97,14 @@ def _is_reply(text: str) -> bool:
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts with a date or time and little other text around."""
     text, parent, hidden = document.text, document.parent, document.hidden
-    shown = document.text_nodes()
-    rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= MAX_LABEL]
+    rows: Sequence[int] = [row for row in document.labels(start, stop) if not hidden[row]]
     is_date: Callable[[str], object] = has_date
     if not _AGO.search("\n".join([text[row] for row in rows])):  # the common case
-        rows = [
-            row for row in document.number_rows if not hidden[row] and len(text[row]) <= MAX_LABEL
-        ]
+        numbers = frozenset(document.number_rows)
+        rows = [row for row in rows if row in numbers]
         is_date = _DATE.search
     for row in rows:
-        if start <= row < stop and is_date(text[row]):
+        if is_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * MAX_LABEL:
                 yield row

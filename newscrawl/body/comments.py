@@ -16,13 +16,12 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from newscrawl.body.comment_records import (
-    MAX_LABEL,
     has_date,
     record_lists,
     record_signs,
     reply_buttons,
 )
-from newscrawl.document.document import TEXT
+from newscrawl.document.document import MAX_LABEL, TEXT
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT
 
@@ -256,9 +255,13 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
     """
-    text, shown = document.text, document.text_nodes()
+    text, hidden = document.text, document.hidden
     stop = start
-    labels = [row for row in shown[bisect_left(shown, stop) :] if len(text[row]) <= _MAX_HEADING]
+    labels = [
+        row
+        for row in document.labels(start, len(document))
+        if len(text[row]) <= _MAX_HEADING and not hidden[row]
+    ]
     if not _HEADING.search("\n".join([text[row] for row in labels]).lower()):  # the common case
         return
     headings = (row for row in labels if _is_heading(text[row]) and _is_alone(document, row))
