@@ -80,7 +80,7 @@ class Stylesheets:
     @property
     def complete(self) -> bool:
         """Whether no sheet is missing and matching did not exceed its limit."""
-        return not self.missing and not self._tree.exhausted
+        return not self.missing and not self._matcher.exhausted
 
     def style_of(self, row: int) -> ComputedStyle:
         """Return the computed style of an element, or of the parent of a text node."""

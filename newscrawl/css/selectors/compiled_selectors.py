@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Test: TypeAlias = Callable[[StyleTree, int], bool]
 Specificity: TypeAlias = tuple[int, int, int]
 
-#: what decides a match: the names of the element, the names of its ancestors, or a tree walk
-NAMES, ANCESTORS, WALK = 0, 1, 2
+SIGNATURE_VALUES = frozenset(("class", "id"))
+"""Attributes whose values are part of the signature of an element."""
 
 DESCENDANT, CHILD, NEXT, LATER = " ", ">", "+", "~"
 
@@ -59,18 +59,6 @@ class Selector:
     #: whether it can match nothing on a static page: pseudo-elements, ``:hover``
     never_matches: bool
 
-    @property
-    def decided_by(self) -> int:
-        """Kind of check that suffices: ``NAMES``, ``ANCESTORS`` or ``WALK``."""
-        subject, *others = self.compounds
-        if subject.tests or len(others) > 1:
-            return WALK
-        if not others:
-            return NAMES
-        above = others[0]
-        is_decided = above.combinator == DESCENDANT and len(above.names) == 1 and not above.tests
-        return ANCESTORS if is_decided else WALK
-
     def matches(self, row: int, tree: StyleTree) -> bool:
         """Return whether the element of *row* matches.
 
@@ -83,7 +71,7 @@ class Selector:
         while tree.steps <= MAX_MATCH_STEPS:
             tree.steps += 1
             compound = compounds[index]
-            if row >= 0 and compound.names <= names[row] and _passes(compound.tests, tree, row):
+            if row >= 0 and compound.names <= names[row] and passes(compound.tests, tree, row):
                 index += 1
                 if index == len(compounds):
                     return tree.steps <= MAX_MATCH_STEPS
@@ -109,7 +97,8 @@ class Selector:
         return False
 
 
-def _passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
+def passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
+    """Return whether an element passes all *tests*."""
     for test in tests:  # noqa: SIM110  # all() would create a generator, and most have no tests
         if not test(tree, row):
             return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from newscrawl.css.selectors.compiled_selectors import SIGNATURE_VALUES, Attribute, Is, Not
 from newscrawl.css.selectors.nth import AnPlusB, Nth, all_siblings, siblings_of_type
 from newscrawl.css.selectors.selector_tokens import words
 
@@ -152,6 +153,24 @@ SHARED_TESTS: Table = {
     "link": _link,
 }
 """Tests with the same result for all elements of one path id."""
+
+_SIGNATURE_TESTS = frozenset(SHARED_TESTS.values())
+
+
+def is_local(test: Test) -> bool:
+    """Return whether *test* depends only on the signature of the element.
+
+    See :meth:`~newscrawl.css.selectors.style_tree.StyleTree.path_id`.
+    """
+    if isinstance(test, Attribute):
+        return test.name in SIGNATURE_VALUES
+    if isinstance(test, (Is, Not)):
+        return all(
+            len(selector.compounds) == 1 and all(map(is_local, selector.compounds[0].tests))
+            for selector in test.selectors
+        )
+    return test in _SIGNATURE_TESTS
+
 
 PER_ELEMENT_TESTS: Table = {
     "checked": _checked,

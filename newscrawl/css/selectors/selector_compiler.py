@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.css.selectors.compiled_selectors import (
     DESCENDANT,
+    SIGNATURE_VALUES,
     Attribute,
     Compound,
     Has,
@@ -28,6 +29,7 @@ from newscrawl.css.selectors.nth import (
     parse_an_plus_b,
     siblings_of_type,
 )
+from newscrawl.css.selectors.plain_selectors import compile_plain
 from newscrawl.css.selectors.pseudo_classes import (
     LEGACY_PSEUDO_ELEMENTS,
     NEVER_MATCHING,
@@ -76,7 +78,6 @@ _IGNORE_CASE = words(
     selected shape target text type valign valuetype vlink
     """
 )
-_IN_PATH_ID = frozenset(("class", "id"))
 
 
 class _InvalidError(ValueError):
@@ -89,7 +90,9 @@ def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorE
     if len(text) > MAX_SELECTOR_LENGTH:
         return SelectorError(text, "too long")
     try:
-        return _SelectorParser(without_comments(text), quirks=quirks).selector()
+        return compile_plain(text, quirks=quirks) or (
+            _SelectorParser(without_comments(text), quirks=quirks).selector()
+        )
     except _InvalidError as error:
         return SelectorError(text, str(error))
 
@@ -247,7 +250,7 @@ class _SelectorParser:
             expected = unescape(match["word"] or match["string"][1:-1])
             expected = ascii_lower(expected) if ignore_case else expected
             test = Attribute(name, operator, expected, ignore_case)
-            compound.add(test, per_element=name not in _IN_PATH_ID)
+            compound.add(test, per_element=name not in SIGNATURE_VALUES)
 
     def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
         name = ascii_lower(unescape(name))
