@@ -22,6 +22,7 @@ from newscrawl.css.cascade.computed_values import ElementStyle, initial_element_
 from newscrawl.css.cascade.matcher import MatchCache
 from newscrawl.css.cascade.rule_index import Block, SheetRules, cached_rules, ua_rules
 from newscrawl.css.syntax.variables import VariableScope
+from newscrawl.css.values.declared_values import has_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -158,9 +159,6 @@ def _positions(sources: PageSheets, *, quirks: bool) -> dict[SheetRules, _Cascad
 
 def _scope(sources: PageSheets) -> VariableScope:
     return VariableScope(
-        {
-            name: (initial_value, inherits)
-            for source in sources.sheets
-            for name, initial_value, inherits in source.sheet.properties
-        }
+        {item.name: item for source in sources.sheets for item in source.sheet.properties},
+        has_syntax,
     )

@@ -78,9 +78,14 @@ class Stylesheets:
         self._computed: dict[int, ElementStyle] = {-1: self._stack.initial(self._page)}
 
     @property
+    def exhausted(self) -> bool:
+        """Whether matching exceeded its limit; then only the default style sheet matches."""
+        return self._matcher.exhausted
+
+    @property
     def complete(self) -> bool:
         """Whether no sheet is missing and matching did not exceed its limit."""
-        return not self.missing and not self._matcher.exhausted
+        return not self.missing and not self.exhausted
 
     def style_of(self, row: int) -> ComputedStyle:
         """Return the computed style of an element, or of the parent of a text node."""

@@ -44,6 +44,7 @@ from newscrawl.css.selectors.pseudo_classes import (
 )
 from newscrawl.css.selectors.selector_tokens import (
     COMBINATOR,
+    IGNORE_CASE,
     MAX_NESTING,
     PLAIN_SELECTOR,
     SUBCLASS_SELECTOR,
@@ -52,7 +53,6 @@ from newscrawl.css.selectors.selector_tokens import (
     end_of_arguments,
     split_arguments,
     without_comments,
-    words,
 )
 from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.syntax.masking import unescape
@@ -68,16 +68,6 @@ __all__ = ["Selector", "SelectorError", "compile_list", "compile_selector"]
 
 MAX_SELECTOR_LENGTH = 10_000
 """Maximum length of a selector."""
-
-# https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
-_IGNORE_CASE = words(
-    """
-    accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
-    declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
-    media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling
-    selected shape target text type valign valuetype vlink
-    """
-)
 
 
 class _InvalidError(ValueError):
@@ -246,7 +236,7 @@ class _SelectorParser:
         compound.names.add(f"[{name}")
         self._specificity[1] += 1
         if operator := match["operator"]:
-            ignore_case = bool(match["flag"]) or name in _IGNORE_CASE
+            ignore_case = bool(match["flag"]) or name in IGNORE_CASE
             expected = unescape(match["word"] or match["string"][1:-1])
             expected = ascii_lower(expected) if ignore_case else expected
             test = Attribute(name, operator, expected, ignore_case)
