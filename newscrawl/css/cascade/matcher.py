@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.cascade.rule_index import SIGNATURE, WALK
 from newscrawl.css.selectors.compiled_selectors import passes
+from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +28,8 @@ class _Key(NamedTuple, Generic[P]):
     certain: list[Match[P]]
     #: required ancestor name, "" for none -> the other selectors
     groups: dict[str, list[SelectorGroup[P]]]
+    #: required ancestor names
+    ancestors: frozenset[str]
 
 
 class _Candidates(NamedTuple, Generic[P]):
@@ -43,8 +46,8 @@ class _Subject(NamedTuple, Generic[P]):
 
     #: those that require no ancestor name
     everywhere: _Candidates[P]
-    #: groups of selectors by required ancestor name
-    groups: tuple[dict[str, list[SelectorGroup[P]]], ...]
+    #: required ancestor names -> groups of selectors, for each key
+    groups: tuple[tuple[frozenset[str], dict[str, list[SelectorGroup[P]]]], ...]
     #: required ancestor names -> all candidates
     candidates: dict[frozenset[str], _Candidates[P]]
 
@@ -97,10 +100,20 @@ class Matcher(Generic[P]):
 
         Elements with the same rules get the same tuple.
         """
-        found = self._matches(row)
-        if self._tree.exhausted and not self.exhausted:
+        tree = self._tree
+        path_id = tree.path_id(row)
+        candidates = self._by_path.get(path_id)
+        if candidates is None:
+            candidates = self._by_path[path_id] = self._path_candidates(row)
+        found = candidates.certain
+        if candidates.conditional:
+            tree.steps += len(candidates.conditional)
+            more = [entry.match for entry in candidates.conditional if entry.matches(row, tree)]
+            if more:
+                found = self._cache.intern([*found, *more])
+        if tree.steps > MAX_MATCH_STEPS and not self.exhausted:
             self._give_up()
-            found = self._matches(row)
+            return self.matches(row)
         return found
 
     def _give_up(self) -> None:
@@ -110,32 +123,15 @@ class Matcher(Generic[P]):
         self._cache = self._cache.default or MatchCache(())
         self._by_path.clear()
 
-    def _matches(self, row: int) -> tuple[Match[P], ...]:
-        tree = self._tree
-        path_id = tree.path_id(row)
-        candidates = self._by_path.get(path_id)
-        if candidates is None:
-            candidates = self._by_path[path_id] = self._path_candidates(row)
-        if not candidates.conditional:
-            return candidates.certain
-        tree.steps += len(candidates.conditional)
-        more = [entry.match for entry in candidates.conditional if entry.matches(row, tree)]
-        return self._cache.intern([*candidates.certain, *more]) if more else candidates.certain
-
-    def is_shared(self, path_id: int) -> bool:
-        """Return whether all elements of a path id, one of which was matched, have equal rules."""
-        candidates = self._by_path.get(path_id)
-        return candidates is not None and not candidates.conditional
-
     def _path_candidates(self, row: int) -> _Candidates[P]:
         """Return the candidates of all elements with the path id of *row*."""
         tree = self._tree
         ancestors = tree.ancestor_names(row)
         candidates = self._candidates(row, ancestors)
-        if not candidates.conditional or tree.exhausted:
+        if not candidates.conditional:
             return candidates
         tree.steps += len(candidates.conditional)
-        certain = list(candidates.certain)
+        certain: list[Match[P]] = []
         per_element = []
         for entry in candidates.conditional:
             if ancestors is not None and not entry.ancestors <= ancestors:
@@ -144,33 +140,32 @@ class Matcher(Generic[P]):
                 per_element.append(entry)
             elif (ancestors is not None and entry.decided_by != WALK) or entry.matches(row, tree):
                 certain.append(entry.match)
-        return _Candidates(self._cache.intern(certain), tuple(per_element))
+        found = candidates.certain
+        if certain:
+            found = self._cache.intern([*found, *certain])
+        return _Candidates(found, tuple(per_element))
 
     def _candidates(self, row: int, ancestors: frozenset[str] | None) -> _Candidates[P]:
         """Return the candidates of all elements with the signature and ancestor names of *row*."""
         tree, cache = self._tree, self._cache
         subject = cache.subjects.get(tree.signatures[row]) or self._subject(row)
-        if not subject.groups:
-            return subject.everywhere
-        required: frozenset[str] = frozenset().union(
-            *[
-                groups if ancestors is None else groups.keys() & ancestors
-                for groups in subject.groups
-            ]
-        )
+        required: set[str] = set()
+        for names, groups in subject.groups:
+            required |= groups.keys() if ancestors is None else names & ancestors
         if not required:
             return subject.everywhere
-        candidates = subject.candidates.get(required)
+        key = frozenset(required)
+        candidates = subject.candidates.get(key)
         if candidates is None:
             found = [
                 group
-                for groups in subject.groups
-                for ancestor in groups.keys() & required
+                for names, groups in subject.groups
+                for ancestor in names & required
                 for group in groups[ancestor]
             ]
             candidates = self._compiled(found, row, subject.everywhere)
             if not tree.exhausted:
-                subject.candidates[required] = candidates
+                subject.candidates[key] = candidates
                 cache.candidate_count += 1
         return candidates
 
@@ -185,8 +180,8 @@ class Matcher(Generic[P]):
             if key is not None:
                 certain += key.certain
                 everywhere += key.groups.get("", ())
-                if len(key.groups) > ("" in key.groups):
-                    nested.append(key.groups)
+                if key.ancestors:
+                    nested.append((key.ancestors, key.groups))
         tree.steps += len(certain)
         known = _Candidates(tuple(certain), ())
         subject = _Subject(self._compiled(everywhere, row, known), tuple(nested), {})
@@ -216,14 +211,13 @@ class Matcher(Generic[P]):
         tree, cache = self._tree, self._cache
         if name in cache.keys:
             return cache.keys[name]
-        key: _Key[P] | None = None
-        for index in cache.indexes:
-            if name in index.by_name:
-                key = key or _Key([], {})
-                bucket = index.read(name, tree)
-                key.certain.extend(bucket.certain)
-                for ancestor, group in bucket.groups.items():
-                    key.groups.setdefault(ancestor, []).append(group)
+        buckets = [index.read(name, tree) for index in cache.indexes if name in index.by_name]
+        certain = [match for bucket in buckets for match in bucket.certain]
+        groups: dict[str, list[SelectorGroup[P]]] = {}
+        for bucket in buckets:
+            for ancestor, group in bucket.groups.items():
+                groups.setdefault(ancestor, []).append(group)
+        key = _Key(certain, groups, frozenset(groups) - {""}) if buckets else None
         if not tree.exhausted:
             cache.keys[name] = key
         return key

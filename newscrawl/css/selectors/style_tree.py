@@ -122,12 +122,12 @@ class StyleTree:
         path_ids = self._path_ids
         if row in path_ids:
             return path_ids[row]
-        path = [row]
-        while (row := self.parent[row]) not in path_ids:
-            path.append(row)
-        for unregistered in reversed(path):
-            self._register(unregistered)
-        return path_ids[path[0]]
+        path, ancestor = [row], row
+        while (ancestor := self.parent[ancestor]) not in path_ids:
+            path.append(ancestor)
+        while path:
+            self._register(path.pop())
+        return path_ids[row]
 
     def _names(self, row: int) -> frozenset[str]:
         self.path_id(row)
@@ -161,6 +161,9 @@ class StyleTree:
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
         row, cache = self.parent[row], self._ancestor_names
+        path_id = self.path_id(row)
+        if path_id in cache:
+            return cache[path_id]
         path = []
         while (path_id := self.path_id(row)) not in cache:
             path.append((path_id, row))
