@@ -46,7 +46,6 @@ _FIELDS = (
 )  # fmt: skip
 _TYPES = (
     "text",
-    "email",
     "number",
     "date",
     "checkbox",

@@ -130,7 +130,7 @@ class Matcher(Generic[P]):
         candidates = self._candidates(row, ancestors)
         if not candidates.conditional:
             return candidates
-        tree.steps += len(candidates.conditional)
+        tree.steps += 1 + len(candidates.conditional) // 4  # comparing names is no step yet
         certain: list[Match[P]] = []
         per_element = []
         for entry in candidates.conditional:
@@ -194,12 +194,17 @@ class Matcher(Generic[P]):
     ) -> _Candidates[P]:
         """Return *known* candidates and those from *groups* that the signature of *row* allows."""
         tree, names = self._tree, self._tree.names[row]
+        names_and_any = names | {"*"}
         certain, conditional = list(known.certain), list(known.conditional)
         for group in groups:
             entries = group.compiled(tree) if group.deferred else group.entries
-            tree.steps += len(entries)
+            tree.steps += 1 + len(entries) // 4
             for entry in entries:
-                if entry.names <= names and passes(entry.local, tree, row):
+                if (
+                    entry.names <= names
+                    and not names_and_any.isdisjoint(entry.alternatives)
+                    and passes(entry.local, tree, row)
+                ):
                     if entry.decided_by == SIGNATURE:
                         certain.append(entry.match)
                     else:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.cascade.default_stylesheet import QUIRKS_SHEET, UA_SHEET
-from newscrawl.css.selectors.compiled_selectors import DESCENDANT, SelectorError
+from newscrawl.css.selectors.compiled_selectors import DESCENDANT, SelectorError, alternative_names
 from newscrawl.css.selectors.pseudo_classes import is_local
 from newscrawl.css.selectors.rule_keys import (
     SELECTOR_SEPARATOR,
@@ -54,10 +54,21 @@ class Match(NamedTuple, Generic[P]):
 class SelectorEntry(Generic[P]):
     """A compiled selector and its rule."""
 
-    __slots__ = ("ancestors", "decided_by", "local", "match", "matches", "names", "per_element")
+    __slots__ = (
+        "alternatives",
+        "ancestors",
+        "decided_by",
+        "local",
+        "match",
+        "matches",
+        "names",
+        "per_element",
+    )
 
     def __init__(self, selector: Selector, payload: P) -> None:
         self.names = selector.compounds[0].names
+        #: names of which a matching element has one, "*" if unknown
+        self.alternatives = frozenset(alternative_names(selector.compounds[0]))
         #: tests that elements with the same signature pass or fail together
         self.local = tuple([test for test in selector.compounds[0].tests if is_local(test)])
         self.ancestors = selector.ancestors

@@ -82,10 +82,12 @@ class Selector:
                     ancestor = row
                 elif combinator == CHILD:
                     sibling_index, row = 0, parent[row]
-                else:
+                elif combinator == NEXT:
                     row = tree.previous(row)
-                    if combinator == LATER:
-                        sibling_index, sibling = index, row
+                else:
+                    possible = compounds[index].names <= tree.child_names[parent[row]]
+                    row = tree.previous(row) if possible else -1
+                    sibling_index, sibling = index, row
             elif sibling_index and sibling >= 0:
                 index, row = sibling_index, tree.previous(sibling)
                 sibling = row
@@ -171,8 +173,24 @@ def _matches_any(selector: Selector, tree: StyleTree, row: int) -> bool:
     first, last = row + 1, tree.document.end[row]
     if selector.compounds[-1].combinator in {NEXT, LATER}:
         first, last = last, tree.document.end[max(tree.parent[row], 0)]
-    name = rarest_name(selector.compounds[0].names)
-    return any(selector.matches(other, tree) for other in tree.named(name, first, last))
+    return any(
+        selector.matches(other, tree)
+        for name in alternative_names(selector.compounds[0])
+        for other in tree.named(name, first, last)
+    )
+
+
+def alternative_names(compound: Compound) -> set[str]:
+    """Return names of which every matching element has one, ``*`` if unknown."""
+    alternatives = next((test for test in compound.tests if isinstance(test, Is)), None)
+    if compound.names or alternatives is None:
+        return {rarest_name(compound.names)}
+    found = {
+        name
+        for selector in alternatives.selectors
+        for name in alternative_names(selector.compounds[0])
+    }
+    return {"*"} if "*" in found else found
 
 
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {

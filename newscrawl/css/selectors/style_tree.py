@@ -97,6 +97,8 @@ class StyleTree:
         self.children = _LazyDict(self._children)
         #: see :data:`Signature`
         self.signatures = _LazyDict(self._signature)
+        #: names of the child elements together
+        self.child_names = _LazyDict(self._child_names)
         self._path_ids: dict[int, int] = {-1: 0}
         self._ids_by_signature: dict[tuple[int, Signature], int] = {}
         self._ancestor_names: dict[int, frozenset[str] | None] = {0: frozenset()}
@@ -186,6 +188,10 @@ class StyleTree:
         if row < 0:
             return [0]
         return [child for child in self.document.children(row) if self.tag[child] != TEXT]
+
+    def _child_names(self, row: int) -> frozenset[str]:
+        self.steps += len(self.children[row])
+        return frozenset().union(*[self.names[child] for child in self.children[row]])
 
     def siblings(self, row: int) -> list[int]:
         """Return the rows of *row* and its sibling elements."""
