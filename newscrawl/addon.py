@@ -23,6 +23,7 @@ from newscrawl.middlewares import (
     MetaRefreshMiddleware,
     OptOutMiddleware,
     PolitenessMiddleware,
+    ProxyListMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
     StylesheetMiddleware,
@@ -30,6 +31,7 @@ from newscrawl.middlewares import (
 )
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 from newscrawl.pipelines.pipeline_options import validate_settings
+from newscrawl.sinks.sink_delivery import SinkDelivery
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
 
@@ -53,6 +55,9 @@ OPT_OUT_PRIORITY = 110
 CHARSET_PRIORITY = 585
 #: Receives responses before RetryMiddleware (550), which would retry without a delay.
 POLITENESS_PRIORITY = 560
+#: Before HttpProxyMiddleware (750), which moves credentials to a header; sees failures before
+#: RetryMiddleware (550).
+PROXIES_PRIORITY = 745
 #: Next to the downloader: responses are archived as received.
 WARC_PRIORITY = 990
 #: Next to the engine, so that it sees the requests and items that all others let through.
@@ -129,9 +134,11 @@ class Addon:
         _add(settings, "EXTENSIONS", HideSecrets, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)
-        # Both are disabled unless their folder setting is set.
+        # All are disabled unless their setting is set.
+        _add(settings, _MIDDLEWARES, ProxyListMiddleware, PROXIES_PRIORITY)
         _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
+        _add(settings, "EXTENSIONS", SinkDelivery, 500)
         for name, value in SAFE_SETTINGS.items():
             settings.set(name, value, "addon")
         if settings.getbool("TWISTED_REACTOR_ENABLED"):

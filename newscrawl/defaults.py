@@ -115,6 +115,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SEGMENT_ITEMS": 1000,
     # Seconds after which a smaller segment is written. 0 writes it only when the crawl ends.
     "NEWSCRAWL_SEGMENT_SECONDS": 300.0,
+    # URLs of the stores that segments are delivered to when a crawl ends; [] delivers to none.
+    "NEWSCRAWL_SINKS": [],
     # --- Safety and politeness ---
     # Host names, IP addresses and networks that are allowed besides the public internet. Empty,
     # because any public page may link or redirect to a private address.
@@ -131,6 +133,8 @@ DEFAULTS: dict[str, Any] = {
     # Apply delay, concurrency, Retry-After and back-off to registered domains. False uses Scrapy's
     # slots per host, without Retry-After, Crawl-delay and NEWSCRAWL_SITE_REQUESTS.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
+    # URLs of HTTP proxies; each registered domain is assigned to one of them.
+    "NEWSCRAWL_PROXIES": [],
     # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
     # time, because its pending requests would take up memory.
     "NEWSCRAWL_RETRY_AFTER": 300.0,

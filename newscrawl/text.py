@@ -12,10 +12,10 @@ _SPACELESS = (
 )
 _ANY_SPACELESS = re.compile(f"[{_SPACELESS}]")
 _SPACED_WORD = re.compile(r"\w+")
-# ASCII in lower case, with spaces in place of all characters except letters, digits and "_".
-_ASCII_WORDS = bytes(
-    code if chr(code).isalnum() or chr(code) == "_" else ord(" ")
-    for code in bytes(range(256)).lower()
+# windows-1252 in lower case, with spaces in place of all characters except letters, digits and "_".
+_WESTERN_WORDS = b"".join(
+    character.lower().encode("cp1252") if character.isalnum() or character == "_" else b" "
+    for character in (bytes([code]).decode("cp1252", "replace") for code in range(256))
 )
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -37,9 +37,11 @@ fitted on pages in many languages."""
 
 def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
-    if text.isascii():
-        return text.encode().translate(_ASCII_WORDS).decode().split()
-    return folded_words(folded(text))
+    try:
+        western = text.encode("cp1252")  # five times as fast as patterns
+    except UnicodeEncodeError:
+        return folded_words(folded(text))
+    return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
 
 
 def folded_words(text: str) -> list[str]:

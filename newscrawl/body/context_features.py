@@ -8,17 +8,23 @@ below a short article.
 from __future__ import annotations
 
 from array import array
-from itertools import accumulate
-from operator import mul
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from newscrawl.body.feature_names import FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Column = Floats | float
 
 _NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
-_WINDOWS = (2, 5, 12)
+# Number of blocks on each side.
+_WINDOWS = np.array([[2], [5], [12]])
 # Blocks with equal values of these features form a group.
 _GROUPS = {
     "own": ("own_count", "own_mean", "own_long"),
@@ -31,7 +37,7 @@ CONTEXT_FEATURES = (
     *FEATURES,
     "probability",
     *(f"probability{shift:+d}" for shift in _NEIGHBOURS),
-    *(f"window_{size}" for size in _WINDOWS),
+    *(f"window_{size}" for size in _WINDOWS.flat),
     *(f"{name}_{part}" for name in _GROUPS for part in ("probability", "best")),
     "own_share", "expected_f1", "cut", "above_cut", "level", "earlier", "best",
 )  # fmt: skip
@@ -50,65 +56,66 @@ def context_table(
     *features* is the table of the first pass, *probabilities* its result. *expected_f1* is that of
     the best subset, *cut* the smallest probability in it. *chars* are weighted characters.
     """
-    own, width, count = array("d", features), len(FEATURES), len(probabilities)
-    mass = list(map(mul, probabilities, chars))
-    mass_before, chars_before = ([0.0, *accumulate(column)] for column in (mass, chars))
+    count, width = len(probabilities), len(FEATURES)
+    if not count:
+        return array("d")
+    own = np.array(features).reshape(count, width)
+    probability, size = np.array(probabilities), np.array(chars)
+    mass = probability * size
+    mass_before, chars_before = (np.concatenate(((0.0,), it.cumsum())) for it in (mass, size))
     whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
-    columns: list[Sequence[float]] = [own[place::width] for place in range(width)]
-    columns.append(probabilities)
-    columns += [_shifted(probabilities, shift) for shift in _NEIGHBOURS]
-    columns += [_windowed(mass_before, chars_before, size) for size in _WINDOWS]
-    held: list[float] = []
-    for name, places in _KEYS.items():
-        keys = list(zip(*(columns[place] for place in places), strict=True))
-        means, bests, sizes = _grouped(keys, mass, probabilities, chars)
-        columns += [means, bests]
-        held = sizes if name == "own" else held
-    columns += [
-        [size / total for size in held],
-        [expected_f1] * count,
-        [cut] * count,
-        [p - cut for p in probabilities],
-        [mass_before[-1] / total] * count,
-        [earlier / whole for earlier in mass_before[:-1]],
-        [max(probabilities, default=0.0)] * count,
+    groups = [
+        _grouped(own[:, places].tolist(), mass, probability, size) for places in _KEYS.values()
     ]
-    table = array("d", bytes(8 * len(columns) * count))
-    for place, column in enumerate(columns):
-        table[place :: len(columns)] = array("d", column)
-    return table
+    columns: list[Column] = [
+        probability,
+        *(_shifted(probability, shift) for shift in _NEIGHBOURS),
+        *_windowed(mass_before, chars_before),
+        *(column for mean, best, _ in groups for column in (mean, best)),
+        groups[0][2] / total,
+        expected_f1,
+        cut,
+        probability - cut,
+        mass_before[-1] / total,
+        mass_before[:-1] / whole,
+        probability.max(),
+    ]
+    table = np.empty((count, len(CONTEXT_FEATURES)))
+    table[:, :width] = own
+    for place, column in enumerate(columns, width):
+        table[:, place] = column
+    return array("d", table.tobytes())
 
 
-def _shifted(column: Sequence[float], shift: int) -> list[float]:
+def _shifted(column: Floats, shift: int) -> Floats:
     """Return the column shifted by *shift* places, padded with -1."""
-    missing = [-1.0] * min(abs(shift), len(column))
-    return [*missing, *column[:shift]] if shift < 0 else [*column[shift:], *missing]
+    shifted = np.full(len(column), -1.0)
+    if shift < 0:
+        shifted[-shift:] = column[:shift]
+    else:
+        shifted[: max(len(column) - shift, 0)] = column[shift:]
+    return shifted
 
 
-def _windowed(mass: Sequence[float], chars: Sequence[float], size: int) -> list[float]:
-    """Return the mean probability of a character up to *size* blocks away, from prefix sums."""
+def _windowed(mass: Floats, chars: Floats) -> Floats:
+    """Return the mean probability of a character in each of the windows, from prefix sums."""
     count = len(mass) - 1
-    bounds = [(max(0, place - size), min(count, place + size + 1)) for place in range(count)]
-    return [(mass[b] - mass[a]) / (chars[b] - chars[a] or 1.0) for a, b in bounds]
+    places = np.arange(count)
+    first, end = np.maximum(places - _WINDOWS, 0), np.minimum(places + _WINDOWS + 1, count)
+    size = chars[end] - chars[first]
+    size[size == 0] = 1.0
+    windowed: Floats = (mass[end] - mass[first]) / size
+    return windowed
 
 
 def _grouped(
-    keys: Sequence[tuple[float, ...]],
-    mass: Sequence[float],
-    probabilities: Sequence[float],
-    chars: Sequence[float],
-) -> tuple[list[float], list[float], list[float]]:
+    keys: Iterable[list[float]], mass: Floats, probability: Floats, chars: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return mean probability, largest probability and characters of the group of each block."""
     numbers: dict[tuple[float, ...], int] = {}
-    group = [numbers.setdefault(key, len(numbers)) for key in keys]
-    masses, bests, sizes = ([0.0] * len(numbers) for _ in range(3))
-    for number, part, probability, size in zip(group, mass, probabilities, chars, strict=True):
-        masses[number] += part
-        sizes[number] += size
-        bests[number] = max(bests[number], probability)
-    means = [part / (size or 1.0) for part, size in zip(masses, sizes, strict=True)]
-    return (
-        [means[number] for number in group],
-        [bests[number] for number in group],
-        [sizes[number] for number in group],
-    )
+    group = np.array([numbers.setdefault(tuple(key), len(numbers)) for key in keys])
+    masses, sizes = np.bincount(group, mass), np.bincount(group, chars)
+    best = np.zeros(len(numbers))
+    np.maximum.at(best, group, probability)
+    means = masses / np.where(sizes, sizes, 1.0)
+    return means[group], best[group], sizes[group]

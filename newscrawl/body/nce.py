@@ -293,8 +293,6 @@ def find_title(document: Document, forest: Sequence[int], parameters: NceParamet
     first = forest[0] if forest else len(document)
     title_row, min_chars = document.title_row, len(document.title)
     max_chars = 10 * parameters.alpha4  # saves tokenising most nodes
-    if min_chars >= max_chars:
-        return title_row
     before = document.chars_before
     longer: dict[tuple[float, float], int] = {}  # highest of the nodes with the same text
     for row, end in enumerate(document.end[:first]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from newscrawl.body.blocks import cast_votes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
 
@@ -59,7 +59,7 @@ def is_data_table(document: Document, row: int) -> bool:
 
     Layout tables of old templates contain prose, other tables or one cell per row.
     """
-    if elements_in(document, row, "table"):
+    if _has_table(document, row):
         return False
     cells = (cell for tag in ("td", "th") for cell in elements_in(document, row, tag))
     in_row = Counter(document.parent[cell] for cell in cells if document.chars(cell))
@@ -69,6 +69,12 @@ def is_data_table(document: Document, row: int) -> bool:
         and 2 * full >= len(in_row)
         and document.chars(row) < _MIN_PROSE_CELL * in_row.total()
     )
+
+
+def _has_table(document: Document, row: int) -> bool:
+    tables = document.rows_of("table")
+    following = bisect_right(tables, row)
+    return following < len(tables) and tables[following] < document.end[row]
 
 
 def elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
@@ -107,9 +113,16 @@ def rows_of_excluded_parts(
         for row in _rows_of_part(document, part)
         if document.chars(row) <= max_chars
     ]
-    end = document.end
-    inside = {root for root in roots for row in unwanted if row < root < end[row]}
-    return frozenset(inside.union(unwanted))
+    inside = cast_votes(document.end, [_outermost(document, unwanted)])
+    return frozenset(unwanted).union(root for root in roots if inside[root])
+
+
+def _outermost(document: Document, rows: Iterable[int]) -> Iterator[int]:
+    end = 0
+    for row in sorted(rows):
+        if row >= end:
+            end = document.end[row]
+            yield row
 
 
 def with_dominant_tables(

@@ -98,7 +98,8 @@ def crawl_to_feeds(
     reason = stats.get("finish_reason", "")
     if reason == "shutdown":
         return INTERRUPTED
-    if reason != "finished" and not reason.startswith("closespider_"):
+    ended = reason == "finished" or reason.startswith("closespider_")
+    if not ended or crawler.spider is None:  # as in Scrapy's commands
         return FAILED
     sites = site_counts(stats).values()
     written = stats.get("item_scraped_count", 0)

@@ -29,6 +29,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Extract the articles of files, folders, archives and URLs",
     ),
     "cluster": ("newscrawl.cli.cluster_feeds", "Find the near-duplicates among articles of feeds"),
+    "deliver": (
+        "newscrawl.cli.deliver_segments",
+        "Deliver segments to S3, PostgreSQL or OpenSearch",
+    ),
     "evaluate": (
         "newscrawl.cli.evaluate_method",
         "Score an extraction method on folders of labelled pages",

@@ -4,6 +4,16 @@
 from libc.string cimport memchr, memcmp
 
 
+def count_byte(bytes data not None, bytes byte not None):
+    """See :func:`newscrawl.document.guard.count_byte`."""
+    cdef const unsigned char* place = data
+    cdef Py_ssize_t index, total = 0, size = len(data)
+    cdef unsigned char wanted = byte[0]
+    for index in range(size):
+        total += place[index] == wanted
+    return total
+
+
 def is_harmless(bytes html not None, *, int max_parts):
     """See :func:`newscrawl.document.guard.is_harmless`."""
     cdef const unsigned char* byte = html

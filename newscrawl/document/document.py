@@ -19,7 +19,7 @@ from lxml import etree
 from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
-from newscrawl.document.guard import drop_surplus_attributes
+from newscrawl.document.guard import count_byte, drop_surplus_attributes
 from newscrawl.document.repair import close_open_title, needs_repair, repair_tree
 from newscrawl.document.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
@@ -284,9 +284,8 @@ def _first_tags(utf8: bytes) -> bytes | None:
     # A tag and a text have four bytes at least.
     if len(utf8) <= 4 * MAX_TEXTS:
         return None
-    tags = utf8.count(b"<")
-    texts = tags - utf8.count(b"><")
-    if tags <= MAX_TAGS and texts <= MAX_TEXTS:
+    tags = count_byte(utf8, b"<")
+    if tags <= MAX_TEXTS or (tags <= MAX_TAGS and tags - utf8.count(b"><") <= MAX_TEXTS):
         return None
     last_text = next(islice(_TEXT_END.finditer(utf8), MAX_TEXTS, None), None)
     utf8 = utf8[: last_text.end() - 1] if last_text else utf8

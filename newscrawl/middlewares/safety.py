@@ -44,7 +44,7 @@ class SafetyMiddleware:
             self._policy = AddressPolicy(setting(crawler.settings, ALLOWED))
         except ValueError as error:
             raise SettingError(f"{ALLOWED}: {error}") from None
-        for proxy in getproxies().values():
+        for proxy in (*getproxies().values(), *setting(crawler.settings, "NEWSCRAWL_PROXIES")):
             self._trust_proxy(proxy)
         self._stats = crawler.stats
         self._resolver = CheckedResolver(self._policy)

@@ -119,8 +119,9 @@ def _is_connected(stories: Sequence[int], near: Mapping[int, set[int]]) -> bool:
 def agglomerate(times: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[int]:
     """Return the cluster of each story of a collection, named by its first story.
 
-    Versions of one story are linked first, then the most similar pairs. Two clusters are merged if enough of their pairs within
-    the window match; rejected pairs are tried again until nothing changes.
+    Versions of one story are linked first, then the most similar pairs. Two clusters are merged if
+    enough of their pairs within the window match. A rejected pair is not tried again: the share of
+    matching pairs of merged clusters is an average of their shares.
     """
     members = {story: [story] for story in range(len(times))}
     cluster = list(range(len(times)))
@@ -133,24 +134,20 @@ def agglomerate(times: Sequence[int], pairs: Sequence[Pair], options: Options) -
             not pair.is_version, -pair.similarity.containment, pair.first, pair.second,
         ),
     )  # fmt: skip
-    changed = True
-    while changed:
-        changed = False
-        for first, second, _, is_version in order:
-            low, high = sorted((cluster[first], cluster[second]))
-            if low == high:
-                continue
-            possible = sum(
-                in_window(times[a], times[b], options) for a in members[low] for b in members[high]
-            )
-            if not is_version and links[low][high] < options.majority * possible:
-                continue
-            changed = True
-            for story in members[high]:
-                cluster[story] = low
-            members[low] += members.pop(high)
-            for other, count in links.pop(high).items():
-                del links[other][high]
-                if other != low:
-                    links[low][other] = links[other][low] = links[low].get(other, 0) + count
+    for first, second, _, is_version in order:
+        low, high = sorted((cluster[first], cluster[second]))
+        if low == high:
+            continue
+        possible = sum(
+            in_window(times[a], times[b], options) for a in members[low] for b in members[high]
+        )
+        if not is_version and links[low][high] < options.majority * possible:
+            continue
+        for story in members[high]:
+            cluster[story] = low
+        members[low] += members.pop(high)
+        for other, count in links.pop(high).items():
+            del links[other][high]
+            if other != low:
+                links[low][other] = links[other][low] = links[low].get(other, 0) + count
     return cluster

@@ -134,6 +134,30 @@ class TestSeparatorNode:
         document = parse_document(f"<body>{NAVIGATION}<div id=story>{story}</div></body>")
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
+    def test_thresholds_are_inclusive(self) -> None:
+        """Text of beta2 and beta3 is enough; up to ``sibling`` a sibling does not count."""
+        document = parse_document(f"<main><div id=a><p>{'word ' * 40}</p></div></main>")
+        row = document.tag.index("div")
+        exact = replace(PARAMETERS, beta2=document.chars(row), beta3=document.chars(row))
+        assert find_separator_node(document, exact) == row
+        assert find_separator_node(document, replace(exact, beta3=exact.beta3 + 1)) is None
+        three = parse_document(f"<main>{'<div><p>' + 'word ' * 40 + '</p></div>'}" * 3 + "</main>")
+        at_limit = replace(exact, sibling=exact.beta2)
+        assert three.tag[find_separator_node(three, at_limit) or 0] == "div"
+
+    def test_siblings_with_a_link_density_of_beta1_do_not_count(self) -> None:
+        part = f"<div><p>{'word ' * 400}</p></div>"
+        linked = part.replace("<p>", "<p><a>").replace("</p>", "</a></p>")
+        document = parse_document(f"<article id=a>{part}{linked}{linked}</article>")
+        only_links = replace(PARAMETERS, beta1=1.0)
+        assert document.tag[find_separator_node(document, only_links) or 0] == "div"
+
+    def test_forest_has_children_with_text_and_up_to_beta4_of_links(self) -> None:
+        document = parse_document("<main><p>ab<a>cd</a></p><p><a>ab</a></p><p></p>e</main>")
+        main = document.tag.index("main")
+        half = forest_of(document, main, replace(PARAMETERS, beta4=0.5))
+        assert [document.subtree_text(row) for row in half] == ["ab cd", "e"]
+
 
 class TestFallbacks:
     """Phase 1 without a separator node."""
@@ -192,6 +216,60 @@ class TestComments:
         assert first is not None
         assert find_first_comment(document, forest, PARAMETERS) is None
 
+    def find_among(self, *blocks: str, **parameters: float) -> int | None:
+        """Return the place of the first comment among *blocks*."""
+        document = parse_document("<main>" + "".join(f"<div>{it}</div>" for it in blocks))
+        exact = replace(PARAMETERS, alpha1=1, alpha2=1000, removable=1.0, **parameters)
+        rows = list(document.children(document.tag.index("main")))
+        first = find_first_comment(document, rows, exact)
+        return None if first is None else rows.index(first)
+
+    def test_needs_a_component_of_three_blocks_with_two_texts(self) -> None:
+        block = "<b>anna wrote</b><p>the very same words</p>"
+        other = ["<b>no word</b><p>of it</p>", "<b>one more</b><p>text here</p>"]
+        assert self.find_among(*other, block, block, block) == 2
+        assert self.find_among(*other, block, block) is None
+        assert self.find_among(*["<p>anna wrote the very same words</p>"] * 3) is None
+        assert self.find_among(*other, "<b>a third</b><p>other block</p>") is None
+
+    def test_joins_blocks_up_to_beta5_apart(self) -> None:
+        block = "<b>anna wrote</b><p>the very same words</p>"
+        gap = ["<b>no one</b><p>of it</p>", "<b>a more</b><p>text here</p>"]
+        assert self.find_among(block, *gap, block, *gap, block) == 0
+        assert self.find_among(block, *gap, block, *gap, block, beta5=2) is None
+
+    @pytest.mark.parametrize(("shared", "found"), [(5, 0), (4, None)])
+    def test_joins_blocks_that_share_beta6_of_the_words(
+        self, shared: int, found: int | None
+    ) -> None:
+        same = ["same", "words", "in", "each", "block"][:shared]
+        blocks = [
+            f"<b>{' '.join(same)}</b><p>{' '.join(f'{name}{n}' for n in range(10 - shared))}</p>"
+            for name in ("anna", "bert", "carl")
+        ]
+        assert self.find_among(*blocks) == found
+
+    def test_candidates_have_alpha1_to_alpha2_of_text(self) -> None:
+        block = "<div><b>anna wrote</b><p>the very same words</p></div>"
+        document = parse_document(f"<main>{block * 3}</main>")
+        rows = list(document.children(document.tag.index("main")))
+        chars = document.chars(rows[0])
+        exact = replace(PARAMETERS, alpha1=chars, alpha2=chars, removable=1.0)
+        assert find_first_comment(document, rows, exact) == rows[0]
+        for others in (replace(exact, alpha1=chars + 1), replace(exact, alpha2=chars - 1)):
+            assert find_first_comment(document, rows, others) is None
+
+    def test_removes_up_to_the_removable_share(self) -> None:
+        block = "<div><b>anna wrote</b><p>the very same words</p></div>"
+        document = parse_document(f"<main><p>unlike</p>{block * 3}</main>")
+        rows = list(document.children(document.tag.index("main")))
+        removed = sum(map(document.chars, rows[1:]))
+        share = removed / (removed + document.chars(rows[0]))
+        exact = replace(PARAMETERS, alpha1=10, removable=share)
+        assert find_first_comment(document, rows, exact) == rows[1]
+        less = replace(exact, removable=share - 0.01)
+        assert find_first_comment(document, rows, less) is None
+
     def test_splits_the_tree_at_the_cut(self) -> None:
         document = parse_document(
             "<body><div><p>one</p><div><p>two</p><p>three</p></div></div></body>"
@@ -217,6 +295,33 @@ class TestTitle:
         assert document.tag[result.title or 0] == "h1"
         strict = replace(PARAMETERS, alpha3=5)
         assert document.tag[find_title(document, result.forest, strict) or 0] == "title"
+
+    def title_of(self, *headings: str, title: str = "", **parameters: float) -> str:
+        """Return the title of a page with *headings* right before its body."""
+        lines = "".join(f"<h2>{heading}</h2>" for heading in headings)
+        document = parse_document(
+            f"<title>{title}</title>{lines}<p>one two three four five six seven eight nine ten eleven"
+        )
+        found = find_title(document, [document.tag.index("p")], replace(PARAMETERS, **parameters))
+        if found is None or found == document.title_row:
+            return document.title
+        return document.subtree_text(found)
+
+    def test_candidates_have_alpha3_to_alpha4_words(self) -> None:
+        ten = "one two three four five six seven eight nine ten"
+        assert self.title_of("one two three") == "one two three"
+        assert self.title_of(ten) == ten
+        assert self.title_of("one two", f"{ten} eleven", title="A") == "A"
+
+    def test_the_longest_candidate_with_words_of_the_body_wins(self) -> None:
+        headings = "one two three", "four five six seven", "one two three four other"
+        assert self.title_of(*headings) == "four five six seven"
+        assert self.title_of(*headings, beta7=0.8) == "one two three four other"
+        assert self.title_of("unknown words only", title="A") == "A"
+
+    def test_candidates_are_longer_than_the_title_element(self) -> None:
+        assert self.title_of("one two three", title="One two three") == "One two three"
+        assert self.title_of("one two three", title="x" * 300) == "x" * 300
 
     def test_finds_no_title_without_candidates(self) -> None:
         assert nce(parse_document(f"<div>{PARAGRAPHS}</div>")).title is None

@@ -41,6 +41,8 @@ ERRORS = [
     ("cluster feed.jsonl --sort --two-pass", 2, "--two-pass cannot be combined with --sort"),
     ("evaluate folder --method magic", 2, "unknown method 'magic'"),
     ("train folder", 2, "Missing option '--out'"),
+    ("deliver folder", 2, "Missing option '--to'"),
+    ("deliver folder --to mysql://a.example/b", 2, "a sink has a URL with one of s3://"),
     # inputs that cannot be read
     ("extract missing.html", 1, "missing.html: No such file"),
     ("extract missing.warc", 1, "missing.warc: No such file"),
@@ -58,6 +60,7 @@ ERRORS = [
     ("cluster missing.jsonl", 1, "missing.jsonl: No such file"),
     ("evaluate missing --method nce", 1, "no corpus at missing"),
     ("train missing --out .", 1, "no corpus at missing"),
+    ("deliver missing --to s3://a/b", 1, "missing: no manifest of segments found"),
     ("train . --out missing", 1, "no folder missing"),
     # no article
     ("extract list.html", 3, "list.html: no article (not_article)"),

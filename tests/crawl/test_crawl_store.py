@@ -84,6 +84,9 @@ async def test_commits_after_the_checkpoint_interval(path: Path):
         assert content(path) == []
         await asyncio.sleep(0.5)
         assert content(path) == [1, 2]
+        store.write(INSERT, [(3,)])
+        await asyncio.sleep(0.5)
+        assert content(path) == [1, 2, 3]
 
 
 def content(path: Path) -> list[int]:

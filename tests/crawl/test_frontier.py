@@ -261,6 +261,42 @@ def test_orders_by_slot_load_then_priority():
     assert file.popped == [2, 3, 1, 4]
 
 
+def test_the_slot_with_the_fewest_requests_in_flight_is_next():
+    file = File(100)
+    for name in "aaabbb":
+        file.push(name, 0)
+    assert [file.pop() for _ in range(3)] == [True] * 3
+    assert file.popped == [1, 4, 2]
+    for name in "aa":
+        file.pending.release(name)
+    file.pop()
+    assert file.popped[3:] == [3]
+    file.pending.release("a")
+    file.push("a", 0)
+    file.pop()
+    assert file.popped[4:] == [7]
+
+
+def test_loads_on_until_enough_requests_are_in_memory():
+    """Leased requests that are read do not fill the memory."""
+    file = File(8)
+    for _ in range(40):
+        file.push("a", 0)
+    while file.pop():
+        pass
+    file.read()
+    file.finish_reads()
+    slot = file.pending._slots["a"]
+    while not file.to_load and file.pop():
+        pass
+    assert file.to_load == [slot]
+    (slot_read,) = file.to_load
+    file.to_load.clear()
+    entries = [QueueEntry(0, n, n, "") for n in sorted(file.leased)][-3:]
+    file.pending.loaded(slot_read, entries, leased=file.leased, complete=False)
+    assert file.to_load == [slot_read]
+
+
 def test_limits_requests_in_memory():
     file = File(50)
     for _ in range(10_000):

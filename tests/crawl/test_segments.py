@@ -229,6 +229,29 @@ def test_second_crawl_adds_segments(tmp_path: Path):
 
 
 @pytest.mark.slow
+def test_copied_state_writes_other_names(tmp_path: Path):
+    """Two crawls with the same state, on two machines: neither overwrites the other's segments."""
+    copy, segments = tmp_path / "copy", tmp_path / "segments"
+    copy.mkdir()
+    Run(tmp_path, 1).log()
+    written = [_item_count(tmp_path)]
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state:
+        state.execute("VACUUM INTO ?", (str(copy / "state.sqlite"),))
+    for folder, quotes in ((tmp_path, ""), (copy, "1")):
+        settings = {"NEWSCRAWL_SEGMENTS": segments, "NEWSCRAWL_SEGMENT_ITEMS": 2}
+        Run(folder, 3, "-a", f"quotes={quotes}", **settings).log()
+        written.append(_item_count(folder))
+    items = list(read_segments(segments))
+    assert len(items) == sum(written)
+    assert {item["url"] for item in items if "url" in item} == urls_of(3)
+
+
+def _item_count(folder: Path) -> int:
+    count: int = json.loads((folder / "stats.json").read_text())["newscrawl/segments/item_count"]
+    return count
+
+
+@pytest.mark.slow
 def test_writes_partial_segment_after_time(tmp_path: Path):
     run = Run(tmp_path, 3, NEWSCRAWL_SEGMENT_SECONDS=0.5, DOWNLOAD_DELAY=1.5)
     run.log()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.frontier.shards import Shard, shard_path
+from newscrawl.crawl.frontier.shards import MAX_SHARDS, Shard, shard_path
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from tests.conftest import REPOSITORY
@@ -70,6 +68,13 @@ def test_doubling_the_shards_splits_each_shard():
 @pytest.mark.parametrize("text", ["3/16", " 3 / 16 ", "03/16"])
 def test_parses_a_shard(text: str):
     assert Shard.parse(text) == Shard(3, 16)
+
+
+@pytest.mark.parametrize(
+    "shard", [Shard(1, 1), Shard(1, MAX_SHARDS), Shard(MAX_SHARDS, MAX_SHARDS)]
+)
+def test_parses_the_first_and_the_last_shard(shard: Shard):
+    assert Shard.parse(f"{shard.number}/{shard.count}") == shard
 
 
 @pytest.mark.parametrize(
@@ -190,11 +195,9 @@ def test_doubling_the_shards_repeats_no_article(tmp_path: Path, urls: list[str])
     before = sorted(item["url"] for item in read_segments(tmp_path / "segments"))
     assert before
     for half in (number, number + 2):
-        copy = tmp_path / f"state-{half}-of-4.sqlite"
-        shutil.copy(tmp_path / f"state-{number}-of-2.sqlite", copy)
-        if half > 2:
-            with closing(sqlite3.connect(copy)) as state, state:
-                state.execute("DELETE FROM segment_writer")
+        shutil.copy(
+            tmp_path / f"state-{number}-of-2.sqlite", tmp_path / f"state-{half}-of-4.sqlite"
+        )
         run = start(tmp_path, urls, f"{half}/4")
         _, log = run.communicate(timeout=200)
         assert run.returncode == 0, log

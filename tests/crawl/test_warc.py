@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import io
 import itertools
@@ -100,6 +101,20 @@ def test_starts_new_archive_at_size(tmp_path: Path):
     counts = [sum(record.kind == "response" for record in records(path)) for path in paths]
     assert counts == [3, 3, 1]
     assert {records(path)[0].kind for path in paths} == {"warcinfo"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
+def test_needs_a_file_system_with_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Without locks no file is left, and the error names the cause."""
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(OSError, match="No locks available"):
+        write(tmp_path, [exchange(1)])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_writes_no_empty_archive(tmp_path: Path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.compiled import is_compiled
-from newscrawl.document.guard import is_harmless
+from newscrawl.document.guard import count_byte, is_harmless
 from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
@@ -50,3 +50,8 @@ def test_agree_at_the_limit_of_parts(part: bytes, parts: int) -> None:
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in corpus_pages(corpus_dir / corpus):
         assert_same(page)
+
+
+@given(st.binary(), st.binary(min_size=1, max_size=1))
+def test_counts_bytes(data: bytes, byte: bytes) -> None:
+    assert count_byte(data, byte) == data.count(byte)

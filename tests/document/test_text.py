@@ -3,7 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.text import count_digits, squeeze, tokens, weighted_length, words
+from newscrawl.text import (
+    count_digits,
+    folded,
+    folded_words,
+    squeeze,
+    tokens,
+    weighted_length,
+    words,
+)
 
 
 def test_words_are_lower_case_without_punctuation() -> None:
@@ -17,6 +25,12 @@ def test_words_are_lower_case_without_punctuation() -> None:
     ]
     assert words("E\u0301te\u0301") == ["été"]
     assert words("한국어 단어") == ["한국어", "단어"]
+
+
+def test_words_of_windows_1252_are_those_of_the_patterns() -> None:
+    for code in range(0x3000):
+        text = f"a{chr(code)}B {chr(code)}"
+        assert words(text) == folded_words(folded(text)), hex(code)
 
 
 def test_a_character_is_a_word_in_scripts_without_spaces() -> None:

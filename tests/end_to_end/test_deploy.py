@@ -1,8 +1,9 @@
-"""The files in deploy/: the crawl script and its lock, the systemd units, the crontab."""
+"""The files in deploy/: the crawl script and its lock, the systemd units, the crontab, the manifests."""
 
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -13,7 +14,9 @@ from configparser import ConfigParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import kubernetes_validate
 import pytest
+import yaml
 
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
@@ -203,14 +206,49 @@ def test_systemd_units_are_valid(tmp_path: Path):
         text = (DEPLOY / name).read_text().replace(HOME, str(tmp_path))
         for instance in ("1-1", "3-16"):
             (tmp_path / name.replace("@", f"@{instance}")).write_text(text)
+    program = tmp_path / ".venv" / "bin" / "newscrawl"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    for name in ("newscrawl-deliver.service", "newscrawl-deliver.timer"):
+        (tmp_path / name).write_text((DEPLOY / name).read_text().replace(HOME, str(tmp_path)))
     done = subprocess.run(
         [
             *("systemd-analyze", "verify", "--man=no"),
-            *sorted(str(path) for path in tmp_path.glob("newscrawl@*")),
+            *sorted(str(path) for path in tmp_path.glob("newscrawl*")),
         ],
         capture_output=True,
         check=False,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "newscrawl@" not in done.stderr
+    assert "newscrawl" not in done.stderr
+
+
+@pytest.mark.parametrize("number", [1, 8])
+def test_kubernetes_manifests_are_valid(number: int):
+    """The schemas accept them, before and after the replacement that their comment shows."""
+    text = (DEPLOY / "kubernetes.yaml").read_text()
+    (script,) = re.findall(r'sed "(.*)" kubernetes.yaml', text)
+    command = ["sed", script.replace("$n", str(number))]
+    text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    claim, job = yaml.safe_load_all(text)
+    for manifest in (claim, job):
+        kubernetes_validate.validate(manifest, "1.30", strict=True)
+        assert manifest["metadata"]["name"] == f"newscrawl-shard-{number}"
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"] == ["-a", f"shard={number}/8"]
+    (data,) = [it["persistentVolumeClaim"] for it in pod["volumes"] if it["name"] == "data"]
+    assert data["claimName"] == claim["metadata"]["name"]
+    dockerfile = (DEPLOY.parent / "Dockerfile").read_text()
+    assert f"USER {pod['securityContext']['runAsUser']}" in dockerfile
+    mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert mounted == {"/config", "/state", "/output"}
+
+
+def test_kubernetes_schema_is_checked():
+    """The check refuses a wrong field and a wrong value."""
+    _, job = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    for wrong in ({"concurency": "Forbid"}, {"schedule": 15}):
+        with pytest.raises(kubernetes_validate.ValidationError):
+            kubernetes_validate.validate({**job, "spec": job["spec"] | wrong}, "1.30", strict=True)

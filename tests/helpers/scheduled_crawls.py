@@ -15,6 +15,7 @@ import urllib.request
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     configure_logging(settings)
     runner = AsyncCrawlerRunner(settings)
     crawls = []
-    for hour in job["hours"]:
+    for hour, arguments in product(job["hours"], job.get("arguments", [{}])):
         set_hour(hour, job["days_ahead"].get(str(hour), 0))
         crawler = runner.create_crawler("sitelist")
         items: list[dict[str, Any]] = []
@@ -107,7 +108,7 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
             lambda item, into=items: into.append(item.to_dict()), signals.item_scraped, weak=False
         )
         crawler.settings.set("NEWSCRAWL_SITES", job["sites"], "cmdline")
-        await runner.crawl(crawler)
+        await runner.crawl(crawler, **arguments)
         stats = json.loads(json.dumps(crawler.stats.get_stats(), default=str))
         crawls.append({"hour": hour, "items": items, "stats": stats})
     return crawls

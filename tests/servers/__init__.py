@@ -69,6 +69,9 @@ class LoopbackServer(ABC):
     behind it cannot leave the machine. Requests in a TLS tunnel get the same answers.
     """
 
+    #: address to listen on
+    address = "127.0.0.1"
+
     def __init__(self) -> None:
         self.log: list[LoggedRequest] = []
         self._loop = asyncio.new_event_loop()
@@ -105,7 +108,7 @@ class LoopbackServer(ABC):
         self._loop.close()
 
     async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, self.address, 0)
         self._port: int = self._server.sockets[0].getsockname()[1]
 
     async def _stop(self) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LISTS = ("sections", "feeds", "sitemaps")
 _OPTIONS = ("url", *_LISTS, "limit", "language")
 _HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
+_SEPARATORS = re.compile(r"[, \t\r\n]*+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -222,11 +223,13 @@ def _parse_json(text: str) -> NumberedEntries:
         yield 1, parsed
         return
     # Decode each entry once more for its position.
-    decoder, position = json.JSONDecoder(), start.end()
+    decoder, line, end = json.JSONDecoder(), 1, 0
+    position = start.end()
     for entry in entries:
-        position += len(text[position:]) - len(text[position:].lstrip(", \t\r\n"))
-        yield text.count("\n", 0, position) + 1, entry
-        position = decoder.raw_decode(text, position)[1]
+        position = _SEPARATORS.match(text, position).end()  # type: ignore[union-attr]
+        line += text.count("\n", end, position)
+        yield line, entry
+        end, position = position, decoder.raw_decode(text, position)[1]
 
 
 def _parse_yaml(text: str) -> NumberedEntries:

@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS segment_writer (
     id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
 );
 """
-"""Table *segment*: spans not yet written; *segment_writer*: name prefix of the state's segments."""
+"""Table *segment*: spans not yet written; *segment_writer*: name prefix of their segments."""
 
 _PENDING: Final = (
     "SELECT id, kind, item, checksum FROM outbox "
@@ -58,6 +58,10 @@ _PENDING: Final = (
 )
 _DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
 _MAX_ID: Final = 2**63 - 1
+
+segments_closed: Final = object()
+"""Signal sent when the last segment of a crawl is written, with its *folder*. Handlers may be
+coroutines, and set stats."""
 
 
 class SegmentWriter:
@@ -75,7 +79,11 @@ class SegmentWriter:
         self._store = CrawlStore.for_crawler(crawler)
         LeaseBook.for_crawler(crawler)  # stores items in the outbox
         self._stats = crawler.stats
+        self._send = crawler.signals.send_catch_log_async
+        #: name prefix of the segments; each crawl has its own, so that a copy of the state never
+        #: writes other items under the names of the original. Sorts by time
         self._name = ""
+        self._renamed = False
         #: number of the last item that is in a segment
         self._last = 0
         self._lock = asyncio.Lock()
@@ -132,6 +140,7 @@ class SegmentWriter:
         if self._loop.running:
             self._loop.stop()
         await self._write_segments()
+        await self._send(segments_closed, folder=self._folder)
 
     async def _write_segments(self, *, only_full: bool = False) -> None:
         """Write the items of the outbox to segments; with *only_full* leave a partial segment."""
@@ -151,7 +160,12 @@ class SegmentWriter:
         return [] if only_full and len(rows) < self._items else rows
 
     async def _add_span(self, rows: list[tuple[int, str, str, int]]) -> None:
+        if not self._renamed:
+            self._renamed = True
+            self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
+            self._store.write("UPDATE segment_writer SET name = ?", [(self._name,)])
         span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
+        # In the transaction of the name.
         self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?)", [span])
         await self._store.commit()
 

@@ -1,12 +1,12 @@
 """Segments: output files that are written atomically and listed in manifests with their hashes.
 
 A segment folder has a subfolder per day (UTC) with the segments, JSON Lines or Parquet, and one
-manifest per crawl state::
+manifest per crawl::
 
-    2026-11-22/1f3c9a2e-000000000001-000000001000.jsonl
-    2026-11-22/1f3c9a2e.manifest.json
+    2026-11-22/692315a81f3c9a2e-000000000001-000000001000.jsonl
+    2026-11-22/692315a81f3c9a2e.manifest.json
 
-The name of a segment consists of the crawl state and the first and last number of its items, so
+The name of a segment consists of the name of the crawl and the numbers of its first and last item, so
 writing it again after a crash gives the same file. Files that no manifest lists are unfinished.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MANIFEST: Final = ".manifest.json"
-"""Suffix of the names of manifests, after the name of the crawl state."""
+"""Suffix of the names of manifests, after the name of the crawl."""
 
 VERSION: Final = 1
 """Version of the manifest format."""
@@ -58,7 +58,7 @@ class StoredItem:
 class SegmentSpan:
     """Range of items of a segment, committed to the crawl state before files are written."""
 
-    #: name of the crawl state
+    #: name of the crawl
     store: str
     #: ISO 8601 day, the name of the folder
     day: str
@@ -170,9 +170,14 @@ def _update_manifest(day: Path, store: str, segments: Iterable[Segment]) -> None
     path = day / f"{store}{MANIFEST}"
     listed = {segment.name: segment for segment in _read_manifest(path)} if path.exists() else {}
     listed.update((segment.name, segment) for segment in segments)
-    entries = [asdict(listed[name]) for name in sorted(listed)]
-    text = json.dumps({"version": VERSION, "store": store, "segments": entries}, indent=1)
+    text = manifest_text(store, [listed[name] for name in sorted(listed)])
     write_file(path, lambda file: file.write(text.encode()))
+
+
+def manifest_text(store: str, segments: Iterable[Segment]) -> str:
+    """Return the manifest of *segments*."""
+    entries = [asdict(segment) for segment in segments]
+    return json.dumps({"version": VERSION, "store": store, "segments": entries}, indent=1)
 
 
 def _read_manifest(path: Path) -> list[Segment]:
@@ -192,20 +197,26 @@ def list_segments(folder: Path) -> list[tuple[Path, Segment]]:
     verified. Raises ``OSError``, and :class:`SegmentError` if there is no manifest or a segment is
     missing or damaged.
     """
+    listed = list_unverified(folder)
+    for path, segment in listed:
+        verify_segment(path, segment)
+    return listed
+
+
+def list_unverified(folder: Path) -> list[tuple[Path, Segment]]:
+    """Return the segments as :func:`list_segments` does, without reading their files."""
     manifests = sorted(folder.rglob(f"*{MANIFEST}"))
     if not manifests:
         raise SegmentError(f"{folder}: no manifest of segments found")
-    listed = [
+    return [
         (manifest.parent / segment.name, segment)
         for manifest in manifests
         for segment in _read_manifest(manifest)
     ]
-    for path, segment in listed:
-        _check(path, segment)
-    return listed
 
 
-def _check(path: Path, segment: Segment) -> None:
+def verify_segment(path: Path, segment: Segment) -> None:
+    """Raise :class:`SegmentError` unless the file at *path* is *segment*, or ``OSError``."""
     if path.name != segment.name or segment.format not in SUFFIXES:
         raise SegmentError(f"{path}: not a segment")
     if not path.is_file():
@@ -224,12 +235,17 @@ def read_segments(folder: Path | str) -> Iterator[dict[str, Any]]:
     ``ImportError`` for Parquet without pyarrow.
     """
     for path, segment in list_segments(Path(folder)):
-        items = 0
-        for item in _read_parquet(path) if segment.format == "parquet" else _read_lines(path):
-            yield item
-            items += 1
-        if items != segment.items:
-            raise SegmentError(f"{path}: {items} items instead of {segment.items}")
+        yield from read_segment(path, segment)
+
+
+def read_segment(path: Path, segment: Segment) -> Iterator[dict[str, Any]]:
+    """Yield the items of *segment*; raise :class:`SegmentError` if their number is wrong."""
+    items = 0
+    for item in _read_parquet(path) if segment.format == "parquet" else _read_lines(path):
+        yield item
+        items += 1
+    if items != segment.items:
+        raise SegmentError(f"{path}: {items} items instead of {segment.items}")
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -125,7 +125,13 @@ class ArchiveWriter:
         path = self._folder / name
         # Unbuffered, so that written records survive a crash of the process.
         file = io.FileIO(_open_path(path), "x+")
-        if not (_lock(file) and os.fstat(file.fileno()).st_nlink):
+        try:
+            locked = _lock(file)
+        except OSError:
+            file.close()
+            _open_path(path).unlink()
+            raise
+        if not (locked and os.fstat(file.fileno()).st_nlink):
             file.close()  # another crawl recovered it before it was locked
             return self._open()
         _write_all(file, _info(name, self._about))
@@ -176,11 +182,14 @@ def _recover(unfinished: Path) -> Path | None:
 
 
 def _lock(file: io.FileIO) -> bool:
-    """Lock *file*; return False if another process has locked it. Always True on Windows."""
+    """Lock *file*; return False if another process has locked it. Always True on Windows.
+
+    Raises ``OSError`` if the file system has no locks.
+    """
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
     return True
 

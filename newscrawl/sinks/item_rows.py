@@ -1,0 +1,130 @@
+"""Items of a segment as rows with a key and a version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
+from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key_or
+from newscrawl.crawl.output.segments import read_segment
+from newscrawl.items import parse_iso
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.crawl.output.segments import Segment
+
+MAX_KEY_BYTES: Final = 500
+"""Maximum length of a key; OpenSearch accepts 512 bytes."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item with the key of its page."""
+
+    #: normalised canonical URL (:func:`article_key`)
+    key: str
+    #: time of the fetch: of two rows with the same key, the later one is kept
+    version: datetime
+    #: number in the segment, from 1
+    number: int
+    url: str
+    #: JSON values, as in a segment of JSON Lines
+    item: dict[str, Any]
+
+    def text(self, name: str) -> str | None:
+        """Return a field, None unless it is text."""
+        value = self.item.get(name)
+        return value if isinstance(value, str) else None
+
+    def instant(self, name: str) -> datetime | None:
+        """Return a field as a time: midnight of a day, UTC if it has no zone; None if invalid."""
+        try:
+            return as_instant(parse_iso(self.text(name) or ""))
+        except (OverflowError, ValueError):
+            return None
+
+
+def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
+    """Return the rows of a segment in order of key and version, and the number of items without URL.
+
+    The order is the same in all processes, so that their transactions do not wait in a circle.
+    """
+    rows = []
+    default = _day(path.parent.name)
+    for number, stored in enumerate(read_segment(path, segment), 1):
+        item = _json_values(stored) if segment.format == "parquet" else stored
+        url = item.get("url")
+        if isinstance(url, str) and url:
+            key = article_key(url, item.get("canonical_url"))
+            rows.append(ItemRow(key, _version(item, default), number, url, item))
+    return sorted(rows, key=lambda row: (row.key, row.version, row.number)), segment.items - len(
+        rows
+    )
+
+
+def article_key(url: str, canonical_url: Any) -> str:
+    """Return the key of an article: its canonical URL, normalised; otherwise its URL.
+
+    A canonical URL of another domain is ignored, and one that looks less like that of an article
+    than *url*, because some sites declare their home page or a section page everywhere.
+    """
+    key = page_key(_canonical(url, canonical_url) or url)
+    if len(key.encode()) <= MAX_KEY_BYTES:
+        return key
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return f"{key.encode()[: MAX_KEY_BYTES - 65].decode(errors='ignore')}#{digest}"
+
+
+def _canonical(url: str, canonical_url: Any) -> str | None:
+    if not isinstance(canonical_url, str):
+        return None
+    domain, other = (registered_domain(site_key_or(it, "")) for it in (url, canonical_url))
+    if not other or other != domain:
+        return None
+    points = url_points(canonical_url)
+    return canonical_url if points >= min(url_points(url), MIN_ARTICLE_POINTS) else None
+
+
+def _version(item: dict[str, Any], default: datetime) -> datetime:
+    try:
+        return as_instant(parse_iso(item["fetched_at"]))
+    except (KeyError, OverflowError, TypeError, ValueError):
+        return default
+
+
+def _day(name: str) -> datetime:
+    try:
+        return as_instant(date.fromisoformat(name))
+    except ValueError:
+        return _EPOCH
+
+
+def as_instant(value: date | datetime) -> datetime:
+    """Return *value* in UTC: midnight of a day, and UTC is the zone of times without one."""
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _json_values(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of Parquet as the item in JSON Lines."""
+    item = {name: _json_value(value) for name, value in row.items()}
+    for name in ("date", "date_modified"):
+        if f"{name}_iso" in item:
+            item[name] = item.pop(f"{name}_iso")
+    if "evidence" in item:
+        item["evidence"] = dict(row["evidence"] or ())
+    if isinstance(item.get("cluster"), str):
+        item["cluster"] = json.loads(item["cluster"])
+    return item
+
+
+def _json_value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value

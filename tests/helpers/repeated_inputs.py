@@ -1,0 +1,167 @@
+"""Readers of downloaded bytes with inputs of any length, of the shapes in ``input_shapes``."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protego import Protego
+
+from newscrawl.body.parts import PARTS
+from newscrawl.crawl.discovery.feed_parser import read_feed
+from newscrawl.crawl.discovery.page_links import read_page
+from newscrawl.crawl.discovery.site_list import SitesError, load_sites
+from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawl.network.opt_out_rules import (
+    is_opted_out_by_header,
+    is_opted_out_by_meta,
+    parse_file,
+)
+from newscrawl.crawl.network.pace import retry_after
+from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
+from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.warc.archive_reader import Flaw, read_records
+from newscrawl.crawl.warc.captures import page_of, sheet_of
+from newscrawl.css.sheet_links import sheet_urls
+from newscrawl.css.sheets.sheet import parse_sheet
+from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.document.encoding import header_charset, to_utf8
+from newscrawl.extraction.body_formats import BODY_FORMATS
+from newscrawl.extraction.extract import ExtractOptions, extract
+from tests.helpers.input_shapes import (
+    ARCHIVES,
+    DEEP_PAGES,
+    FEEDS,
+    HEAD,
+    HEADERS,
+    OPT_OUTS,
+    PAGES,
+    ROBOTS,
+    SECRETS,
+    SHEETS,
+    SITE_LISTS,
+    SITEMAPS,
+    STORY,
+    TEXTS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.helpers.input_shapes import Shape
+
+URL = "https://news.example/2026/05/04/story.html"
+SHEET_URL = "https://news.example/a.css"
+DOMAINS = ("news.example",)
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+ALL_PARTS = ExtractOptions(formats=frozenset(BODY_FORMATS), parts=frozenset(PARTS))
+
+
+def repeat(shape: Shape, size: int) -> bytes:
+    """Return an input with *size* repetitions."""
+    start, unit, end = shape
+    units = (unit.replace("+", str(n + 1)).replace("#", str(n)) for n in range(size))
+    return "".join((start, *units, end)).encode("utf-8", "surrogateescape")
+
+
+def cases() -> Iterator[tuple[str, Callable[[int], object]]]:
+    """Yield all readers with their shapes."""
+    for reader, (work, shapes) in READERS.items():
+        for name, shape in shapes.items():
+            yield f"{reader}: {name}", partial(_read, work, shape)
+
+
+def deep_cases() -> Iterator[tuple[str, Callable[[int], object]]]:
+    """Yield the readers of pages with :data:`DEEP_PAGES`."""
+    for reader, (work, shapes) in READERS.items():
+        if shapes is PAGES:
+            for name, shape in DEEP_PAGES.items():
+                yield f"{reader}: {name}", partial(_read, work, shape)
+
+
+def _read(work: Callable[[bytes], object], shape: Shape, size: int) -> object:
+    return work(repeat(shape, size))
+
+
+def _page(html: bytes, **options: Any) -> object:
+    return extract(html, URL, fetched_at=NOW, **options)
+
+
+def _bare_page(html: bytes) -> object:
+    """Read a page with all that is optional left out, by the method of the most steps."""
+    options = ExtractOptions(parts=frozenset(), remove_boilerplate=False, remove_comments=False)
+    return _page(html, options=options)
+
+
+def _links(html: bytes) -> object:
+    return (
+        sheet_urls(html, URL),
+        read_page(html, url=URL, domains=DOMAINS),
+        is_opted_out_by_meta(html),
+    )
+
+
+_STYLED = (
+    f"{HEAD}<body class=page>{STORY}<div class='a b'><p class=a>The <b>bold</b> <i>word</i></div>"
+).encode()
+
+
+def _sheet(css: bytes) -> object:
+    sheet = parse_sheet(decode_sheet(css, None))
+    return _page(_STYLED, stylesheets={SHEET_URL: sheet})
+
+
+def _robots(data: bytes) -> object:
+    groups = own_groups(data.decode("utf-8", "replace"), "newscrawl")
+    rules = Protego.parse(groups)
+    allowed = rules.can_fetch(URL, "newscrawl"), rules.crawl_delay("newscrawl")
+    return read_robots(data, url=URL), sitemap_lines(data), allowed
+
+
+def _site_list(data: bytes) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        for extension in SITE_LISTS:
+            path = Path(folder, f"sites{extension}")
+            path.write_bytes(data)
+            with contextlib.suppress(SitesError):
+                load_sites(path)
+    return None
+
+
+def _headers(data: bytes) -> object:
+    return header_charset(data), retry_after(data, NOW), is_opted_out_by_header([data], [data])
+
+
+def _texts(data: bytes) -> object:
+    return [to_utf8(data, charset) for charset in (None, "gb18030", "shift_jis", "utf-16")]
+
+
+def _archive(data: bytes) -> object:
+    with tempfile.NamedTemporaryFile(suffix=".warc") as file:
+        file.write(data)
+        file.flush()
+        return [
+            None if isinstance(record, Flaw) else (page_of(record), sheet_of(record))
+            for record in read_records(Path(file.name))
+        ]
+
+
+READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Shape]]] = {
+    "page": (partial(_page, stylesheets={}, options=ALL_PARTS), PAGES),
+    "bare page": (_bare_page, PAGES),
+    "links": (_links, PAGES),
+    "sheet": (_sheet, SHEETS),
+    "sitemap": (partial(read_sitemap, url=URL, domains=DOMAINS), SITEMAPS),
+    "feed": (partial(read_feed, url=URL, domains=DOMAINS), FEEDS),
+    "robots.txt": (_robots, ROBOTS),
+    "secrets": (lambda data: mask_secrets(data.decode()), SECRETS),
+    "site list": (_site_list, SITE_LISTS),
+    "text": (_texts, TEXTS),
+    "header": (_headers, HEADERS),
+    "archive": (_archive, ARCHIVES),
+    "opt-outs": (partial(parse_file, "tdmrep"), OPT_OUTS),
+}
