@@ -13,6 +13,7 @@ from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
 from newscrawl.crawl.warc.captures import (
     NoPageError,
     is_server_message,
+    may_be_sheet,
     page_of,
     redirect_target,
     sheet_of,
@@ -192,7 +193,7 @@ class _Sheets:
         self._store = {"store": f"{folder}/sheets.sqlite", "store_size": 2**20}
         for path in paths if self._limit else ():
             try:
-                for record in read_records(path):
+                for record in read_records(path, may_be_sheet):
                     if not isinstance(record, Flaw) and is_server_message(record):
                         await self._add(record)
             except (ArchiveError, OSError):

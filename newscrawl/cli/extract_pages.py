@@ -27,6 +27,7 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.setting_options import with_settings
 from newscrawl.crawl.stylesheet_fetcher import META
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
@@ -298,6 +299,8 @@ class PageSpider(Spider):
 
 def create_pool(settings: Settings, workers: int) -> WorkerPool:
     """Return a pool of *workers* with the limits of *settings*."""
+    if not workers:  # as the processes do
+        tune_garbage_collector()
     return WorkerPool(
         workers,
         deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
