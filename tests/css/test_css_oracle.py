@@ -8,7 +8,9 @@ import pytest
 
 from newscrawl.corpora.chromium import missing
 from tests.conftest import skip_missing
-from tests.oracle.compare import Agreement, Comparison, compare
+from tests.oracle.compare import Agreement, Comparison, Style, compare
+from tests.oracle.frameworks import framework_pages, missing_registry
+from tests.oracle.modern_pages import modern_pages
 from tests.oracle.pages import cases, corpus_pages, sample_pages
 from tests.oracle.random_pages import random_pages
 
@@ -16,15 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CASES = {page.name: page for page in cases()}
-#: minimum agreement with Chromium on the text parents of real pages
-THRESHOLDS = {
-    "font_size": 0.999,
-    "font_weight": 0.9995,
-    "bold": 0.9995,
-    "color": 0.9995,
-    "font_family": 0.9995,
-    "display_none": 0.9995,
-}
+MIN_AGREEMENT = 0.9995
+"""Minimum agreement with Chromium in each property on the text parents of real pages."""
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +59,35 @@ def test_agrees_on_random_pages(chromium: None):
     assert list(map(str, agreement.disagreements)) == []
 
 
+@pytest.mark.slow
+def test_agrees_on_modern_pages(chromium: None):
+    agreement = Agreement(compare(modern_pages(20)))
+    assert agreement.compared > 2000
+    assert list(map(str, agreement.disagreements)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_agrees_on_frameworks(chromium: None):
+    """Whole sheets of frameworks are matched within the limit."""
+    if reason := missing_registry():
+        pytest.skip(reason)
+    comparisons = compare(framework_pages(1))
+    assert [str(c.page) for c in comparisons if c.gave_up] == []
+    check_agreement(comparisons)
+
+
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("group", ["css-complete", "css-sites"])
 def test_agrees_on_real_pages(chromium: None, corpus_dir: Path, group: str):
-    """On pages with all their sheets, agreement reaches the thresholds."""
-    agreement = Agreement(compare(corpus_pages(corpus_dir, group)))
+    check_agreement(compare(corpus_pages(corpus_dir, group)))
+
+
+def check_agreement(comparisons: list[Comparison]) -> None:
+    """Check that each property agrees on nearly all text parents."""
+    agreement = Agreement(comparisons)
     assert [c.error for c in agreement.comparisons if c.error] == []
-    below = {
-        name: agreement[name] for name, minimum in THRESHOLDS.items() if agreement[name] < minimum
-    }
-    assert below == {}, "\n".join([str(agreement), *map(str, agreement.disagreements[:100])])
+    low = {name: agreement[name] for name in Style._fields if agreement[name] < MIN_AGREEMENT}
+    assert low == {}, "\n".join([str(agreement), *map(str, agreement.disagreements[:100])])

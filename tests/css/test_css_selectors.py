@@ -626,3 +626,31 @@ def test_batch_of_keys_matches_single_keys(texts: list[str]) -> None:
 def test_combinator_at_the_end_is_invalid(text: str):
     """Found by the fuzzer: the position of the error was behind the text."""
     assert isinstance(compile_selector(text), SelectorError)
+
+
+FORM = """<!DOCTYPE html><form id=form><input id=text required><input id=filled required value=x>
+<input id=read readonly placeholder=y><input id=hint placeholder=z><textarea id=area>t</textarea>
+<input id=box type=checkbox required><input id=off disabled><input id=submit type=submit required>
+<select id=choice></select><button id=button></button><progress id=progress></progress>
+<p id=editable contenteditable><b id=inside>x</b></p></form><form id=empty></form>"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        (":required", "text filled box"),
+        ("form > :optional", "read hint area off submit choice button"),
+        (":placeholder-shown", "read hint"),
+        ("form > :read-write", "text filled hint area editable"),
+        ("b:read-write", "inside"),
+        ("input:read-only", "read box off submit"),
+        (":invalid", "form text box"),
+        (":valid", "filled hint area submit choice button empty"),
+        (":indeterminate", "progress"),
+        (":in-range, :out-of-range", ""),
+    ],
+)
+def test_matches_states_of_fields(selector: str, expected: str):
+    tree = page(FORM)
+    found = {name for text in selector.split(", ") for name in described(tree, text)}
+    assert found == set(expected.split())

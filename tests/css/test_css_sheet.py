@@ -18,11 +18,12 @@ from newscrawl.css.sheets import import_rules as imports
 from newscrawl.css.sheets import nesting, rule_scanner, scanner, supports
 from newscrawl.css.sheets import sheet as sheet_module
 from newscrawl.css.sheets.import_rules import Import
-from newscrawl.css.sheets.sheet import FORMAT, RegisteredProperty, Sheet, parse_sheet
+from newscrawl.css.sheets.sheet import FORMAT, Sheet, parse_sheet
 from newscrawl.css.syntax import conditions, declarations, masking
 from newscrawl.css.syntax import media_queries as media
 from newscrawl.css.syntax.declarations import Declaration, parse_declarations
 from newscrawl.css.syntax.masking import mask, unescape
+from newscrawl.css.syntax.variables import RegisteredProperty
 from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ def test_keeps_registered_properties():
     css = """@property --a { syntax: "<length>"; inherits: false; initial-value: 1px }
     @property --b { syntax: "*"; inherits: true } @property --c { inherits: true }"""
     assert parse_sheet(css).properties == [
-        RegisteredProperty("--a", "1px", False),
+        RegisteredProperty("--a", "1px", False, "<length>"),
         RegisteredProperty("--b", None, True),
     ]
 

@@ -76,6 +76,21 @@ def test_applies_the_default_sheet():
     }  # fmt: skip
 
 
+def test_default_sheet_applies_where_matching_gives_up():
+    """Hints and style attributes apply, too; the sheets of the page do not."""
+    expensive = "".join(f":not(.x{k}):not([y{k}='1'] *) {{ color: red }}" for k in range(4000))
+    styles, found = styled(
+        f"<!doctype html><head><style>{expensive} b {{ font-size: 9px }}</style><body>"
+        f"{'<p>x' * 2000}<h1>a</h1><p><b>b</b><em>c</em><b style='color: green'>d</b><p hidden>e"
+    )
+    assert not styles.complete
+    assert found["a"].font_size == 32
+    assert (found["b"].bold, found["b"].font_size) == (True, 16)
+    assert found["c"].font_style == "italic"
+    assert found["d"].color == Color(0, 128, 0)
+    assert styles.style_of(styles._document.tag.index("style")).display_none
+
+
 def test_monospace_is_smaller():
     """Unless the size is absolute."""
     found = sizes("""<!doctype html><style>.px { font-size: 14px } .mono2 { font-family: monospace, monospace }

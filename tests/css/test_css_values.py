@@ -16,14 +16,21 @@ from hypothesis import strategies as st
 from newscrawl.css.cascade.default_stylesheet import legacy_font_size
 from newscrawl.css.syntax import math_functions, variables
 from newscrawl.css.syntax.math_functions import parse_quantity
-from newscrawl.css.syntax.variables import Variables, VariableScope, substitute
+from newscrawl.css.syntax.variables import (
+    RegisteredProperty,
+    Variables,
+    VariableScope,
+    substitute,
+)
 from newscrawl.css.values import colors, fonts
 from newscrawl.css.values import declared_values as values
 from newscrawl.css.values.colors import Color, parse_color, parse_legacy_color
 from newscrawl.css.values.declared_values import (
     FONT_LONGHANDS,
+    DependentColor,
     PendingValue,
     WideKeyword,
+    has_syntax,
     parse_declaration,
 )
 from newscrawl.css.values.fonts import (
@@ -78,6 +85,16 @@ class TestColor:
             ("color-mix(in lch shorter hue, red, red)", (255, 0, 0, 1)),
             ("color-mix(in srgb, red 30%, blue)", (77, 0, 179, 1)),
             ("color-mix(in srgb, red 20%, blue 20%)", (128, 0, 128, 0.4)),
+            ("color-mix(in oklab, #fff 20%, #000)", (22, 22, 22, 1)),
+            ("color-mix(in hsl longer hue, red, lime)", (0, 0, 255, 1)),
+            ("color-mix(in lch, white, red)", (255, 159, 128, 1)),
+            ("color-mix(in hsl decreasing hue, red, red)", (255, 0, 0, 1)),
+            ("rgb(from #336699 r calc(g * 2) 0 / 50%)", (51, 204, 0, 0.5)),
+            ("hsl(from red calc(h + 120) s l)", (0, 255, 0, 1)),
+            ("color(rec2020 .5 .3 .1)", (163, 83, 25, 1)),
+            ("color(xyz-d50 .3 .2 .1)", (198, 86, 96, 1)),
+            ("contrast-color(yellow)", (0, 0, 0, 1)),
+            ("contrast-color(navy)", (255, 255, 255, 1)),
             ("light-dark(red, blue)", (255, 0, 0, 1)),
             ("hsl(120 50% 50%", (64, 191, 64, 1)),
         ],
@@ -91,6 +108,7 @@ class TestColor:
             "", "rouge", "#12", "#12345", "ff0000", "rgba(#1a1a1a,.7)", "rgb(10%,20,30%)",
             "rgb(1 2 3 4)", "rgb(1,2 3)", "rgb()", "rgb(", "rgb(calc(1+1),2,3)",
             "hsl(120,50,50)", "device-cmyk(0 1 1 0)", "color(nowhere 1 0 0)", "red blue", "(",
+            "rgb(from red r, g, b)", "rgb(r g b)", "rgb(from r g b)", "color-mix(in, red, blue)",
         ],
     )  # fmt: skip
     def test_rejects_invalid_colors(self, text: str):
@@ -101,6 +119,12 @@ class TestColor:
         assert parse_color("currentColor", current=grey) == grey
         mixed = parse_color("color-mix(in srgb, currentcolor, transparent)", current=grey)
         assert mixed == Color(10, 20, 30, 0.5)
+        assert parse_color("rgb(from currentcolor b g r)", current=grey) == Color(30, 20, 10)
+
+    def test_colors_of_currentcolor_depend_on_the_element(self):
+        """Even where they are the same for black and for white."""
+        for text in ("hsl(from currentcolor 0 50% 50%)", "contrast-color(currentcolor)"):
+            assert parse_declaration("color", text) == (("color", DependentColor(text)),)
 
     @pytest.mark.parametrize(
         ("text", "color"),
@@ -385,8 +409,39 @@ class TestVariables:
         )
         assert [frame.get(name) for name in ("--c", "--a", "--b", "--d")] == ["2", None, None, None]
 
+    def test_invalid_values_of_registered_properties_are_unset(self):
+        scope = VariableScope(
+            {
+                "--x": RegisteredProperty("--x", "1px", False, "<length>"),
+                "--y": RegisteredProperty("--y", "red", True, "<color>"),
+            },
+            has_syntax,
+        )
+        root = Variables({"--x": "5px", "--y": "blue", "--z": "12"}, scope=scope)
+        child = root.child({"--x": "green", "--y": "var(--z)"})
+        assert [root.get("--x"), root.get("--y")] == ["5px", "blue"]
+        assert [child.get("--x"), child.get("--y")] == ["1px", "blue"]
+        assert Variables({"--y": "12"}, scope=scope).get("--y") == "red"
+
+    @pytest.mark.parametrize(
+        ("text", "syntax", "expected"),
+        [
+            ("red", "<color>", True), ("1px", "<color>", False), ("1.5", "<number>", True),
+            ("bold", "<number>", False), ("0", "<length>", True), ("12", "<length>", False),
+            ("calc(1px + 2em)", "<length>", True), ("1deg", "<angle>", True),
+            ("anything", "*", True), ("x", "<color>#", True),
+        ],
+    )  # fmt: skip
+    def test_checks_syntaxes(self, text: str, syntax: str, expected: bool):
+        assert has_syntax(text, syntax) is expected
+
     def test_applies_registered_properties(self):
-        scope = VariableScope({"--x": ("1px", False), "--y": ("2px", True)})
+        scope = VariableScope(
+            {
+                "--x": RegisteredProperty("--x", "1px", inherits=False),
+                "--y": RegisteredProperty("--y", "2px", inherits=True),
+            }
+        )
         root = Variables({"--x": "3px", "--y": "4px"}, scope=scope)
         child = root.child(None)
         assert (root.get("--x"), child.get("--x"), child.get("--y")) == ("3px", "1px", "4px")

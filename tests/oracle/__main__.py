@@ -2,7 +2,8 @@
 
 python -m tests.oracle [GROUP ...] [--match TEXT] [--most N] [--json FILE]
 
-The groups are cases, samples, random, css-complete, css-sites, news212 and fundus.
+The groups are cases, samples, random, modern, frameworks (from the npm registry), css-complete,
+css-sites, news212 and fundus.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 from newscrawl.corpora.chromium import missing
 from tests.conftest import CORPORA
 from tests.oracle.compare import Agreement, compare
+from tests.oracle.frameworks import framework_pages
+from tests.oracle.modern_pages import modern_pages
 from tests.oracle.pages import cases, corpus_pages, sample_pages
 from tests.oracle.random_pages import random_pages
 
@@ -52,7 +55,13 @@ def main() -> None:
 
 
 def _compare(group: str, match: str) -> Agreement:
-    own = {"cases": cases, "samples": sample_pages, "random": lambda: random_pages(300)}
+    own = {
+        "cases": cases,
+        "samples": sample_pages,
+        "random": lambda: random_pages(300),
+        "modern": lambda: modern_pages(100),
+        "frameworks": framework_pages,
+    }
     pages = own.get(group, lambda: corpus_pages(CORPORA, group))()
     return Agreement(compare([page for page in pages if match in str(page)]))
 

@@ -97,6 +97,8 @@ class Comparison:
     #: elements that Chromium's parser dropped or that have no style in Chromium
     dropped: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
+    #: whether matching exceeded its limit
+    gave_up: bool = False
     #: the reason if the page could not be compared
     error: str | None = None
 
@@ -123,6 +125,7 @@ class Agreement:
         dropped = sum(c.dropped for c in self.comparisons)
         lines.append(f"  {dropped} more elements have no style in Chromium")
         lines += [f"  {c.page}: {c.error}" for c in self.comparisons if c.error]
+        lines += [f"  {c.page}: matching gave up" for c in self.comparisons if c.gave_up]
         return "\n".join(lines)
 
     def worst(self, limit: int = 10) -> list[Comparison]:
@@ -164,7 +167,7 @@ class _Subject:
         self.page = page
         self.document = parse_document(page.html)
         self.rows = text_parents(self.document)
-        self.ours = _our_styles(page, self.document, self.rows)
+        self.ours, self.gave_up = _our_styles(page, self.document, self.rows)
 
     def request(self) -> Request:
         """Return the request for Chromium."""
@@ -172,6 +175,7 @@ class _Subject:
 
     def compare(self, rendered: Rendered, comparison: Comparison) -> None:
         """Fill *comparison*."""
+        comparison.gave_up = self.gave_up
         trees = _Trees(self.document, rendered)
         for row, mine, values in zip(self.rows, self.ours, rendered.styles, strict=True):
             if values is None:
@@ -220,10 +224,11 @@ def text_parents(document: Document) -> list[int]:
     return sorted({document.parent[row] for row in texts})
 
 
-def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> list[Style]:
+def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> tuple[list[Style], bool]:
+    """Return the styles of *rows*, and whether matching exceeded its limit."""
     sheets = {url: decode_sheet(content) for url, content in page.sheets.items()}
     stylesheets = Stylesheets(document, sheets, base_url=page.url)
-    return [
+    styles = [
         Style(
             font_size=style.font_size,
             font_weight=style.font_weight,
@@ -236,6 +241,7 @@ def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> list[Sty
         )
         for style in map(stylesheets.style_of, rows)
     ]
+    return styles, stylesheets.exhausted
 
 
 def their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:

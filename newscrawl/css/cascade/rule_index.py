@@ -13,15 +13,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from newscrawl.css.cascade.default_stylesheet import QUIRKS_SHEET, UA_SHEET
-from newscrawl.css.selectors.compiled_selectors import NAMES, SelectorError
-from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR, ancestor_name, index_selectors
+from newscrawl.css.selectors.compiled_selectors import DESCENDANT, SelectorError, alternative_names
+from newscrawl.css.selectors.pseudo_classes import is_local
+from newscrawl.css.selectors.rule_keys import (
+    SELECTOR_SEPARATOR,
+    ancestor_name,
+    index_selectors,
+    never_matches,
+)
 from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
 from newscrawl.css.selectors.style_tree import StyleTree, ascii_lower
 from newscrawl.css.sheets.sheet import Rule, Sheet, parse_sheet
 from newscrawl.css.values.declared_values import Value, parse_declaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.cascade.cascaded_values import PropertyValues
     from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
@@ -31,6 +37,9 @@ P = TypeVar("P")
 
 MAX_CACHED_RULES = 50_000
 """Maximum number of rules in the cached indexes of a thread, about 50 MB."""
+
+#: what decides a match: the signature of the element, the names of its ancestors, or a tree walk
+SIGNATURE, ANCESTORS, WALK = 0, 1, 2
 
 _NAME_SPECIFICITY: dict[str, Specificity] = {"#": (1, 0, 0), ".": (0, 1, 0)}
 
@@ -45,31 +54,71 @@ class Match(NamedTuple, Generic[P]):
 class SelectorEntry(Generic[P]):
     """A compiled selector and its rule."""
 
-    __slots__ = ("ancestors", "decided_by", "match", "matches", "names", "per_element")
+    __slots__ = (
+        "alternatives",
+        "ancestors",
+        "decided_by",
+        "local",
+        "match",
+        "matches",
+        "names",
+        "per_element",
+    )
 
     def __init__(self, selector: Selector, payload: P) -> None:
         self.names = selector.compounds[0].names
+        #: names of which a matching element has one, "*" if unknown
+        self.alternatives = frozenset(alternative_names(selector.compounds[0]))
+        #: tests that elements with the same signature pass or fail together
+        self.local = tuple([test for test in selector.compounds[0].tests if is_local(test)])
         self.ancestors = selector.ancestors
-        self.decided_by = selector.decided_by
+        self.decided_by = _decided_by(selector)
         self.per_element = selector.per_element
         self.matches = selector.matches
         self.match = Match(selector.specificity, payload)
 
 
-class _Bucket(Generic[P]):
+def _decided_by(selector: Selector) -> int:
+    """Return ``SIGNATURE``, ``ANCESTORS`` or ``WALK``."""
+    subject, *others = selector.compounds
+    if len(others) > 1 or not all(map(is_local, subject.tests)):
+        return WALK
+    if not others:
+        return SIGNATURE
+    above = others[0]
+    is_decided = above.combinator == DESCENDANT and len(above.names) == 1 and not above.tests
+    return ANCESTORS if is_decided else WALK
+
+
+class SelectorGroup(Generic[P]):
+    """The selectors with one key and one required ancestor name, compiled when needed."""
+
+    __slots__ = ("_index", "deferred", "entries")
+
+    def __init__(self, index: RuleIndex[P]) -> None:
+        self._index = index
+        #: indexes of selectors not yet compiled
+        self.deferred: list[int] = []
+        self.entries: list[SelectorEntry[P]] = []
+
+    def compiled(self, tree: StyleTree) -> list[SelectorEntry[P]]:
+        """Compile the deferred selectors and return all."""
+        while self.deferred and not tree.exhausted:
+            if entry := self._index.compile(self.deferred.pop(), tree):
+                self.entries.append(entry)
+        return self.entries
+
+
+class Bucket(Generic[P]):
     """The selectors under one key."""
 
-    __slots__ = ("certain", "conditional", "deferred", "unread")
+    __slots__ = ("certain", "groups")
 
-    def __init__(self, unread: list[int]) -> None:
-        #: indexes of selectors not yet read
-        self.unread = unread
-        #: required ancestor name -> indexes of selectors not yet compiled
-        self.deferred: dict[str, list[int]] = {}
+    def __init__(self) -> None:
         #: rules that require only the key
         self.certain: list[Match[P]] = []
-        #: the other compiled selectors
-        self.conditional: list[SelectorEntry[P]] = []
+        #: required ancestor name, "" for none -> the other selectors
+        self.groups: dict[str, SelectorGroup[P]] = {}
 
 
 class RuleIndex(Generic[P]):
@@ -88,72 +137,53 @@ class RuleIndex(Generic[P]):
         self._rules = rules
         self._payload = payload
         # Flat lists: an object per selector would burden the garbage collector.
-        self._texts, self._ends, self._by_name = index_selectors(rules, quirks=quirks)
-        self._buckets: dict[str, _Bucket[P]] = {}
+        self._texts, self._ends, self.by_name = index_selectors(rules, quirks=quirks)
+        self._buckets: dict[str, Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
 
-    def __contains__(self, name: str) -> bool:
-        """Return whether any selector has the key *name*."""
-        return name in self._by_name
-
-    def read(self, name: str, tree: StyleTree) -> _Bucket[P]:
-        """Return the selectors with the key *name*, compiled unless they require an ancestor."""
+    def read(self, name: str, tree: StyleTree) -> Bucket[P]:
+        """Return the selectors with the key *name*."""
         bucket = self._buckets.get(name)
         if bucket is None:
-            bucket = self._buckets[name] = _Bucket(self._by_name[name])
+            bucket = self._buckets[name] = self._read(name, tree)
+        return bucket
+
+    def _read(self, name: str, tree: StyleTree) -> Bucket[P]:
+        """Return the selectors with the key *name*, by required ancestor name."""
+        bucket: Bucket[P] = Bucket()
+        texts, groups = self._texts, bucket.groups
         bare = name[1:2] if name[0] in ".#" else name[0]
         is_plain = bare.isascii() and bare.isalpha()
-        while bucket.unread and not tree.exhausted:
-            index = bucket.unread.pop()
-            text = self._texts[index]
+        for index in reversed(self.by_name[name]):
+            text = texts[index]
             tree.steps += 1 + len(text) // 16
             if is_plain and text == name:
                 self._add_name(bucket, index, tree)
-            elif ancestor := ancestor_name(text):
+            elif not never_matches(text):
+                ancestor = ancestor_name(text)
                 ancestor = ascii_lower(ancestor) if self.quirks else ancestor
-                bucket.deferred.setdefault(ancestor, []).append(index)
-            else:
-                self._compile(bucket, name, index, tree)
+                if ancestor not in groups:
+                    groups[ancestor] = SelectorGroup(self)
+                groups[ancestor].deferred.append(index)
         return bucket
 
-    def compile_deferred(
-        self, name: str, ancestors: Collection[str] | None, tree: StyleTree
-    ) -> None:
-        """Compile the deferred selectors with the key *name* that require one of *ancestors*.
-
-        None means any.
-        """
-        bucket = self._buckets[name]
-        for ancestor in list(bucket.deferred):
-            if ancestors is not None and ancestor not in ancestors:
-                continue
-            indexes = bucket.deferred[ancestor]
-            while indexes and not tree.exhausted:
-                self._compile(bucket, name, indexes.pop(), tree)
-            if not indexes:
-                del bucket.deferred[ancestor]
-
-    def _add_name(self, bucket: _Bucket[P], index: int, tree: StyleTree) -> None:
+    def _add_name(self, bucket: Bucket[P], index: int, tree: StyleTree) -> None:
         """Add a selector that consists of a single name."""
         number = bisect_right(self._ends, index)
         if self._is_valid(number, tree):
             specificity = _NAME_SPECIFICITY.get(self._texts[index][0], (0, 0, 1))
             bucket.certain.append(Match(specificity, self._payload(number)))
 
-    def _compile(self, bucket: _Bucket[P], name: str, index: int, tree: StyleTree) -> None:
-        """Add a selector, unless it is invalid or never matches."""
+    def compile(self, index: int, tree: StyleTree) -> SelectorEntry[P] | None:
+        """Return a compiled selector, None if it is invalid or never matches."""
         text, number = self._texts[index], bisect_right(self._ends, index)
         tree.steps += len(text)
         selector = compile_selector(text, quirks=self.quirks)
         if isinstance(selector, SelectorError) or selector.never_matches:
-            return
-        if not self._is_valid(number, tree):
-            return
-        entry = SelectorEntry(selector, self._payload(number))
-        if entry.decided_by == NAMES and entry.names <= {name}:
-            bucket.certain.append(entry.match)
-        else:
-            bucket.conditional.append(entry)
+            return None
+        return (
+            SelectorEntry(selector, self._payload(number)) if self._is_valid(number, tree) else None
+        )
 
     def _is_valid(self, number: int, tree: StyleTree) -> bool:
         """Return whether all selectors of a rule are valid; otherwise the rule is dropped."""
@@ -235,7 +265,7 @@ class _RuleIndexCache(threading.local):
         rules = SheetRules(sheet, quirks=quirks)
         self._indexes[key] = (sheet, rules)
         self._size += rules.size + 1
-        while self._size > MAX_CACHED_RULES:
+        while self._size > MAX_CACHED_RULES and len(self._indexes) > 1:
             _, (_, oldest) = self._indexes.popitem(last=False)
             self._size -= oldest.size + 1
         return rules

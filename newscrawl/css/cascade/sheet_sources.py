@@ -77,15 +77,22 @@ class _SheetCollector:
         self._sheets = sheets
         self._store = store
         self._title = ""
+        self._has_templates = False
         self._count = 0
 
     def add_page(self, root: etree._Element, base_url: str) -> None:
-        for base in root.iter("base"):
-            if (href := base.get("href")) is not None:
-                base_url = sheet_url(href, base_url) or base_url
-                break
-        for element in root.iter("style", "link"):
-            linked = element.tag == "link"
+        elements = list(root.iter("base", "link", "style", "template"))
+        tags = [element.tag for element in elements]
+        self._has_templates = "template" in tags
+        hrefs = (
+            item.get("href") for item, tag in zip(elements, tags, strict=True) if tag == "base"
+        )
+        if (href := next((href for href in hrefs if href is not None), None)) is not None:
+            base_url = sheet_url(href, base_url) or base_url
+        for element, tag in zip(elements, tags, strict=True):
+            if tag not in {"link", "style"}:
+                continue
+            linked = tag == "link"
             if not (links_sheet if linked else holds_css)(element.get):
                 continue
             if not self._applies(element):
@@ -97,7 +104,7 @@ class _SheetCollector:
 
     def _applies(self, element: etree._Element) -> bool:
         """Return whether a sheet is untitled or of the first titled set, and not in a template."""
-        if next(element.iterancestors("template"), None) is not None:
+        if self._has_templates and next(element.iterancestors("template"), None) is not None:
             return False
         title = element.get("title")
         if not title:

@@ -22,6 +22,7 @@ from newscrawl.css.cascade.computed_values import ElementStyle, initial_element_
 from newscrawl.css.cascade.matcher import MatchCache
 from newscrawl.css.cascade.rule_index import Block, SheetRules, cached_rules, ua_rules
 from newscrawl.css.syntax.variables import VariableScope
+from newscrawl.css.values.declared_values import has_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -67,12 +68,14 @@ class SheetStack:
 
     def __init__(self, sources: PageSheets, *, quirks: bool) -> None:
         self._positions = _positions(sources, quirks=quirks)
+        self._rule_count = sum(rules.size for rules in self._positions)
         self._scope = _scope(sources)
         self._initial_styles: dict[PageDefaults, ElementStyle] = {}
         self._declarations: dict[int, list[DeclarationBlock]] = {}
         # Keeps the sheets alive, as stacks are cached by the ids of their sheets.
         self._sources = tuple(sources.sheets)
-        self.match_cache: MatchCache[Block] = MatchCache(self._positions)
+        default: MatchCache[Block] = MatchCache([ua_rules(quirks=quirks)])
+        self.match_cache = MatchCache(self._positions, default)
         #: id of a tuple of matches -> cascaded values, for elements without own declarations
         self.cascaded: dict[int, CascadedValues] = {}
         #: number of styles computed from those, which are cached with the style of the parent
@@ -81,9 +84,8 @@ class SheetStack:
     @property
     def size(self) -> int:
         """Number of rules and cached results."""
-        rules = sum(rules.size for rules in self._positions)
         results = len(self.cascaded) + len(self._declarations) + self.computed_count
-        return rules + self.match_cache.size + results
+        return self._rule_count + self.match_cache.size + results
 
     def initial(self, page: PageDefaults) -> ElementStyle:
         """Return the style that the root element of *page* inherits."""
@@ -157,9 +159,6 @@ def _positions(sources: PageSheets, *, quirks: bool) -> dict[SheetRules, _Cascad
 
 def _scope(sources: PageSheets) -> VariableScope:
     return VariableScope(
-        {
-            name: (initial_value, inherits)
-            for source in sources.sheets
-            for name, initial_value, inherits in source.sheet.properties
-        }
+        {item.name: item for source in sources.sheets for item in source.sheet.properties},
+        has_syntax,
     )

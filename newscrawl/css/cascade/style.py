@@ -69,8 +69,6 @@ class Stylesheets:
         link = document.element(self._body).get("link", "")
         self._page = PageDefaults(self._tree.quirks, parse_legacy_color(link))
         # Caches; the ids are those of objects that stay alive with the page or the stack.
-        #: id of the parent's style, path id -> style
-        self._by_path: dict[tuple[int, int], ElementStyle] = {}
         #: id of the matches, style attribute, hints -> cascaded values
         self._own_cascaded: dict[tuple[int, str | None, Hints], CascadedValues] = {}
         #: id of the parent's style, id of the cascaded values -> style
@@ -78,9 +76,14 @@ class Stylesheets:
         self._computed: dict[int, ElementStyle] = {-1: self._stack.initial(self._page)}
 
     @property
+    def exhausted(self) -> bool:
+        """Whether matching exceeded its limit; then only the default style sheet matches."""
+        return self._matcher.exhausted
+
+    @property
     def complete(self) -> bool:
         """Whether no sheet is missing and matching did not exceed its limit."""
-        return not self.missing and not self._tree.exhausted
+        return not self.missing and not self.exhausted
 
     def style_of(self, row: int) -> ComputedStyle:
         """Return the computed style of an element, or of the parent of a text node."""
@@ -97,19 +100,10 @@ class Stylesheets:
         return found.style
 
     def _compute(self, row: int, parent: ElementStyle) -> ElementStyle:
-        tree, matcher = self._tree, self._matcher
-        path_id = tree.path_id(row)
-        key = (id(parent), path_id)
-        computed = self._by_path.get(key)
-        if computed is None:
-            matches = matcher.matches(row)
-            if tree.names[row].isdisjoint(_SELF_STYLED):
-                computed = self._style_from_sheets(parent, matches)
-                if matcher.is_shared(path_id):
-                    self._by_path[key] = computed
-            else:
-                computed = self._style_with_attributes(parent, matches, *self._attributes(row))
-        return computed
+        matches = self._matcher.matches(row)
+        if self._tree.names[row].isdisjoint(_SELF_STYLED):
+            return self._style_from_sheets(parent, matches)
+        return self._style_with_attributes(parent, matches, *self._attributes(row))
 
     def _style_with_attributes(
         self, parent: ElementStyle, matches: Matches, style: str | None, hints: Hints

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Test: TypeAlias = Callable[[StyleTree, int], bool]
 Specificity: TypeAlias = tuple[int, int, int]
 
-#: what decides a match: the names of the element, the names of its ancestors, or a tree walk
-NAMES, ANCESTORS, WALK = 0, 1, 2
+SIGNATURE_VALUES = frozenset(("class", "id"))
+"""Attributes whose values are part of the signature of an element."""
 
 DESCENDANT, CHILD, NEXT, LATER = " ", ">", "+", "~"
 
@@ -59,18 +59,6 @@ class Selector:
     #: whether it can match nothing on a static page: pseudo-elements, ``:hover``
     never_matches: bool
 
-    @property
-    def decided_by(self) -> int:
-        """Kind of check that suffices: ``NAMES``, ``ANCESTORS`` or ``WALK``."""
-        subject, *others = self.compounds
-        if subject.tests or len(others) > 1:
-            return WALK
-        if not others:
-            return NAMES
-        above = others[0]
-        is_decided = above.combinator == DESCENDANT and len(above.names) == 1 and not above.tests
-        return ANCESTORS if is_decided else WALK
-
     def matches(self, row: int, tree: StyleTree) -> bool:
         """Return whether the element of *row* matches.
 
@@ -83,7 +71,7 @@ class Selector:
         while tree.steps <= MAX_MATCH_STEPS:
             tree.steps += 1
             compound = compounds[index]
-            if row >= 0 and compound.names <= names[row] and _passes(compound.tests, tree, row):
+            if row >= 0 and compound.names <= names[row] and passes(compound.tests, tree, row):
                 index += 1
                 if index == len(compounds):
                     return tree.steps <= MAX_MATCH_STEPS
@@ -94,10 +82,12 @@ class Selector:
                     ancestor = row
                 elif combinator == CHILD:
                     sibling_index, row = 0, parent[row]
-                else:
+                elif combinator == NEXT:
                     row = tree.previous(row)
-                    if combinator == LATER:
-                        sibling_index, sibling = index, row
+                else:
+                    possible = compounds[index].names <= tree.child_names[parent[row]]
+                    row = tree.previous(row) if possible else -1
+                    sibling_index, sibling = index, row
             elif sibling_index and sibling >= 0:
                 index, row = sibling_index, tree.previous(sibling)
                 sibling = row
@@ -109,7 +99,8 @@ class Selector:
         return False
 
 
-def _passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
+def passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:
+    """Return whether an element passes all *tests*."""
     for test in tests:  # noqa: SIM110  # all() would create a generator, and most have no tests
         if not test(tree, row):
             return False
@@ -182,8 +173,24 @@ def _matches_any(selector: Selector, tree: StyleTree, row: int) -> bool:
     first, last = row + 1, tree.document.end[row]
     if selector.compounds[-1].combinator in {NEXT, LATER}:
         first, last = last, tree.document.end[max(tree.parent[row], 0)]
-    name = rarest_name(selector.compounds[0].names)
-    return any(selector.matches(other, tree) for other in tree.named(name, first, last))
+    return any(
+        selector.matches(other, tree)
+        for name in alternative_names(selector.compounds[0])
+        for other in tree.named(name, first, last)
+    )
+
+
+def alternative_names(compound: Compound) -> set[str]:
+    """Return names of which every matching element has one, ``*`` if unknown."""
+    alternatives = next((test for test in compound.tests if isinstance(test, Is)), None)
+    if compound.names or alternatives is None:
+        return {rarest_name(compound.names)}
+    found = {
+        name
+        for selector in alternatives.selectors
+        for name in alternative_names(selector.compounds[0])
+    }
+    return {"*"} if "*" in found else found
 
 
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {

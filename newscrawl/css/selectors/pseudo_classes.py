@@ -1,8 +1,7 @@
 """Pseudo-classes, except functional ones with selectors, and the names of pseudo-elements.
 
-https://www.w3.org/TR/selectors-4/ and, for forms,
-https://html.spec.whatwg.org/multipage/semantics-other.html#pseudo-classes. An unknown name makes a
-rule invalid, so these are the names that Chromium supports.
+https://www.w3.org/TR/selectors-4/. An unknown name makes a rule invalid, so these are the names
+that Chromium supports.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from newscrawl.css.selectors.compiled_selectors import SIGNATURE_VALUES, Attribute, Is, Not
+from newscrawl.css.selectors.form_states import FORM_TESTS
 from newscrawl.css.selectors.nth import AnPlusB, Nth, all_siblings, siblings_of_type
 from newscrawl.css.selectors.selector_tokens import words
 
@@ -25,15 +26,13 @@ NEVER_MATCHING = words(
     future has-slotted host hover modal past paused picture-in-picture playing popover-open target
     target-after target-before target-current user-invalid user-valid visited xr-overlay
     -webkit-autofill -webkit-drag -webkit-full-page-media -webkit-full-screen
-    -webkit-full-screen-ancestor in-range indeterminate invalid optional out-of-range
-    placeholder-shown read-only read-write required valid corner-present decrement double-button end
-    horizontal increment no-button single-button start vertical window-inactive
+    -webkit-full-screen-ancestor in-range out-of-range corner-present decrement double-button end horizontal
+    increment no-button single-button start vertical window-inactive
     """
 )
 """Pseudo-classes that are taken to match nothing.
 
-They depend on user interaction or on parts that a static page lacks, or they are states of form
-fields, which do not matter for article text."""
+They depend on user interaction or on parts that a static page lacks."""
 
 NEVER_MATCHING_FUNCTIONS = frozenset(
     ("active-view-transition-type", "host", "host-context", "state")
@@ -74,7 +73,6 @@ def may_follow(pseudo_class: str, pseudo_element: str) -> bool:
 
 
 _LINKS = frozenset(("a", "area"))
-_DISABLED = frozenset(("button", "fieldset", "input", "optgroup", "option", "select", "textarea"))
 
 
 def _link(tree: StyleTree, row: int) -> bool:
@@ -91,48 +89,8 @@ def _defined(tree: StyleTree, row: int) -> bool:
     return "-" not in tree.tag[row]
 
 
-def _has(tree: StyleTree, row: int, name: str) -> bool:
-    return tree.attribute(row, name) is not None
-
-
-def _enabled(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in _DISABLED and not _disabled(tree, row)
-
-
-def _disabled(tree: StyleTree, row: int) -> bool:
-    tag = tree.tag[row]
-    if tag not in _DISABLED:
-        return False
-    if _has(tree, row, "disabled"):
-        return True
-    if tag == "option":
-        parent = tree.parent[row]
-        return tree.tag[parent] == "optgroup" and _has(tree, parent, "disabled")
-    return tag != "optgroup" and _in_disabled_fieldset(tree, row)
-
-
-def _in_disabled_fieldset(tree: StyleTree, row: int) -> bool:
-    """Return whether a fieldset disables *row*; its first legend is exempt."""
-    child = row
-    for ancestor in tree.document.ancestors(row):
-        if tree.tag[ancestor] == "fieldset" and _has(tree, ancestor, "disabled"):
-            legends = (other for other in tree.children[ancestor] if tree.tag[other] == "legend")
-            if next(legends, None) != child:
-                return True
-        child = ancestor
-    return False
-
-
-def _checked(tree: StyleTree, row: int) -> bool:
-    if tree.tag[row] == "option":
-        return _has(tree, row, "selected")
-    if tree.tag[row] != "input" or not _has(tree, row, "checked"):
-        return False
-    return (tree.attribute(row, "type") or "").lower() in {"checkbox", "radio"}
-
-
 def _open(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in {"details", "dialog"} and _has(tree, row, "open")
+    return tree.tag[row] in {"details", "dialog"} and "[open" in tree.names[row]
 
 
 def _both(first: Test, second: Test) -> Test:
@@ -153,12 +111,26 @@ SHARED_TESTS: Table = {
 }
 """Tests with the same result for all elements of one path id."""
 
-PER_ELEMENT_TESTS: Table = {
-    "checked": _checked,
-    "default": _checked,
-    "disabled": _disabled,
+_SIGNATURE_TESTS = frozenset(SHARED_TESTS.values())
+
+
+def is_local(test: Test) -> bool:
+    """Return whether *test* depends only on the signature of the element.
+
+    See :meth:`~newscrawl.css.selectors.style_tree.StyleTree.path_id`.
+    """
+    if isinstance(test, Attribute):
+        return test.name in SIGNATURE_VALUES
+    if isinstance(test, (Is, Not)):
+        return all(
+            len(selector.compounds) == 1 and all(map(is_local, selector.compounds[0].tests))
+            for selector in test.selectors
+        )
+    return test in _SIGNATURE_TESTS
+
+
+PER_ELEMENT_TESTS: Table = FORM_TESTS | {
     "empty": _empty,
-    "enabled": _enabled,
     "first-child": _first_child,
     "first-of-type": _first_of_type,
     "last-child": _last_child,

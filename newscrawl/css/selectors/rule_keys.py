@@ -7,6 +7,7 @@ because the page has no element with their key.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,14 +36,15 @@ _PLAIN = re.compile(
     rf"""(?::(?!root\b){_CHARACTER}++(?:\([^()"'\\\[{SELECTOR_SEPARATOR}]*+\))?+)*+|[^{SELECTOR_SEPARATOR}]*+){SELECTOR_SEPARATOR}""",
     re.ASCII,
 )
-# The last class or id that is followed by names, descendant and child combinators only.
+# The last class or id in a compound that a descendant or child combinator follows.
 _ANCESTOR = re.compile(
-    rf""".*(?<!\\)([.#][a-zA-Z]{_CHARACTER}*+)(?![\\\x80-\U0010ffff])"""
-    r"""[-\w.#*:]*+[\s>][-\w.#*:\s>]*+\Z""",
+    rf".*([.#](?:{_CHARACTER}|[^\x00-\x7f])++)[^\s>+~]*+(?:\s*+>|\s++(?![>+~]))",
     re.ASCII | re.DOTALL,
 )
 _NEVER_MATCHING = (":active", ":after", ":before", ":focus", ":focus-visible", ":hover", ":visited")
+_NEVER = re.compile(rf"""[^\\("'\[]*(?:{"|".join(_NEVER_MATCHING)})(?![-\w(])""", re.ASCII)
 _MAX_ANCESTOR_SCAN = 200
+_TO_MASK = re.compile(r"""[\\("'\[]|/\*""")
 _MARK = "\1"
 _NAME = re.compile(rf"(::?|[.#{_MARK}]|)((?:{_CHARACTER}|[^\x00-\x7f])++)")
 _ESCAPE = re.compile(ESCAPE)
@@ -88,21 +90,24 @@ def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
     The names are in lower case for pages in *quirks* mode.
     """
     texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
-    by_name: dict[str, list[int]] = {}
+    by_name: defaultdict[str, list[int]] = defaultdict(list)
     for index, name in enumerate(rightmost_names(texts)):
-        text = texts[index]
-        if text.endswith(_NEVER_MATCHING) and "\\" not in text:
-            continue
-        key = ascii_lower(name) if quirks else name
-        by_name.setdefault(key, []).append(index)
+        by_name[ascii_lower(name) if quirks else name].append(index)
     ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
-    return SelectorTable(texts, ends, by_name)
+    return SelectorTable(texts, ends, dict(by_name))
 
 
 def ancestor_name(text: str) -> str:
     """Return a class or id that an ancestor of every matched element has, "" if unknown."""
-    match = _ANCESTOR.match(text) if len(text) <= _MAX_ANCESTOR_SCAN else None
-    return match[1] if match else ""
+    if len(text) > _MAX_ANCESTOR_SCAN or not (" " in text or ">" in text):
+        return ""
+    match = _ANCESTOR.match(_masked(text) if _TO_MASK.search(text) else text)
+    return text[match.start(1)] + unescape(text[match.start(1) + 1 : match.end(1)]) if match else ""
+
+
+def never_matches(text: str) -> bool:
+    """Return whether a selector requires a state like ``:hover``; False if unknown."""
+    return ":" in text and _NEVER.match(text) is not None
 
 
 def _extract_name(text: str, nesting: int) -> str:

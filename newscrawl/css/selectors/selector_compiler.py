@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.css.selectors.compiled_selectors import (
     DESCENDANT,
+    SIGNATURE_VALUES,
     Attribute,
     Compound,
     Has,
@@ -28,6 +29,7 @@ from newscrawl.css.selectors.nth import (
     parse_an_plus_b,
     siblings_of_type,
 )
+from newscrawl.css.selectors.plain_selectors import compile_plain
 from newscrawl.css.selectors.pseudo_classes import (
     LEGACY_PSEUDO_ELEMENTS,
     NEVER_MATCHING,
@@ -42,6 +44,7 @@ from newscrawl.css.selectors.pseudo_classes import (
 )
 from newscrawl.css.selectors.selector_tokens import (
     COMBINATOR,
+    IGNORE_CASE,
     MAX_NESTING,
     PLAIN_SELECTOR,
     SUBCLASS_SELECTOR,
@@ -50,7 +53,6 @@ from newscrawl.css.selectors.selector_tokens import (
     end_of_arguments,
     split_arguments,
     without_comments,
-    words,
 )
 from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.syntax.masking import unescape
@@ -67,17 +69,6 @@ __all__ = ["Selector", "SelectorError", "compile_list", "compile_selector"]
 MAX_SELECTOR_LENGTH = 10_000
 """Maximum length of a selector."""
 
-# https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
-_IGNORE_CASE = words(
-    """
-    accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
-    declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
-    media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling
-    selected shape target text type valign valuetype vlink
-    """
-)
-_IN_PATH_ID = frozenset(("class", "id"))
-
 
 class _InvalidError(ValueError):
     """The selector is invalid."""
@@ -89,7 +80,9 @@ def compile_selector(text: str, *, quirks: bool = False) -> Selector | SelectorE
     if len(text) > MAX_SELECTOR_LENGTH:
         return SelectorError(text, "too long")
     try:
-        return _SelectorParser(without_comments(text), quirks=quirks).selector()
+        return compile_plain(text, quirks=quirks) or (
+            _SelectorParser(without_comments(text), quirks=quirks).selector()
+        )
     except _InvalidError as error:
         return SelectorError(text, str(error))
 
@@ -243,11 +236,11 @@ class _SelectorParser:
         compound.names.add(f"[{name}")
         self._specificity[1] += 1
         if operator := match["operator"]:
-            ignore_case = bool(match["flag"]) or name in _IGNORE_CASE
+            ignore_case = bool(match["flag"]) or name in IGNORE_CASE
             expected = unescape(match["word"] or match["string"][1:-1])
             expected = ascii_lower(expected) if ignore_case else expected
             test = Attribute(name, operator, expected, ignore_case)
-            compound.add(test, per_element=name not in _IN_PATH_ID)
+            compound.add(test, per_element=name not in SIGNATURE_VALUES)
 
     def _add_pseudo(self, compound: _Compound, name: str, *, call: bool) -> None:
         name = ascii_lower(unescape(name))

@@ -74,3 +74,15 @@ def split_arguments(text: str) -> list[str]:
             parts.append(text[start : match.start()])
             start = match.end()
     return [*parts, text[start:]]
+
+
+# https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
+IGNORE_CASE = words(
+    """
+    accept accept-charset align alink axis bgcolor charset checked clear codetype color compact
+    declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link
+    media method multiple nohref noresize noshade nowrap readonly rel rev rules scope scrolling
+    selected shape target text type valign valuetype vlink
+    """
+)
+"""Attributes whose values match regardless of case."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from newscrawl.css.selectors.quirks_mode import quirks_mode
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-    _Signature: TypeAlias = tuple[str | None, ...]
+    Signature: TypeAlias = tuple[str | None, ...]
+    """Tag, id, class and names of all attributes of an element; the root has one item more."""
 
 V = TypeVar("V")
 
@@ -54,6 +56,21 @@ class _LazyDict(dict[int, V], Generic[V]):
         return value
 
 
+@lru_cache(16384)  # the pages of a site share most signatures
+def _names_of(signature: Signature, quirks: bool) -> frozenset[str]:  # noqa: FBT001
+    """Return the names of elements with *signature*."""
+    tag, own_id, classes, *attributes = signature
+    names = [tag or "", *(name if name == ":root" else f"[{name}" for name in attributes)]
+    if own_id:
+        names.append(f"#{ascii_lower(own_id) if quirks else own_id}")
+    if classes:
+        classes = ascii_lower(classes) if quirks else classes
+        # split() is faster but splits at more characters than HTML does, outside of ASCII
+        found = classes.split() if classes.isascii() else _NO_SPACE.findall(classes)
+        names += [f".{name}" for name in found]
+    return frozenset(names)
+
+
 class StyleTree:
     """The elements of a document, as selectors see them.
 
@@ -78,9 +95,12 @@ class StyleTree:
         self.names = _LazyDict(self._names)
         #: rows of the child elements; for -1, the root
         self.children = _LazyDict(self._children)
+        #: see :data:`Signature`
+        self.signatures = _LazyDict(self._signature)
+        #: names of the child elements together
+        self.child_names = _LazyDict(self._child_names)
         self._path_ids: dict[int, int] = {-1: 0}
-        self._ids_by_signature: dict[tuple[int, _Signature], int] = {}
-        self._names_by_signature: dict[_Signature, frozenset[str]] = {}
+        self._ids_by_signature: dict[tuple[int, Signature], int] = {}
         self._ancestor_names: dict[int, frozenset[str] | None] = {0: frozenset()}
         self._cached_name_count = 0
         self._rows_by_name: dict[str, list[int]] | None = None
@@ -104,54 +124,48 @@ class StyleTree:
         path_ids = self._path_ids
         if row in path_ids:
             return path_ids[row]
-        path = [row]
-        while (row := self.parent[row]) not in path_ids:
-            path.append(row)
-        for unregistered in reversed(path):
-            self._register(unregistered)
-        return path_ids[path[0]]
+        path, ancestor = [row], row
+        while (ancestor := self.parent[ancestor]) not in path_ids:
+            path.append(ancestor)
+        while path:
+            self._register(path.pop())
+        return path_ids[row]
 
     def _names(self, row: int) -> frozenset[str]:
         self.path_id(row)
         return self.names[row]
 
+    def _signature(self, row: int) -> Signature:
+        self.path_id(row)
+        return self.signatures[row]
+
     def _register(self, row: int) -> None:
         """Register an element whose parent is registered."""
         element: Any = self.document.element(row)
         attributes = element.keys()
-        signature: _Signature = (
+        signature: Signature = (
             self.tag[row],
             element.get("id") if "id" in attributes else None,
             element.get("class") if "class" in attributes else None,
             *attributes,
         )
         parent_id = self._path_ids[self.parent[row]]
+        if not parent_id:
+            signature = (*signature, ":root")
+        self.signatures[row] = signature
         key = (parent_id, signature)
         path_id = self._ids_by_signature.get(key)
         if path_id is None:
             path_id = self._ids_by_signature[key] = len(self._ids_by_signature) + 1
         self._path_ids[row] = path_id
-        names = self._names_by_signature.get(signature)
-        if names is None:
-            names = self._names_by_signature[signature] = frozenset(self._split(signature))
-        self.names[row] = names if parent_id else names | {":root"}
-
-    def _split(self, signature: _Signature) -> Iterator[str]:
-        tag, own_id, classes, *attributes = signature
-        yield tag or ""
-        yield from (f"[{name}" for name in attributes)
-        if own_id:
-            yield f"#{ascii_lower(own_id) if self.quirks else own_id}"
-        if classes:
-            if self.quirks:
-                classes = ascii_lower(classes)
-            # split() is faster but splits at more characters than HTML does, outside of ASCII
-            names = classes.split() if classes.isascii() else _NO_SPACE.findall(classes)
-            yield from (f".{name}" for name in names)
+        self.names[row] = _names_of(signature, self.quirks)
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
         row, cache = self.parent[row], self._ancestor_names
+        path_id = self.path_id(row)
+        if path_id in cache:
+            return cache[path_id]
         path = []
         while (path_id := self.path_id(row)) not in cache:
             path.append((path_id, row))
@@ -174,6 +188,10 @@ class StyleTree:
         if row < 0:
             return [0]
         return [child for child in self.document.children(row) if self.tag[child] != TEXT]
+
+    def _child_names(self, row: int) -> frozenset[str]:
+        self.steps += len(self.children[row])
+        return frozenset().union(*[self.names[child] for child in self.children[row]])
 
     def siblings(self, row: int) -> list[int]:
         """Return the rows of *row* and its sibling elements."""

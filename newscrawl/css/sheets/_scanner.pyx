@@ -397,8 +397,10 @@ cdef class RuleScan:
         cdef str selectors
         if unplain:
             selectors = masked_selector_list(prelude)
-        else:
+        elif "," in prelude:
             selectors = plain_selector_list(prelude)
+        else:
+            selectors = prelude.strip(" \t\n\r\f")
         if not selectors:
             return 0
         self.selectors.append(selectors)

@@ -31,11 +31,12 @@ from newscrawl.css.syntax.declarations import (
     has_relevant_declarations,
 )
 from newscrawl.css.syntax.masking import SPACE, block_end, hide_braces, rejoin_braces
+from newscrawl.css.syntax.variables import RegisteredProperty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMAT = 3
+FORMAT = 4
 """Version of :meth:`Sheet.to_plain`; sheets stored in another version are parsed again."""
 
 MAX_NESTED_SELECTOR_LENGTH = 2**22
@@ -57,14 +58,6 @@ class Rule(NamedTuple):
     def declarations(self) -> tuple[Declaration, ...]:
         """The relevant declarations, in order."""
         return block_declarations(self.block, keep_all=self.keep_all)
-
-
-class RegisteredProperty(NamedTuple):
-    """A custom property registered with ``@property``."""
-
-    name: str
-    initial: str | None
-    inherits: bool
 
 
 @dataclass(slots=True)
@@ -350,4 +343,5 @@ class _SheetParser:
         if {"syntax", "inherits"} <= values.keys() and name.startswith("--"):
             inherits = values["inherits"].lower() != "false"
             initial = values.get("initial-value")
-            self._properties.append(RegisteredProperty(name, initial, inherits))
+            syntax = values["syntax"].strip("\"' ")
+            self._properties.append(RegisteredProperty(name, initial, inherits, syntax))

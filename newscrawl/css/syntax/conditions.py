@@ -78,8 +78,5 @@ def _item(item: str, leaf: Callable[[str], bool | None], depth: int) -> bool | N
     if not item.startswith("("):
         return leaf(item)
     inner = item[1:-1].strip(SPACE)
-    return (
-        evaluate_condition(inner, leaf, depth + 1)
-        if _STARTS_CONDITION.match(inner)
-        else leaf(inner)
-    )
+    found = evaluate_condition(inner, leaf, depth + 1) if _STARTS_CONDITION.match(inner) else None
+    return leaf(inner) if found is None else found  # "calc(1px) < width" starts like a function

@@ -94,6 +94,8 @@ class ValueReader:
     ) -> None:
         self.tokens = tokens
         self.position = 0
+        #: values of identifiers
+        self.names: dict[str, Quantity] = {}
         self._resolve = resolve
         self._depth = 0
 
@@ -154,6 +156,8 @@ class ValueReader:
             return self._dimension(token)
         if token.kind == "function" and token.text in _FUNCTIONS:
             return self._function(token.text)
+        if token.kind == "ident" and token.text in self.names:
+            return self.names[token.text]
         raise InvalidValueError(f"unexpected {token.text}")
 
     def _dimension(self, token: Token) -> Quantity:
@@ -256,12 +260,20 @@ def _bound(reader: ValueReader) -> Quantity | None:
     return None if reader.accept_word("none") else reader.sum()
 
 
+def _progress(reader: ValueReader) -> Quantity:
+    value, start, end = reader.arguments()
+    _common_kind([value, start, end])
+    part = _divide(value.value - start.value, end.value - start.value)
+    return Quantity(min(1.0, max(0.0, part)), NUMBER)
+
+
 _FUNCTIONS: dict[str, Callable[[ValueReader], Quantity]] = {
     "calc": ValueReader.sum,
     "-webkit-calc": ValueReader.sum,
     "min": lambda reader: _reduce(reader, min),
     "max": lambda reader: _reduce(reader, max),
     "clamp": _clamp,
+    "progress": _progress,
 }
 
 

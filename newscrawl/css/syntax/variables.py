@@ -6,7 +6,7 @@ https://drafts.csswg.org/css-variables-1/
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,18 +96,31 @@ def _value(
     return substitute(arguments[comma + 1 :].strip(), lookup, depth + 1)
 
 
+class RegisteredProperty(NamedTuple):
+    """A custom property registered with ``@property``."""
+
+    name: str
+    initial: str | None
+    inherits: bool
+    syntax: str = "*"
+
+
 class VariableScope:
     """State shared by all elements of a page: registered properties and substituted length.
 
-    *registered* maps a custom property registered with ``@property`` to its initial value and
-    whether it is inherited.
+    *has_syntax* returns whether a value has the syntax of a registered property.
     """
 
-    __slots__ = ("all_inherit", "registered", "substituted")
+    __slots__ = ("all_inherit", "has_syntax", "registered", "substituted")
 
-    def __init__(self, registered: Mapping[str, tuple[str | None, bool]] | None = None) -> None:
+    def __init__(
+        self,
+        registered: Mapping[str, RegisteredProperty] | None = None,
+        has_syntax: Callable[[str, str], bool] = lambda _value, _syntax: True,
+    ) -> None:
         self.registered = registered or {}
-        self.all_inherit = all(inherits for _, inherits in self.registered.values())
+        self.has_syntax = has_syntax
+        self.all_inherit = all(item.inherits for item in self.registered.values())
         #: characters that substitutions have produced so far
         self.substituted = 0
 
@@ -143,9 +156,11 @@ class Variables:
 
     def get(self, name: str) -> str | None:
         """Return the value of a custom property, None if it has none."""
-        initial, inherits = self.scope.registered.get(name, (None, True))
-        value = self._inherited(name) if inherits else self._own(name)
-        return initial if value is None else value
+        registered = self.scope.registered.get(name)
+        if registered is None:
+            return self._inherited(name)
+        value = self._inherited(name) if registered.inherits else self._own(name)
+        return registered.initial if value is None else value
 
     def _own(self, name: str) -> str | None:
         return self.resolve(name) if name in self.own else None
@@ -167,8 +182,8 @@ class Variables:
             return self.values[name]
         text = self.own[name]
         if text is None or not has_reference(text):
-            self.values[name] = text
-            return text
+            self.values[name] = value = self._checked(name, text)
+            return value
         if name in self._open:
             self._cyclic.update(self._open[self._open.index(name) :])
             return None
@@ -180,8 +195,14 @@ class Variables:
         self._open.append(name)
         value = substitute(text, self.get)
         self._open.pop()
-        if name in self._cyclic:
-            value = None
+        value = None if name in self._cyclic else self._checked(name, value)
         self.scope.substituted += len(value or "")
         self.values[name] = value
         return value
+
+    def _checked(self, name: str, value: str | None) -> str | None:
+        """Return *value*; one that does not have the registered syntax is unset."""
+        registered = self.scope.registered.get(name)
+        if value is None or registered is None or self.scope.has_syntax(value, registered.syntax):
+            return value
+        return self.parent.get(name) if registered.inherits and self.parent is not None else None

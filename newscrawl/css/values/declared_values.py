@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from newscrawl.css.syntax.masking import unescape
+from newscrawl.css.syntax.math_functions import ANGLE, LENGTH, NUMBER, PERCENT, parse_quantity
 from newscrawl.css.syntax.variables import has_reference
 from newscrawl.css.values.colors import TRANSPARENT, Color, parse_color
 from newscrawl.css.values.fonts import (
@@ -19,6 +20,7 @@ from newscrawl.css.values.fonts import (
     parse_font_size,
     parse_font_style,
     parse_font_weight,
+    resolve_length,
 )
 
 FONT_LONGHANDS = ("font-style", "font-weight", "font-size", "font-family")
@@ -73,6 +75,14 @@ _INSIDES = frozenset(("flow", "flow-root", "table", "flex", "grid", "math", "rub
 _VISIBILITIES = frozenset(("visible", "hidden", "collapse"))
 
 
+_QUANTITY_SYNTAXES = {
+    "<number>": {NUMBER},
+    "<integer>": {NUMBER},
+    "<length>": {LENGTH},
+    "<percentage>": {PERCENT},
+    "<length-percentage>": {LENGTH, PERCENT},
+    "<angle>": {ANGLE},
+}
 _ESCAPED_UNIT = re.compile(r"\d\\")
 
 
@@ -105,6 +115,20 @@ def parse_declaration(
 
 
 _LONGHANDS = {name: (name,) for name in PROPERTIES} | {"font": FONT_LONGHANDS, "all": PROPERTIES}
+
+
+@lru_cache(2048)
+def has_syntax(text: str, syntax: str) -> bool:
+    """Return whether *text* has the *syntax* of ``@property``; colours and numbers are checked."""
+    if syntax == "<color>":
+        return parse_color(text) is not None
+    if syntax not in _QUANTITY_SYNTAXES:
+        return True
+    found = parse_quantity(text, lambda value, unit: resolve_length(16.0, 16.0, value, unit))
+    if found is None:
+        return False
+    is_zero = found.kind == NUMBER and not found.value and "length" in syntax
+    return is_zero or found.kind in _QUANTITY_SYNTAXES[syntax]
 
 
 def parse_value(name: str, text: str, *, quirks: bool) -> tuple[tuple[str, Value], ...]:
@@ -143,7 +167,8 @@ def _parse_color(text: str, *, quirks: bool) -> Color | DependentColor | None:
     if color is None:
         return None
     dark = parse_color(text, current=TRANSPARENT, quirks=quirks, dark=True)
-    return color if color == dark else DependentColor(text)
+    fixed = color == dark and "currentcolor" not in text.lower()
+    return color if fixed else DependentColor(text)
 
 
 def _parse_display(text: str) -> bool | None:

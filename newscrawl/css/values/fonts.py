@@ -137,7 +137,8 @@ def parse_families(text: str) -> FontFamilies | None:
     return None
 
 
-def _resolve_length(em: float, rem: float, value: float, unit: str) -> Quantity | None:
+def resolve_length(em: float, rem: float, value: float, unit: str) -> Quantity | None:
+    """Return a length in px or, for ``%``, of the font size; None for another unit."""
     if (pixels := _PIXELS.get(unit)) is not None:
         return Quantity(value * pixels, LENGTH)
     if (ems := _EMS.get(unit)) is not None:
@@ -181,12 +182,12 @@ def _dimension(number: float, unit: str | None, *, quirks: bool) -> FontSize | N
         return FontSize("em", number * _EMS[unit])
     if unit == "rem":
         return FontSize("rem", number)
-    found = _resolve_length(1.0, 1.0, number, unit)
+    found = resolve_length(1.0, 1.0, number, unit)
     return FontSize("math", 0.0, f"{number}{unit}") if found else None
 
 
 def _evaluate_length(text: str, em: float, rem: float) -> float | None:
-    found = parse_quantity(text, lambda value, unit: _resolve_length(em, rem, value, unit))
+    found = parse_quantity(text, lambda value, unit: resolve_length(em, rem, value, unit))
     if found is None or found.kind != LENGTH:
         return None
     return 0.0 if math.isnan(found.value) else max(0.0, found.value)
@@ -360,6 +361,6 @@ def _after_line_height(text: str) -> FontFamilies | None:
 def _is_line_height(text: str) -> bool:
     if text == "normal":
         return True
-    found = parse_quantity(text, lambda value, unit: _resolve_length(16.0, 16.0, value, unit))
+    found = parse_quantity(text, lambda value, unit: resolve_length(16.0, 16.0, value, unit))
     negative = found is not None and found.value < 0 and not text.endswith(")")
     return found is not None and found.kind in (LENGTH, NUMBER, PERCENT) and not negative
