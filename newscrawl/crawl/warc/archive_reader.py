@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from warcio.statusandheaders import StatusAndHeaders
@@ -81,7 +81,7 @@ def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
         start = file.read(len(_WARC))
         if start == _WARC:
             yield from _read_plain(file)
-        elif start.startswith(_GZIP) and not _at_end(file, _next_member(file, 0)):
+        elif start.startswith(_GZIP) and not _at_end(file, next_member(file, 0)):
             for _, record in read_members(file):
                 yield record
         else:
@@ -102,10 +102,15 @@ def _read_plain(file: io.BufferedReader) -> Iterator[ArchiveRecord | Flaw]:
         yield Flaw("damaged", offset)
 
 
-def read_members(file: io.BufferedReader) -> Iterator[tuple[int, ArchiveRecord | Flaw]]:
-    """Yield the records of a gzipped archive with the offsets of their members."""
-    offset = 0
-    while not _at_end(file, offset):
+def read_members(
+    file: IO[bytes], offset: int = 0, end: int | None = None
+) -> Generator[tuple[int, ArchiveRecord | Flaw], None, int]:
+    """Yield the records of a gzipped archive with the offsets of their members.
+
+    Reads the members that start at *offset*, which must be the start of a member, and from there up
+    to *end*. Returns the offset of the next member, or of the end of the file.
+    """
+    while (end is None or offset < end) and not _at_end(file, offset):
         member = _Member(file, offset)
         try:
             for record in _records(io.BufferedReader(member, _CHUNK), offset):
@@ -113,7 +118,8 @@ def read_members(file: io.BufferedReader) -> Iterator[tuple[int, ArchiveRecord |
             offset = member.end()
         except (_CutError, _DamageError, zlib.error) as error:
             yield offset, Flaw("cut" if isinstance(error, _CutError) else "damaged", offset)
-            offset = _next_member(file, offset + 1)
+            offset = next_member(file, offset + 1)
+    return offset
 
 
 def complete_length(path: Path) -> int:
@@ -222,9 +228,13 @@ def _is_record(file: IO[bytes], offset: int) -> bool:
         return False
 
 
-def _next_member(file: IO[bytes], offset: int) -> int:
-    """Return the offset of the first member with a record from *offset* on, or of the file's end."""
-    while True:
+def next_member(file: IO[bytes], offset: int, end: int | None = None) -> int:
+    """Return the offset of the first member with a record from *offset* on, or of the file's end.
+
+    Looks for members that start before *end*, if given; without one, the result is *end* or more.
+    The body of a page may contain such a member: only reading the one before it shows that.
+    """
+    while end is None or offset < end:
         file.seek(offset)
         chunk = file.read(_CHUNK)
         if len(chunk) < len(_GZIP):
@@ -236,3 +246,4 @@ def _next_member(file: IO[bytes], offset: int) -> int:
             return offset + found
         else:
             offset += found + 1
+    return offset
