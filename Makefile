@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz peers families clean
+.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz peers families bench-crawl bench-archive growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -49,9 +49,10 @@ bench: $(VENV)/installed
 bench-spark: $(VENV)/installed
 	$(BIN)/python -m benchmarks.spark_extraction --corpora $(CORPORA) $(ARGS)
 
-# The tables of the papers for today's corpora, and what style costs: half an hour.
+# All tables and charts of the papers for today's corpora, and what style costs: half an hour of CPU time.
 results: $(VENV)/installed
-	$(BIN)/python -m benchmarks.cardoso --out docs/results
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.papers --corpora $(CORPORA) --out docs/results
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.cardoso --corpora $(CORPORA) --out docs/results
 
 # Every way for a site to go wrong, each in a crawl of its own: fifteen minutes.
 faults: $(VENV)/installed
@@ -70,6 +71,26 @@ peers: .venv-peers/installed
 families: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m scrapy evaluate --task families $(CORPORA) $(ARGS)
 
+# The same pages crawled by newscrawl, Scrapy with trafilatura, news-please and Fundus, in turn. A stopped run
+# continues: `make bench-crawl ARGS='--rounds 3 --out docs/results/crawl-benchmark.md'`; .bench has the runs.
+bench-crawl: .venv-peers/installed .venv-crawlers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.speed.crawl --corpora $(CORPORA) $(ARGS)
+
+# One WARC archive extracted by newscrawl, fastwarc + resiliparse and warcio + trafilatura.
+bench-archive: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.speed.archive --corpora $(CORPORA) $(ARGS)
+
+# A crawl of 100,000 generated pages with one worker, for the night: half an hour on an idle machine.
+growth: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.growth $(ARGS)
+
+# Crawlers that need older versions of our dependencies.
+.venv-crawlers/installed:
+	$(PYTHON) -m venv .venv-crawlers
+	.venv-crawlers/bin/python -m pip install --quiet --upgrade pip
+	.venv-crawlers/bin/python -m pip install --quiet 'curl_cffi<0.16' fundus news-please
+	touch $@
+
 .venv-peers/installed: $(BUILD)
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
@@ -84,4 +105,4 @@ $(VENV)/installed: $(BUILD)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-peers build dist *.egg-info docs/_build .scrapy articles.jsonl articles.log
+	rm -rf $(VENV) .venv-lowest .venv-peers .venv-crawlers .bench build dist *.egg-info docs/_build .scrapy articles.jsonl articles.log

@@ -173,11 +173,11 @@ def row_of(method: str, group: str, found: Sequence[CommentScores]) -> list[str]
     ]
 
 
-def precision_table(pages: Iterable[LabelledPage]) -> Table:
+def precision_table(pages: Iterable[LabelledPage], names: Sequence[str] = NAMES) -> Table:
     """Return the share of the labelled bodies that ``comment_rows`` classifies as comments."""
     shares = {(page.corpus, page.id): share_removed(page) for page in pages if page.body}
     rows = []
-    for name in NAMES:
+    for name in names:
         own = [share for (corpus, _), share in shares.items() if corpus == name]
         if own:
             over = [str(sum(share > bound for share in own)) for bound in (0, 0.01, 0.05)]

@@ -29,7 +29,9 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 def oracle_page(page: LabelledPage) -> Page:
     """Return *page* with the style sheets of its corpus, as input of Chromium."""
-    return Page(page.corpus, page.id, page.url, page.html(), corpus_bytes(page.path.parent.parent))
+    return Page(
+        page.corpus, page.id, page.url or "", page.html(), corpus_bytes(page.path.parent.parent)
+    )
 
 
 @cache
@@ -45,7 +47,7 @@ def corpus_bytes(corpus: Path) -> dict[str, bytes]:
 def tag_styles(page: Page) -> Callable[[int], Look]:
     """Return the style of *page* without author styles."""
     document = without_author_styles(parse_document(page.html))
-    return Stylesheets(document, {}, base_url=page.url).style_of
+    return Stylesheets(document, {}, base_url=page.url or "").style_of
 
 
 def without_author_styles(document: Document) -> Document:

@@ -37,9 +37,16 @@ class Reading:
     #: first row of NCE's forest
     start: int
 
-    def body(self, *, after: int | None = None, without: Sequence[int] = ()) -> str:
-        """Return the text of NCE's relevant nodes *after* a row, *without* some rows."""
+    def body(
+        self, *, after: int | None = None, without: Sequence[int] = (), gap: bool = False
+    ) -> str:
+        """Return the text of NCE's relevant nodes *after* a row, *without* some rows.
+
+        With *gap*, the nodes between that row and the first relevant node are included.
+        """
         first = self.start if after is None else max(self.start, after + 1)
+        if gap and after is not None:
+            first = after + 1
         nodes = self.relevant.nodes
         return " ".join(
             text
@@ -81,7 +88,7 @@ def read_page(page: LabelledPage) -> Reading | None:
         return None
     relevant = example(document, page)
     sheets = corpus_sheets(page.path.parent.parent)
-    styles = Stylesheets(document, sheets, base_url=page.url)
+    styles = Stylesheets(document, sheets, base_url=page.url or "")
     nodes = TextNodes.of(document, evaluated_rows(document, ()), styles.style_of)
     forest = nce(document).forest
     return Reading(page, relevant, replace(relevant, nodes=nodes), forest[0] if forest else 0)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.corpora.folds import folds
+from newscrawl.corpora.folds import FOLDS, folds
 from newscrawl.corpora.metrics import bag_score
+from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
+from newscrawl.fields.cardoso import Models
 from newscrawl.text import words
-from newscrawl.training.cross_validation import (
-    date_text,
-    fold_models,
-    out_of_fold,
-    scores,
-    title_text,
-)
+from newscrawl.training.cross_validation import date_text, out_of_fold, scores, title_text
+from newscrawl.training.fit import date_data, fit, title_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from benchmarks.cardoso.readings import Reading
     from newscrawl.corpora.corpus import LabelledPage
@@ -49,19 +46,31 @@ class Pair(NamedTuple):
         return words(self.found) == words(self.label)
 
 
-def find_in_folds(
-    examples: Examples, kind: Kind, scored: Sequence[Example] | None = None
-) -> list[ClassifiedNodes]:
-    """Return the out-of-fold results of the title-dependent models.
-
-    *scored* are other examples of the same pages, if they differ from the training examples.
-    """
+def find_in_folds(examples: Examples, kind: Kind) -> list[ClassifiedNodes]:
+    """Return the out-of-fold results of the title-dependent models."""
     fold_of = folds(examples.pages, kind)
-    models = [
-        models._replace(independent_date=None)
-        for models in fold_models(examples.pages, examples.examples, fold_of)
-    ]
-    return out_of_fold(examples.examples if scored is None else scored, fold_of, models)
+    corpora = {page.corpus for page in examples.pages}
+    models = fold_models(examples.pages, examples.examples, fold_of, corpora)
+    return out_of_fold(examples.examples, fold_of, models)
+
+
+def fold_models(
+    pages: Sequence[LabelledPage],
+    examples: Sequence[Example],
+    fold_of: Sequence[int],
+    trained: Collection[str],
+) -> list[Models]:
+    """Return the title-dependent models of each fold, fitted to pages of the *trained* corpora."""
+    models = []
+    for fold in range(FOLDS):
+        others = [
+            example
+            for page, example, other in zip(pages, examples, fold_of, strict=True)
+            if other != fold and page.corpus in trained
+        ]
+        title = fit(title_data(others), TITLE_FEATURES)
+        models.append(Models(title, fit(date_data(others), DATE_FEATURES)))
+    return models
 
 
 def title_pairs(
@@ -96,13 +105,19 @@ def nce_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
             yield Pair(reading.page, reading.body(), reading.page.body)
 
 
-def body_pairs(readings: Iterable[Reading], found: Iterable[ClassifiedNodes]) -> Iterator[Pair]:
-    """Yield the bodies: relevant nodes after the title, without the date (section 3.4.3)."""
+def body_pairs(
+    readings: Iterable[Reading], found: Iterable[ClassifiedNodes], *, gap: bool = False
+) -> Iterator[Pair]:
+    """Yield the bodies: relevant nodes after the title, without the date (section 3.4.3).
+
+    With *gap*, the nodes between title and first relevant node belong to it (section 4).
+    """
     for reading, nodes in zip(readings, found, strict=True):
         if reading.page.body:
             rows = reading.relevant.nodes.rows
             after = None if nodes.title is None else rows[nodes.title]
-            text = reading.body(after=after, without=[rows[index] for index in nodes.date])
+            dates = [rows[index] for index in nodes.date]
+            text = reading.body(after=after, without=dates, gap=gap)
             yield Pair(reading.page, text, reading.page.body)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.cardoso.pipeline import pipeline_chart
 from benchmarks.cardoso.published import BODY, HEAD_TITLE, LEARNED, LOSS, NEWS600
 from benchmarks.cardoso.readings import examples_of
 from benchmarks.cardoso.scoring import (
@@ -19,6 +20,7 @@ from benchmarks.cardoso.scoring import (
     score_of_pairs,
     title_pairs,
 )
+from benchmarks.result_page import Figure
 from newscrawl.corpora.folds import KINDS, site_names
 from newscrawl.corpora.tables import Table
 from newscrawl.fields.cardoso import classify
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from benchmarks.cardoso.readings import Reading
     from benchmarks.cardoso.scoring import Pair
+    from benchmarks.result_page import Part
     from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.corpora.folds import Kind
     from newscrawl.corpora.metrics import Score
@@ -48,14 +51,17 @@ APPROACHES: dict[str, Approach] = {
 }
 
 
-def quality_tables(readings: Sequence[Reading]) -> Iterator[Table]:
-    """Yield the tables of cross-validated results on *readings*."""
-    names = list(dict.fromkeys(reading.page.corpus for reading in readings))
+def quality_parts(readings: Sequence[Reading], others: Sequence[Reading] = ()) -> Iterator[Part]:
+    """Yield the pipeline and the tables of cross-validated results on *readings*.
+
+    No model is fitted to *others*, which only Table 7 has.
+    """
+    yield Figure("cardoso-pipeline", "Figure 1: pipeline, from page to body", pipeline_chart())
     results = {(it.approach, it.kind): it.found for it in cross_validate(examples_of(readings))}
     for title, approach in APPROACHES.items():
         yield learned_table(title, approach, readings, results)
     yield body_table(readings, results)
-    yield transfer_table(readings, names)
+    yield transfer_table(readings, others)
     yield restriction_table(readings, results)
 
 
@@ -81,20 +87,23 @@ def body_table(readings: Sequence[Reading], results: Results) -> Table:
     for kind in KINDS:
         pairs = body_pairs(readings, results["dependent", kind])
         rows.append(_row(f"after the pipeline, {kind}", BODY, pairs))
+    pairs = body_pairs(readings, results["dependent", "extra-site"], gap=True)
+    rows.append(_row("with the nodes between title and body, extra-site", None, pairs))
     return Table("Table 6: bodies", _columns(readings, "RCD4, paper"), rows)
 
 
-def transfer_table(readings: Sequence[Reading], names: Sequence[str]) -> Table:
-    """Return Table 7: each corpus with models trained on other sites of the other corpora."""
+def transfer_table(readings: Sequence[Reading], others: Sequence[Reading]) -> Table:
+    """Return Table 7: each corpus with models fitted to other sites of the other *readings*."""
     scores: dict[str, dict[tuple[str, str], Scores]] = {}
+    names = list(dict.fromkeys(reading.page.corpus for reading in [*readings, *others]))
     for name in names:
-        scored = [reading for reading in readings if reading.page.corpus == name]
+        scored = [reading for reading in [*readings, *others] if reading.page.corpus == name]
         training = [reading for reading in readings if reading.page.corpus != name]
         scores[name] = transfer_scores(scored, training)
     rows = []
     for label, approach in NEWS600:
         found = [scores[name].get((label, approach)) for name in names]
-        today = [cell(it.micro) if it else "" for it in found]
+        today = [cell(it.micro) if it and it.pages else "" for it in found]
         rows.append([label, approach, cell(NEWS600[label, approach], 2), *today])
     columns = ("label", "approach", "NEWS600, paper", *names)
     return Table("Table 7: another corpus", columns, rows)
@@ -146,8 +155,13 @@ def _columns(readings: Sequence[Reading], published: str) -> tuple[str, ...]:
     return ("", published, "pages", "today, all", "F1 over pages", *names)
 
 
-def _row(name: str, published: Score, pairs: Iterable[Pair]) -> list[str]:
+def _row(name: str, published: Score | None, pairs: Iterable[Pair]) -> list[str]:
     scores = by_group(pairs, lambda page: page.corpus)
     total = scores.pop(ALL)
     today = (str(total.pages), cell(total.micro), figure(total.macro))
-    return [name, cell(published, 2), *today, *(cell(it.micro) for it in scores.values())]
+    return [
+        name,
+        cell(published, 2) if published else "",
+        *today,
+        *(cell(it.micro) for it in scores.values()),
+    ]

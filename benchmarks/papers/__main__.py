@@ -1,10 +1,8 @@
-"""Print the tables of a method's paper with its figures and ours.
+"""Writes the tables of NCE, CoreEx and ECON with published and today's figures.
 
-python -m benchmarks.papers CORPUS... --method nce|coreex|econ [--page FILE] [--json FILE]
-    [--workers N]
+python -m benchmarks.papers --out DIR [--method nce|coreex|econ ...] [--limit N] [--json FILE]
 
-Run it from the root of the repository: worker processes import this package. CoreEx R6 needs
-html5lib (extra ``train``).
+Needs the labelled corpora; CoreEx R6 needs html5lib (extra ``train``). Uses no network.
 """
 
 from __future__ import annotations
@@ -16,74 +14,68 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.papers.paper import PAPERS, results_page
-from newscrawl.corpora.corpus import CorpusError, load_corpus
+from benchmarks.papers.measured_pages import measured_pages
+from benchmarks.papers.paper import PAPERS
+from benchmarks.result_page import write_page
+from newscrawl.corpora.corpus import CorpusError
 from newscrawl.corpora.tables import Table, print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from benchmarks.papers.paper import Paper
-    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.corpora.corpus import LabelledPage
+
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+COMMAND = "python -m benchmarks.papers --out docs/results"
 
 
 def main() -> None:
-    """Measure the corpora, print the tables and write the files named by options."""
-    options = _parse_options()
-    paper = PAPERS[options.method]
-    outcomes = {
-        folder.name: paper.measure(load_corpus(folder).pages, workers=options.workers)
-        for folder in options.corpora
+    """Write the selected pages."""
+    parser = _parser()
+    options = parser.parse_args()
+    try:
+        pages = measured_pages(options.corpora, options.limit)
+    except CorpusError as error:
+        parser.error(str(error))
+    reports = {
+        method: _report(method, pages, options.out, options.workers) for method in options.method
     }
-    summaries = _summarise(paper, outcomes)
-    tables = list(paper.tables(summaries))
+    if options.json:
+        options.json.write_text(json.dumps(reports, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _report(method: str, pages: Sequence[LabelledPage], out: Path, workers: int) -> dict[str, Any]:
+    """Write the page of a method and return its figures and failed pages."""
+    paper = PAPERS[method]
+    outcomes = paper.measure(pages, workers=workers)
+    columns = paper.summarise_groups(outcomes)
+    start = paper.introduction.format(
+        command=COMMAND,
+        pages=f"{len(outcomes):,}",
+        sites=f"{len({outcome.page.site for outcome in outcomes}):,}",
+    )
+    write_page(out / f"{method}.md", COMMAND, start, paper.tables(columns), paper.notes)
     failures = [
-        [name, outcome.page.id, outcome.error]
-        for name, group in outcomes.items()
-        for outcome in group
+        [outcome.page.corpus, outcome.page.id, outcome.error]
+        for outcome in outcomes
         if outcome.error is not None
     ]
-    if options.page:
-        options.page.write_text(results_page(paper, _command(options), tables), encoding="utf-8")
-    if options.json:
-        report = {"method": options.method, "corpora": summaries, "failures": failures}
-        options.json.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    print_tables(
-        [*tables, Table("Failed pages", ("corpus", "page", "error"), failures)], sys.stdout
-    )
+    print_tables([Table("Failed pages", ("corpus", "page", "error"), failures)], sys.stdout)
+    return {"groups": columns, "failures": failures}
 
 
-def _summarise(
-    paper: Paper, outcomes: Mapping[str, Sequence[PageOutcome[Any]]]
-) -> dict[str, dict[str, Any]]:
-    """Return the summary of each corpus that has labelled pages, and of several together."""
-    groups = {name: group for name, group in outcomes.items() if group}
-    if len(groups) > 1:
-        groups["all corpora"] = [outcome for group in groups.values() for outcome in group]
-    return {name: paper.summarise(group) for name, group in groups.items()}
-
-
-def _command(options: argparse.Namespace) -> str:
-    corpora = " ".join(map(str, options.corpora))
-    return f"python -m benchmarks.papers {corpora} --method {options.method} --page {options.page}"
-
-
-def _parse_options() -> argparse.Namespace:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers")
     add = parser.add_argument
-    add("corpora", nargs="+", type=Path, metavar="CORPUS", help="folder of labelled pages")
-    add("--method", choices=PAPERS, required=True, help="method of the paper")
-    add("--page", type=Path, metavar="FILE", help="write the tables as Markdown")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder to write the pages to")
+    add("--method", nargs="+", choices=PAPERS, default=list(PAPERS),
+        help="methods to measure (default: all)")  # fmt: skip
+    add("--limit", type=int, metavar="N", help="pages per corpus, evenly spaced")
     add("--json", type=Path, metavar="FILE", help="write the figures as JSON")
+    add("--corpora", type=Path, default=CORPORA, metavar="DIR", help="folder of the corpora")
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N",
         help="worker processes; 0: measure in this process (default: %(default)s)")  # fmt: skip
-    options = parser.parse_args()
-    for folder in options.corpora:
-        try:
-            load_corpus(folder)
-        except CorpusError as error:
-            parser.error(str(error))
-    return options
+    return parser
 
 
 if __name__ == "__main__":

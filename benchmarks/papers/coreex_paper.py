@@ -1,8 +1,8 @@
-"""Experiments of the CoreEx paper: Table 1, Figures 8 and 9."""
+"""Experiments of the CoreEx paper: Table 1, Figures 8 to 10."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from statistics import median
 from time import thread_time
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html as lxml_html
 
+from benchmarks.papers.measured_pages import by_site
 from benchmarks.papers.xhtml import clean_xhtml
 from newscrawl.body.coreex import (
     VARIANTS,
@@ -23,12 +24,11 @@ from newscrawl.corpora.alignment import covered_nodes
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.labels import align
 from newscrawl.corpora.metrics import ZERO, Score, mean, mean_score, node_score, score_of
-from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.document.document import TEXT, parse_document
 from newscrawl.text import tokens, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from newscrawl.corpora.map_pages import PageOutcome
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 TODAY = "today"
 """Name of today's parameters among the variants of the paper."""
+SECOND_LADDER = {
+    f"{name}'": replace(VARIANTS[name], remove_scripts=True) for name in ("R1", "R2", "R3")
+}
+"""R1 to R3 without scripts; R4 without scripts is R5."""
 CONFIGURATIONS = {
     "R1": "basic scoring",
     "R2": "weighted scoring",
@@ -43,6 +47,8 @@ CONFIGURATIONS = {
     "R4": "R3, ignoring forms",
     "R5": "R4, removing scripts",
     "R6": "R5, converting to XHTML",
+    **{name: f"{name[:-1]}, removing scripts" for name in SECOND_LADDER},
+    "R4'": "R4, removing scripts: R5",
     TODAY: "R5, constants of today",
 }
 PUBLISHED = {
@@ -107,7 +113,7 @@ def failed(_: LabelledPage) -> CoreExPage:
 def variants() -> list[str]:
     """Return the names of the variants, without R6 unless html5lib is installed."""
     has_html5lib = find_spec("html5lib") is not None
-    return [*VARIANTS, *(["R6"] if has_html5lib else []), TODAY]
+    return [*VARIANTS, *(["R6"] if has_html5lib else []), *SECOND_LADDER, TODAY]
 
 
 def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +141,7 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
 
 def _measure(gold: _Gold, name: str, clean_time: float, parse_time: float) -> VariantResult:
     document = gold.document
-    parameters = VARIANTS.get(name, CoreExParameters.TODAY)
+    parameters = (VARIANTS | SECOND_LADDER).get(name, CoreExParameters.TODAY)
     start = thread_time()
     forest = coreex(document, parameters)
     cost = (clean_time + thread_time() - start) / parse_time
@@ -236,6 +242,22 @@ def summarise_coreex(outcomes: Sequence[PageOutcome[CoreExPage]]) -> dict[str, A
         "variants": {
             name: _summary([outcome.value.variants[name] for outcome in outcomes]) for name in names
         },
+        "by_site": [_site(name, group) for name, group in by_site(outcomes).items()],
+    }
+
+
+def _site(name: str, outcomes: Sequence[PageOutcome[CoreExPage]]) -> dict[str, Any]:
+    """Return the scores of Figure 10 of a source."""
+    return {
+        "site": name,
+        "corpora": ", ".join(dict.fromkeys(outcome.page.corpus for outcome in outcomes)),
+        "pages": len(outcomes),
+        "scores": {
+            variant: mean_score(
+                [outcome.value.variants[variant].weighted for outcome in outcomes]
+            )._asdict()
+            for variant in ("R5", TODAY)
+        },
     }
 
 
@@ -253,71 +275,3 @@ def _summary(results: Sequence[VariantResult]) -> dict[str, Any]:
 def _share(recalled: Iterable[bool | None]) -> dict[str, float]:
     values = [value for value in recalled if value is not None]
     return {"pages": len(values), "share": mean(values)}
-
-
-def coreex_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
-    """Yield Table 1 and the figures; *columns* are summaries by corpus."""
-    yield Table(
-        "Table 1: text-based precision / recall / F1 of core content",
-        ("", "configuration", "paper", *columns),
-        [
-            [name, CONFIGURATIONS[name], _cell(PUBLISHED.get(name)), *cells]
-            for name, cells in _by_variant(columns, lambda row: _cell(Score(**row["weighted"])))
-        ],
-    )
-    yield Table(
-        "Table 1, node-based precision / recall / F1",
-        ("", "paper", *columns),
-        [
-            [name, _cell(PUBLISHED_NODES if name == "R5" else None), *cells]
-            for name, cells in _by_variant(columns, lambda row: _cell(Score(**row["node"])))
-        ],
-    )
-    yield Table(
-        "Figure 8: CPU time of a page in parses of it by lxml, median",
-        ("", *columns),
-        [[name, *cells] for name, cells in _by_variant(columns, lambda row: f"{row['cost']:.2f}")],
-    )
-    yield _parts_table(columns)
-
-
-def _by_variant(
-    columns: Mapping[str, Mapping[str, Any]], cell: Callable[[Mapping[str, Any]], str]
-) -> Iterator[tuple[str, list[str]]]:
-    names = dict.fromkeys(name for column in columns.values() for name in column["variants"])
-    for name in names:
-        yield name, [cell(column["variants"][name]) for column in columns.values()]
-
-
-def _cell(score: Score | None) -> str:
-    return " / ".join(map(figure, score)) if score else ""
-
-
-_PART_ROWS = (
-    ("title", "80 %", "title"),
-    ("title_recovered", "92 %", "title, with the header of section 6.1"),
-    ("title_found", "", "title, with today's header"),
-    ("date", "", "date"),
-    ("byline", "", "byline"),
-    ("body", "over 99 %", "body"),
-)
-
-
-def _parts_table(columns: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return the table of Figure 9; the paper gives only some of its figures in the text."""
-    rows = [
-        [name, label, published if name == "R5" else "", *(_part(column, name, key) for column in columns.values())]
-        for name in ("R5", TODAY)
-        for key, published, label in _PART_ROWS
-    ]  # fmt: skip
-    return Table(
-        "Figure 9: parts of the article recalled, on pages where text nodes hold them",
-        ("", "part", "paper", *columns),
-        rows,
-    )
-
-
-def _part(column: Mapping[str, Any], name: str, key: str) -> str:
-    variant = column["variants"][name]
-    part = variant["parts"].get(key) or variant[key]
-    return f"{share(part['share'])} of {part['pages']}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from statistics import median
+from statistics import fmean, median
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lxml import html as lxml_html
 
 from newscrawl.body.coreex import CoreExParameters, coreex
-from newscrawl.body.econ import EconParameters, extract_news
+from newscrawl.body.econ import EconParameters, backtrack, extract_news
 from newscrawl.body.render import BLOCK_LEVEL, render
 from newscrawl.corpora.alignment import covered_nodes
 from newscrawl.corpora.corpus import LabelledPage
@@ -59,12 +59,31 @@ PUBLISHED = {
     "languages": {"econ": (0.90, 0.06, 0.04), "coreex": (0.92, 0.02, 0.06)},
 }
 """Shares of pages extracted correctly, wrongly and missed, of 500, 100, 100 and 50 pages."""
-LANGUAGES = {
-    "zh": "Chinese", "en": "English", "fr": "French", "de": "German", "it": "Italian",
-    "ja": "Japanese", "pt": "Portuguese", "ru": "Russian", "es": "Spanish", "ar": "Arabic",
-    "hi": "Hindi",
+NINE_LANGUAGES = {
+    "ar": "Arabic", "en": "English", "fr": "French", "de": "German", "it": "Italian",
+    "ja": "Japanese", "pt": "Portuguese", "ru": "Russian", "es": "Spanish",
 }  # fmt: skip
-"""The languages of the paper, and Hindi for Devanagari."""
+"""The languages of Experiment 4."""
+LANGUAGES = NINE_LANGUAGES | {"zh": "Chinese", "el": "Greek", "hi": "Hindi", "pl": "Polish"}
+"""All languages of the table; Chinese is that of the other experiments."""
+FEW_PAGES = 10
+"""Number of pages below which the row of a language is marked."""
+
+_TABLE_I = """
+    163.com 21cbh.com ben.com.cn caixun.com china-cbn.com cnfol.com cnfund.cn cs.com.cn dfdaily.com
+    eastmoney.com ftchinese.com fundschina.com gutx.com hexun.com i918.cn ifeng.com jrj.com.cn
+    nbd.com.cn people.com.cn qianlong.com qq.com reuters.com secutimes.com sina.com.cn sohu.com
+    stockstar.com wlstock.com wsj.com xinhuanet.com zhihuangjin.com
+"""
+TABLE_I = frozenset(_TABLE_I.split())
+"""Registered domains of the 30 sites of Table I; of reuters.com and wsj.com the Chinese edition."""
+
+PUBLISHED_STEPS = "2.7"
+"""Mean number of backtracking steps on the pages of Experiment 1."""
+STEPS: Mapping[str, EconParameters] = {
+    "econ:literal": EconParameters.LITERAL,
+    "econ": EconParameters.BEST,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,8 @@ class EconPage:
     short: bool = False
     pieces: bool = False
     language: str = ""
+    #: steps from the snippet-node to the summary-node, by algorithm; empty if there is none
+    steps: dict[str, int] = field(default_factory=dict)
     #: CPU time by algorithm, as a multiple of parsing the page with lxml
     costs: dict[str, float] = field(default_factory=dict)
 
@@ -104,10 +125,21 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
             verdicts,
             short=weighted_length(body) < SHORT_PAGE_LIMIT,
             pieces=is_pieces_page(document, body),
-            language=(document.root.get("lang") or "")[:2].lower(),
+            language=(labelled.language or document.root.get("lang") or "")[:2].lower(),
+            steps=_steps(document),
             costs=costs,
         )
     )
+
+
+def _steps(document: Document) -> dict[str, int]:
+    """Return the number of nodes from the snippet-node up to the summary-node."""
+    steps = {}
+    for name, parameters in STEPS.items():
+        if found := backtrack(document, parameters):
+            trace = [found.snippet_node, *document.ancestors(found.snippet_node)]
+            steps[name] = trace.index(found.summary_node)
+    return steps
 
 
 def judge(output: str, title: str, body: str) -> Verdict:
@@ -153,11 +185,22 @@ def summarise_econ(outcomes: Sequence[PageOutcome[EconPage]]) -> dict[str, Any]:
             language: [page for page in values if page.language == language]
             for language in LANGUAGES
         },
+        "nine": [page for page in values if page.language in NINE_LANGUAGES],
     }
+    same_sites = [
+        outcome
+        for outcome in outcomes
+        if outcome.page.site in TABLE_I and outcome.value.language == "zh"
+    ]
+    groups["same"] = [outcome.value for outcome in same_sites]
     return {
         "pages": len(values),
         "sites": len({outcome.page.site for outcome in outcomes}),
         "groups": {name: _verdicts(group) for name, group in groups.items()},
+        "table_1": dict(Counter(outcome.page.site for outcome in same_sites)),
+        "steps": {
+            name: [page.steps[name] for page in values if name in page.steps] for name in STEPS
+        },
         "costs": {
             name: median([page.costs[name] for page in values if page.costs] or [0.0])
             for name in ALGORITHMS
@@ -179,7 +222,11 @@ def econ_tables(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
     """Yield the tables of the experiments; *columns* are summaries by corpus."""
     for key, title in EXPERIMENTS.items():
         yield _experiment(title, key, columns)
+    everything = list(columns.values())[-1]
+    if everything["table_1"]:
+        yield _same_sites(everything)
     yield _languages(columns)
+    yield _steps_table(columns)
     yield Table(
         "CPU time of a page in parses of it by lxml, median",
         ("method", *columns),
@@ -200,6 +247,21 @@ def _experiment(title: str, key: str, columns: Mapping[str, Mapping[str, Any]]) 
     return Table(f"{title}, correctly / wrongly / missed", ("", "paper", *columns), rows)
 
 
+def _same_sites(column: Mapping[str, Any]) -> Table:
+    """Return Experiment 1 on the sites of Table I, and the number of pages of each."""
+    group, sites = column["groups"]["same"], column["table_1"]
+    published = PUBLISHED["all"]
+    rows = [
+        [name, " / ".join(map(share, published[name.partition(":")[0]])), _cell(group, name)]
+        for name in ALGORITHMS
+    ]
+    rows.insert(0, ["pages", "500", str(group["pages"])])
+    counts = ", ".join(f"{site} {pages}" for site, pages in sorted(sites.items()))
+    rows.append([f"sites (Table I): {counts}", "30", str(len(sites))])
+    title = "Experiment 1 on sites of Table I, 2011-12: correctly / wrongly / missed"
+    return Table(title, ("", "paper", "today"), rows)
+
+
 def _languages(columns: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return the table of Experiment 4, of all corpora; the paper gives nine languages as one."""
     groups = list(columns.values())[-1]["groups"]
@@ -207,13 +269,34 @@ def _languages(columns: Mapping[str, Mapping[str, Any]]) -> Table:
     rows = [
         ["nine languages, paper", "50", *(" / ".join(map(share, published[name.partition(":")[0]])) for name in ALGORITHMS)]
     ]  # fmt: skip
+    shown = {"nine": "nine languages", **LANGUAGES}
     rows += [
-        [shown, str(group["pages"]), *(_cell(group, name) for name in ALGORITHMS)]
-        for language, shown in LANGUAGES.items()
-        if (group := groups[language])["pages"]
-    ]
+        [_marked(shown[name], group["pages"]), str(group["pages"]),
+         *(_cell(group, algorithm) for algorithm in ALGORITHMS)]
+        for name in shown
+        if (group := groups[name])["pages"] or name in NINE_LANGUAGES
+    ]  # fmt: skip
     title = "Experiment 4 (Table V): other languages, correctly / wrongly / missed"
     return Table(title, ("language", "pages", *ALGORITHMS), rows)
+
+
+def _marked(language: str, pages: int) -> str:
+    if pages >= FEW_PAGES:
+        return language
+    return f"{language} (few pages)" if pages else f"{language} (no pages)"
+
+
+def _steps_table(columns: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return mean, median and maximum of the backtracking steps."""
+    rows = [
+        [name, PUBLISHED_STEPS, *(_distribution(column["steps"][name]) for column in columns.values())]
+        for name in STEPS
+    ]  # fmt: skip
+    return Table("Backtracking steps, mean / median / maximum", ("", "paper", *columns), rows)
+
+
+def _distribution(steps: Sequence[int]) -> str:
+    return f"{fmean(steps):.1f} / {median(steps):g} / {max(steps)}" if steps else ""
 
 
 def _cell(group: Mapping[str, Any], name: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.document.document import WIDGET
+from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
 from newscrawl.text import weighted_length
 
@@ -17,22 +17,27 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 _DIGIT = re.compile(r"\d")
-# A year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
+# A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
 _DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?!\d)|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
+    r"\d\D{1,20}(?:19|20)\d\d(?!\d)|(?<!\d)(?:19|20)\d\d\D{1,3}\d|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
 )
 # "Ago" in many languages; each alternative starts with a letter, for speed.
 _AGO = re.compile(
     "|".join(rf"{words}\b(?<=\b{words})" for words in ("ago", "vor", "il y a", "hace", "há", "fa"))
     + "|geleden|назад|temu|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
 )
+# Start of "Reply" in many languages, in lower case and without spaces.
+_REPLY = re.compile(
+    r"repl(?:y|ies)|respond(?:er?)?$|respondre|répondre|contestar|rispondi|răspunde|antwort|beantwoord"
+    r"|reageer|svara?$|besvar|vastaa|válasz|odpow|odpověd|ответить|відпові|отговор|yanıtla|cevapla"
+    r"|balas(?:$|kom)|trảlời|απάντηση|הגב|השב|رد(?:$|على)|پاسخ|जवाब|उत्तरद|উত্তর|ตอบ|回[复覆]|返信|답글|답변"
+)
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
 
-MAX_LABEL = 45
-"""Weighted characters of an author, a date, a button or a heading."""
+_MAX_REPLY = 30  # characters
 _MIN_COMMENT = 15  # weighted characters
 _MIN_RECORD_SHARE = 0.7
 """Share of the records of a list that must have a property."""
@@ -45,6 +50,8 @@ class _Record(NamedTuple):
     buttons: frozenset[str]
     #: first short text before the longest text that is not a date
     author: str
+    #: has a button "Reply"
+    has_reply: bool
 
 
 class RecordSigns(NamedTuple):
@@ -55,36 +62,56 @@ class RecordSigns(NamedTuple):
     has_authors: bool
     #: most records have the same button
     has_buttons: bool
+    #: most records have a button "Reply"
+    has_replies: bool
 
 
-def record_lists(document: Document, start: int, stop: int) -> list[list[int]]:
-    """Return lists of siblings with the same tag and a date each, in the rows *start* to *stop*."""
+def record_lists(
+    document: Document, start: int, stop: int, *, first_reply: int = 0
+) -> list[list[int]]:
+    """Return lists of siblings with the same tag, and a date or a reply button each.
+
+    They are in the rows *start* to *stop*; buttons before the row *first_reply* are ignored.
+    """
+    replies = reply_buttons(document, max(start, first_reply), stop)
+    marks = sorted({*_dates(document, start, stop), *replies})
+    lists = sibling_lists(document, marks, _RECORD_TAGS)
+    return [rows for rows in lists if rows[0] > start]
+
+
+def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
+    """Return the rows of texts such as "Reply", in the rows *start* to *stop*."""
+    text, hidden = document.text, document.hidden
     return [
-        rows
-        for rows in sibling_lists(document, _dates(document, start, stop), _RECORD_TAGS)
-        if rows[0] > start
+        row
+        for row in document.labels(start, stop)
+        if len(text[row]) <= _MAX_REPLY and _is_reply(text[row]) and hidden[row] in {0, WIDGET}
     ]
+
+
+@lru_cache(maxsize=16384)  # labels occur on many pages
+def _is_reply(text: str) -> bool:
+    return _REPLY.match(_NON_LETTERS.sub("", text.lower())) is not None
 
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts with a date or time and little other text around."""
     text, parent, hidden = document.text, document.parent, document.hidden
-    shown = document.text_nodes()
-    rows = [row for row in shown[bisect_left(shown, start) :] if len(text[row]) <= MAX_LABEL]
-    is_date: Callable[[str], object] = _has_date
+    rows: Sequence[int] = [row for row in document.labels(start, stop) if not hidden[row]]
+    is_date: Callable[[str], object] = has_date
     if not _AGO.search("\n".join([text[row] for row in rows])):  # the common case
-        rows = [
-            row for row in document.number_rows if not hidden[row] and len(text[row]) <= MAX_LABEL
-        ]
+        numbers = frozenset(document.number_rows)
+        rows = [row for row in rows if row in numbers]
         is_date = _DATE.search
     for row in rows:
-        if start <= row < stop and is_date(text[row]):
+        if is_date(text[row]):
             above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
             if document.chars(above) <= 3 * MAX_LABEL:
                 yield row
 
 
-def _has_date(text: str) -> bool:
+def has_date(text: str) -> bool:
+    """Return whether *text* contains a date, a time of day or an age."""
     return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
 
 
@@ -96,13 +123,16 @@ def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
         if record := _record(document, row):
             records.append(record)
         if len(records) + left < needed:
-            return RecordSigns(len(records), has_authors=False, has_buttons=False)
+            return RecordSigns(
+                len(records), has_authors=False, has_buttons=False, has_replies=False
+            )
     authors = {record.author for record in records if record.author}
     counts = Counter(button for record in records for button in record.buttons)
     return RecordSigns(
         len(records),
         has_authors=len(authors) >= max(2, len(rows) / 2),
         has_buttons=any(count >= needed for count in counts.values()),
+        has_replies=sum(record.has_reply for record in records) >= needed,
     )
 
 
@@ -125,7 +155,9 @@ def _record(document: Document, row: int) -> _Record | None:
         return None
     longest = max(own, key=document.chars)
     order = [place for place, _, _ in texts].index(longest)
-    if not any(size <= MAX_LABEL and _has_date(text) for _, text, size in texts[: order + 4]):
+    has_reply = bool(reply_buttons(document, row, document.end[row]))
+    dates = (size <= MAX_LABEL and has_date(text) for _, text, size in texts[: order + 4])
+    if not (has_reply or any(dates)):
         return None
     later_texts = [
         document.text[place]
@@ -139,7 +171,8 @@ def _record(document: Document, row: int) -> _Record | None:
             for text in later_texts[1:]
             if len(text) <= MAX_LABEL and (button := _NON_LETTERS.sub("", text))
         ),
-        author=next((text for text in before if not _has_date(text)), ""),
+        author=next((text for text in before if not has_date(text)), ""),
+        has_reply=has_reply,
     )
 
 

@@ -1,43 +1,39 @@
-"""Readers' comments, found by the names of comment software and by repeated structure.
+"""Readers' comments, found by generic names in the markup, by repeated structure and by headings.
 
 Phase 2 of NCE finds comments with similar words, which most comments do not have. Here a region is
-comments for one of two reasons. Its elements have the names of comment software (``class``, ``id``,
-microdata of schema.org/Comment). Or it is a list of records with author, date, text and the same
-button ("Reply") each; a heading such as "Comments" lowers the threshold for such a list.
+comments for one of three reasons. Its ``class`` or ``id`` contains a word such as "comment". Or it is a
+list of records with author, date and text that have a "Reply" button, a heading such as "Comments",
+or all the same button. Or it follows such a heading, and dates or buttons divide it. No rule names
+comment software.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
-from newscrawl.body.comment_records import MAX_LABEL, record_lists, record_signs
-from newscrawl.body.nce import find_region
-from newscrawl.document.document import TEXT
+from newscrawl.body.comment_records import (
+    has_date,
+    record_lists,
+    record_signs,
+    reply_buttons,
+)
+from newscrawl.document.document import MAX_LABEL, TEXT
 from newscrawl.document.repeats import prose
+from newscrawl.text import WIDE_WEIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from newscrawl.body.nce import Region
     from newscrawl.document.document import Document
 
-# Software first, then words of themes. Lookbehinds replace leading anchors: patterns that start with a
-# letter are faster to search.
+# Words in the markup of many systems, none of which is named here.
 _NAME = re.compile(
-    r"disqus|dsq\b(?<=\bdsq)|fyre|viafoura|vf-(?<=\bvf-)(?:comment|conversation)|hyvor"
-    r"|isso-(?<=\bisso-)|vuukle|coral(?<=\bcoral)(?:[-_](?:stream|thread|comment|talk)|\b)|talkback"
-    r"|spot-?im\b|spcv_(?<=\bspcv_)|remark42|intensedebate|discourse-|fb-comment|u_cbox|sohucs"
-    r"|changyan|duoshuo|giscus|utterances|comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri"
-    r"|reacties\b|guestbook|leser(?:brief|meinung|post)|schema\.org/(?:user)?comments?\b"
-)
-# Names that are comments only if the records confirm it.
-_HINT = re.compile(
-    r"repl(?<=\brepl)(?:y|ies)|respon[ds]|discuss|r[eé]actions?|thread|forum|opinions?\b"
-    r"|reader(?<=\breader)s?\b|post(?<=\bpost)s?(?:list)?\b|conversation|feedback"
-    r"|cmt(?<=\bcmt)s?\b"
+    r"comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri|reacties\b|talkback|guestbook"
+    r"|leser(?:brief|meinung|post)"
 )
 # Words of elements that are not comments: page states, counters, links.
 _STATE = re.compile(
@@ -46,20 +42,31 @@ _STATE = re.compile(
 )
 # Classes of a WordPress post, which also has its categories and tags as classes.
 _POST = frozenset({"hentry", "type-post"})
-# Headings of comment sections.
+# Headings of comment sections, in lower case.
 _HEADING = re.compile(
-    r"\bcomments?\b|kommenta|commentaire|comentari|comentário|commenti\b|reacties|komenta|kommentit"
-    r"|комментари|коментар|каментар|обсужден|σχόλι|yorum|hozzászól|komentář|diskus[ei]|bình luận"
-    r"|komen\b|maoni|コメント|评论|評論|留言|跟贴|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया"
-    r"|মন্তব্য|கருத்து|ความคิดเห็น|discussion|réactions|\breplies\b|talkback",
-    re.IGNORECASE,
+    r"comment(?<=\bcomment)s?\b|kommenta|commentaire|comentari|comentário|commenti\b|reacties|komenta"
+    r"|комментари|коментар|каментар|обсужден|σχόλι|yorum|hozzászól|komentář|diskus|debat|bình luận"
+    r"|komen\b|maoni|コメント|评论|評論|留言|跟贴|讨论|討論|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा"
+    r"|মন্তব্য|கருத்து|ความคิดเห็น|discuss|réactions|replies\b(?<=\breplies)|talkback"
 )
+_INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
 # Weighted characters.
 _MIN_REGION = 40
 _MAX_SURROUNDINGS = 600  # heading, rules and form around the records of a region
-_MIN_ARTICLE = 500.0  # text outside of links before records without names
+_MIN_ARTICLE = 500.0  # prose of an article
+_MIN_LONG_TEXT = 80
+_MIN_TEXT_BEFORE = 300  # in long texts, before comments without names
+_MAX_GAP = 1200.0  # prose of a comment
+
+_MAX_HEADING = 30  # characters
+_MAX_MARK = 2 * MAX_LABEL
+"""Characters of a line with the date of a comment, the name and the place of its author."""
+_MAX_TEXTS_BEFORE = 9
+"""Number of texts from the heading to the first date or reply button."""
+_MAX_HEADINGS = 20
+"""Number of headings that are tried, since pages can repeat them."""
 
 _MIN_ENTRIES = 3
 """Number of regions from which they can be entries of a live blog."""
@@ -69,11 +76,13 @@ _MAX_RECORDS_SHARE = 1 / 3
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    named, hinted = _named(document)
+    start = _start_of_comments(document)
+    named = _named(document, start)
     if _are_live_blog(document, named):
         named = []
     named = list(_with_surroundings(document, named))
-    return _merged([*named, *_record_regions(document, hinted, named)])
+    records = _record_regions(document, named, start)
+    return _merged([*named, *records, *_headed_sections(document, start)])
 
 
 def without_comments(document: Document, comments: Sequence[range]) -> Document:
@@ -86,30 +95,29 @@ def _merged(found: Iterable[range]) -> list[range]:
     for rows in sorted(found, key=lambda rows: (rows.start, -rows.stop)):
         if not merged or rows.start >= merged[-1].stop:
             merged.append(rows)
+        else:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, rows.stop))
     return merged
 
 
 # Regions by name
 
 
-def _named(document: Document) -> tuple[list[range], set[int]]:
-    """Return the regions with a name of comments, and the rows with a hint at them."""
+def _named(document: Document, start: int) -> list[range]:
+    """Return the regions with a name of comments; large ones begin at *start* or later."""
     class_of, id_of, type_of = (
         document.attributes[name].get for name in ("class", "id", "itemtype")
     )
     regions: list[range] = []
-    hinted: set[int] = set()
     stop = 0
     for row in _named_rows(document, _MIN_REGION):
         if row < stop:
             continue
-        meaning = _meaning(class_of(row), id_of(row), type_of(row))
-        if meaning == "comments" and _is_region(document, row):
+        names_comments = _names_comments(class_of(row), id_of(row), type_of(row))
+        if names_comments and _is_region(document, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
-        elif meaning:
-            hinted.add(row)
-    return regions, hinted
+    return regions
 
 
 def _named_rows(document: Document, min_chars: float) -> list[int]:
@@ -130,24 +138,18 @@ def _named_rows(document: Document, min_chars: float) -> list[int]:
 
 
 @lru_cache(maxsize=4096)
-def _meaning(*values: str | None) -> Literal["comments", "hint"] | None:
-    """Return the meaning of the class, id and item type of an element."""
+def _names_comments(*values: str | None) -> bool:
+    """Return whether the class, id and item type of an element name comments."""
     names = {name for value in values if value for name in value.lower().split()}
-    meanings = {_meaning_of_name(name) for name in names}
-    if "comments" in meanings and not names & _POST:
-        return "comments"
-    return "hint" if "hint" in meanings else None
+    return any(map(_is_name_of_comments, names)) and not names & _POST
 
 
 @lru_cache(maxsize=16384)  # a name occurs in many class lists
-def _meaning_of_name(name: str) -> Literal["comments", "hint"] | None:
-    is_comments = _NAME.search(name)
-    if not (is_comments or _HINT.search(name)) or _STATE.search(name):
-        return None
-    return "comments" if is_comments else "hint"
+def _is_name_of_comments(name: str) -> bool:
+    return _NAME.search(name) is not None and _STATE.search(name) is None
 
 
-def _is_region(document: Document, row: int) -> bool:
+def _is_region(document: Document, row: int, start: int) -> bool:
     """Return whether an element with a name of comments contains them, and not the article."""
     tag, end = document.tag, document.end[row]
     if tag[row] == "form":
@@ -155,13 +157,13 @@ def _is_region(document: Document, row: int) -> bool:
     if tag[row] in _NEVER_REGIONS or "h1" in tag[row:end]:
         return False
     own, page = prose(document, row, end), prose(document, 0, len(document))
-    if own <= page / 3:
+    if own <= page / 3 or row >= start:
         return True
     records = [
         sum(prose(document, record, document.end[record]) for record in rows)
         for rows in record_lists(document, row, end)
     ]
-    return bool(records) and (page - own >= _MIN_ARTICLE or own - max(records) <= page / 3)
+    return bool(records) and own - max(records) <= page / 3
 
 
 def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator[range]:
@@ -197,53 +199,120 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
 # Regions by structure
 
 
-def _record_regions(
-    document: Document, hinted: set[int], known: Sequence[range]
-) -> Iterator[range]:
-    """Yield regions of records that have the structure of comments, outside of *known* regions."""
-    stop = 0
-    article_end = _end_of_article_prose(document)
-    find_body = cache(partial(find_region, document))
-    for rows in record_lists(document, article_end, len(document)):
-        first, last = rows[0], document.end[rows[-1]]
-        if first < stop or any(first in region for region in known):
+def _start_of_comments(document: Document) -> int:
+    """Return the row after enough long texts for an article."""
+    chars, links, hidden = 0.0, document.link_chars_before, document.hidden
+    for row in document.text_rows:
+        if len(document.text[row]) < _MIN_LONG_TEXT / WIDE_WEIGHT or hidden[row]:
             continue
-        signs = record_signs(document, rows)
-        if not (signs.has_authors or signs.has_buttons):
+        if document.chars(row) >= _MIN_LONG_TEXT and links[row + 1] == links[row]:
+            chars += document.chars(row)
+            if chars >= _MIN_TEXT_BEFORE:
+                return row + 1
+    return len(document)
+
+
+def _record_regions(document: Document, known: Sequence[range], start: int) -> Iterator[range]:
+    """Yield regions of records that have the structure of comments, outside of *known* regions.
+
+    The first record is at the row *start* or later: parts of the article can be records, too.
+    """
+    for rows in record_lists(document, 0, len(document), first_reply=start):
+        records = range(rows[0], document.end[rows[-1]])
+        if records.start < start or any(_overlap(records, region) for region in known):
             continue
-        heading = _heading(document, first)
-        hint = any(row in hinted for row in [rows[0], *list(document.ancestors(rows[0]))[:3]])
-        has_both = signs.has_authors and signs.has_buttons
-        if heading is not None or (has_both and signs.records > 2 - hint):
-            region = _around(document, first, last, heading)
-            if heading is None and _may_be_article(document, region, find_body if hint else None):
-                continue
-            stop = region.stop
+        heading = _heading(document, records.start)
+        if _are_comments(document, rows, has_heading=heading is not None):
+            region = _around(document, records.start, records.stop, heading)
+            start = region.stop
             yield region
 
 
-def _may_be_article(
-    document: Document, region: range, find_body: Callable[[], Region] | None
-) -> bool:
-    """Return whether records in *region* without a heading may be the article.
+def _overlap(rows: range, others: range) -> bool:
+    return rows.start < others.stop and others.start < rows.stop
 
-    Products, questions or steps are more than a third of the page's prose and, if names hint at
-    comments, also of the body that *find_body* returns.
+
+def _are_comments(document: Document, rows: Sequence[int], *, has_heading: bool) -> bool:
+    """Return whether the records at *rows* are comments.
+
+    They have reply buttons, or a heading and authors or buttons. Others have authors and buttons,
+    and are not most of the page's prose, which may be products, questions or steps.
     """
-    own = prose(document, region.start, region.stop)
-    if own <= _MAX_RECORDS_SHARE * prose(document, 0, len(document)):
+    stop = document.end[rows[-1]]
+    if "h1" in document.tag[rows[0] : stop]:
         return False
-    if find_body is None:
+    signs = record_signs(document, rows)
+    if signs.has_replies or (has_heading and (signs.has_authors or signs.has_buttons)):
         return True
-    forest = find_body().forest
-    ends = [(max(tree, region.start), min(document.end[tree], region.stop)) for tree in forest]
-    shared = sum(prose(document, start, stop) for start, stop in ends if start < stop)
-    return shared > _MAX_RECORDS_SHARE * sum(map(document.chars, forest))
+    if not (signs.has_authors and signs.has_buttons and signs.records > 2):
+        return False
+    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
+    return own <= _MAX_RECORDS_SHARE * page
 
 
-def _end_of_article_prose(document: Document) -> int:
-    """Return the first row after enough prose for an article."""
-    return bisect_left(range(len(document)), _MIN_ARTICLE, key=lambda row: prose(document, 0, row))
+def _headed_sections(document: Document, start: int) -> Iterator[range]:
+    """Yield the rows from a heading of comments after *start* to the end of its section.
+
+    The comments need not be elements of one list: there may be one, or their parts are siblings.
+    """
+    text, hidden = document.text, document.hidden
+    stop = start
+    labels = [
+        row
+        for row in document.labels(start, len(document))
+        if len(text[row]) <= _MAX_HEADING and not hidden[row]
+    ]
+    if not _HEADING.search("\n".join([text[row] for row in labels]).lower()):  # the common case
+        return
+    headings = (row for row in labels if _is_heading(text[row]) and _is_alone(document, row))
+    for row in islice(headings, _MAX_HEADINGS):
+        end = _end_of_section(document, row) if row >= stop else None
+        if end is not None and _has_comments(document, range(row + 1, end)):
+            stop = end
+            yield range(_highest(document, row, end), end)
+
+
+@lru_cache(maxsize=16384)  # labels occur on many pages
+def _is_heading(text: str) -> bool:
+    return _HEADING.search(text.lower()) is not None
+
+
+def _is_alone(document: Document, row: int) -> bool:
+    """Return whether the block of the text node *row* is not a paragraph with other text."""
+    block = next(above for above in document.ancestors(row) if document.tag[above] not in _INLINE)
+    return document.tag[block] != "p" or document.chars(block) <= MAX_LABEL
+
+
+def _end_of_section(document: Document, heading: int) -> int | None:
+    """Return the end of the closest ancestor of *heading* with more text; None if it has an h1."""
+    for above in document.ancestors(heading):
+        stop = document.end[above]
+        if document.chars_before[stop] - document.chars_before[heading + 1] >= _MIN_REGION:
+            return None if "h1" in document.tag[heading:stop] else stop
+    return None
+
+
+def _has_comments(document: Document, section: range) -> bool:
+    """Return whether dates or reply buttons divide the text of a *section* into comments."""
+    own = prose(document, section.start, section.stop)
+    chars = document.chars_before[section.stop] - document.chars_before[section.start]
+    if 2 * own < chars:  # links to other pages
+        return False
+    shown = document.text_nodes()
+    texts = shown[bisect_left(shown, section.start) : bisect_left(shown, section.stop)]
+    marks = reply_buttons(document, section.start, section.stop)
+    marks += [
+        row
+        for row in texts
+        if len(document.text[row]) <= _MAX_MARK and has_date(document.text[row])
+    ]
+    if not marks or min(marks) > texts[:_MAX_TEXTS_BEFORE][-1]:
+        return False
+    if len(marks) < 3 and own > prose(document, 0, section.start):  # may be the article
+        return False
+    places = [section.start, *sorted(marks), section.stop]
+    gaps = (prose(document, start, stop) for start, stop in pairwise(places))
+    return max(gaps) <= max(_MAX_GAP, own / 4)
 
 
 def _heading(document: Document, first: int) -> int | None:
@@ -253,7 +322,7 @@ def _heading(document: Document, first: int) -> int | None:
         if document.tag[row] != TEXT or document.hidden[row]:
             continue
         seen += 1
-        if document.chars(row) <= MAX_LABEL and _HEADING.search(document.text[row]):
+        if document.chars(row) <= MAX_LABEL and _is_heading(document.text[row]):
             return row
         if seen == 6:
             break

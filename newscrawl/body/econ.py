@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from newscrawl.body.render import BLOCK_LEVEL
 from newscrawl.compiled import compiled
@@ -68,23 +68,37 @@ TextNodeSet: TypeAlias = tuple[int, int]
 """First row of adjacent siblings that are big-nodes, and the row after their last."""
 
 
+class Backtracking(NamedTuple):
+    """Rows where backtracking starts and ends, and the text-node-sets that are pruned."""
+
+    snippet_node: int
+    summary_node: int
+    pruned: list[TextNodeSet]
+
+
 def extract_news(document: Document, parameters: EconParameters = EconParameters.BEST) -> list[int]:
     """Algorithm *Extract-news*: return the roots of the subtrees that contain the news.
 
     They are the subtrees of the summary-node except pruned ones, in document order. Empty if no
     text-para has punctuation.
     """
+    found = backtrack(document, parameters)
+    return _subtrees_without(document, found.summary_node, found.pruned) if found else []
+
+
+def backtrack(document: Document, parameters: EconParameters) -> Backtracking | None:
+    """Return the snippet-node and the summary-node, None if no text-para has punctuation."""
     marks_before, fathers = read_text(document, parameters)
     paras, pruned = joint_para(document, marks_before, fathers, parameters)
     if not paras:
-        return []
+        return None
     before = document.chars_before
     sizes = [before[end] - before[first] for first, end in paras]
     snippet_node, _ = paras[
         sizes.index(max(sizes))
     ]  # in the longest text-para; the first of equals
     summary_node = find_summary_node(document, snippet_node, marks_before, parameters)
-    return _subtrees_without(document, summary_node, pruned)
+    return Backtracking(snippet_node, summary_node, pruned)
 
 
 @compiled("newscrawl.body._econ")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.warc.archive_reader import Flaw
 from newscrawl.crawl.warc.captures import NoPageError, is_server_message, page_of
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
 from newscrawl.items import Article
@@ -139,6 +140,8 @@ class PageExtractor:
 
 def create_pool(settings: Settings, workers: int) -> WorkerPool:
     """Return a pool of *workers* with the limits of *settings*."""
+    if not workers:  # as the processes do
+        tune_garbage_collector()
     return WorkerPool(
         workers,
         deadline=setting(settings, "NEWSCRAWL_DEADLINE"),

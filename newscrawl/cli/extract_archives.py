@@ -10,7 +10,12 @@ from newscrawl.bulk.page_extractor import PageExtractor, record_pages
 from newscrawl.cli.corpus_options import report
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
-from newscrawl.crawl.warc.captures import is_server_message, redirect_target, sheet_of
+from newscrawl.crawl.warc.captures import (
+    is_server_message,
+    may_be_sheet,
+    redirect_target,
+    sheet_of,
+)
 from newscrawl.crawl.workers.pool import WorkerError
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
@@ -124,7 +129,7 @@ class _Sheets:
         self._store = {"store": f"{folder}/sheets.sqlite", "store_size": 2**20}
         for path in paths if self._limit else ():
             try:
-                for record in read_records(path):
+                for record in read_records(path, may_be_sheet):
                     if not isinstance(record, Flaw) and is_server_message(record):
                         await self._add(record)
             except (ArchiveError, OSError):

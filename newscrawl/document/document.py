@@ -32,6 +32,7 @@ __all__ = [
     "HEAD",
     "INVISIBLE",
     "MAX_DEPTH",
+    "MAX_LABEL",
     "MAX_PAGE_BYTES",
     "SCRIPT",
     "TEXT",
@@ -49,6 +50,9 @@ MAX_TAGS = 400_000
 
 MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
+
+MAX_LABEL = 45
+"""Characters of a name, a date, a button or a heading."""
 
 _TEXT_END = re.compile(rb"[^>]<")
 
@@ -182,6 +186,18 @@ class Document:
             return rows
         first = bisect_left(rows, row)
         return rows[first : bisect_left(rows, self.end[row], first)]
+
+    @cached_property
+    def label_rows(self) -> list[int]:
+        """Rows of the text nodes of at most :data:`MAX_LABEL` characters, hidden ones included."""
+        text = self.text
+        return [row for row in self.text_rows if len(text[row]) <= MAX_LABEL]
+
+    def labels(self, start: int, stop: int) -> Sequence[int]:
+        """Return the :attr:`label_rows` from *start* to before *stop*."""
+        rows = self.label_rows
+        first = bisect_left(rows, start)
+        return rows[first : bisect_left(rows, stop, first)]
 
     def rows_of(self, tag: str) -> Sequence[int]:
         """Return the rows of the elements with *tag*, in document order."""

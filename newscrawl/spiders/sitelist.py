@@ -301,7 +301,9 @@ class SitelistSpider(Spider):
         if target.certain or target.is_revisit:
             return self._accept(frontier, target, response)
         task = "newscrawl.crawl.discovery.page_links:read_page"
-        options = {"limit": self.max_links, "encoding": _charset(response)}
+        # Reading the links takes as long as an extraction.
+        links = {"limit": self.max_links, "index_only": target.role == "article"}
+        options = {"encoding": _charset(response), **links}
         page = await self._parse_in_worker(task, frontier, response, **options)
         item = None
         if target.role == "article":

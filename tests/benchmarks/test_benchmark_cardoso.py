@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import subprocess
@@ -10,9 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.cardoso.effect import Groups, Pool, agreement_table, read_sources
-from benchmarks.cardoso.looks import SOURCES, ChromiumStyles, oracle_page, tag_styles
-from benchmarks.cardoso.pages import NOTES, WRITTEN, page
+from benchmarks.cardoso import pages
+from benchmarks.cardoso.effect import (
+    Result,
+    agreement_table,
+    difference_chart,
+    difference_table,
+    find_differences,
+)
+from benchmarks.cardoso.looks import SOURCES, ChromiumStyles, Source, oracle_page, tag_styles
 from benchmarks.cardoso.readings import Reading, labelled_pages, read_page, spread
 from benchmarks.cardoso.scoring import (
     ALL,
@@ -24,6 +31,7 @@ from benchmarks.cardoso.scoring import (
     nce_pairs,
     title_pairs,
 )
+from benchmarks.cardoso.style_pool import Groups, Pool, key_of, read_sources
 from benchmarks.cardoso.times import (
     BOTH,
     CACHED,
@@ -42,7 +50,6 @@ from benchmarks.cardoso.times import (
 )
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.metrics import Score
-from newscrawl.corpora.tables import Table
 from newscrawl.document.document import parse_document
 from newscrawl.fields.cardoso import ClassifiedNodes
 from tests.oracle.chromium import missing
@@ -123,7 +130,7 @@ def test_read_page_returns_none_for_empty_page(corpus: Path):
 
 
 def test_body_pairs_start_after_title(reading: Reading):
-    pages = [reading.page]
+    labelled = [reading.page]
     (nce,) = nce_pairs([reading])
     assert TITLE in nce.found
     found = found_on(reading, TITLE, "3 May 2024")
@@ -131,8 +138,14 @@ def test_body_pairs_start_after_title(reading: Reading):
     assert TITLE not in body.found
     assert "3 May 2024" not in body.found
     assert body.exact
-    (title,) = title_pairs(pages, [reading.relevant], [found])
-    (day,) = date_pairs(pages, [reading.relevant], [found])
+    (wide,) = body_pairs([reading], [found], gap=True)
+    assert wide.exact
+    later = dataclasses.replace(reading, start=reading.relevant.nodes.rows[-1])
+    (short,) = body_pairs([later], [found])
+    (wide,) = body_pairs([later], [found], gap=True)
+    assert (short.exact, wide.exact) == (False, True)
+    (title,) = title_pairs(labelled, [reading.relevant], [found])
+    (day,) = date_pairs(labelled, [reading.relevant], [found])
     assert (title.found, title.f1, day.found, day.exact) == (TITLE, 1.0, "3 May 2024", True)
 
 
@@ -157,8 +170,10 @@ def test_by_group_scores_words_of_a_group(reading: Reading):
 
 def test_read_sources_with_style_of_each_source(corpus: Path, tmp_path: Path):
     labelled = labelled_pages([corpus])[0]
-    found = read_sources(labelled, ("none", "tags", "ours"), tmp_path)
+    sources: tuple[Source, ...] = ("none", "tags", "ours", "chromium")
+    found = read_sources(labelled, sources=sources, folder=tmp_path, rendered=frozenset())
     assert found is not None
+    assert found.pop("chromium").nodes == found["ours"].nodes  # not rendered
     sizes = {
         source: dict(
             zip(one.nodes.texts, (row[3] for row in one.nodes.title_features), strict=True)
@@ -185,12 +200,48 @@ def test_groups_by_available_sheets(corpus: Path):
     corpora = corpus.parent
     (corpora / "css-complete.json").write_text('[{"corpus": "news", "id": "1"}]', encoding="utf-8")
     groups = Groups(corpora)
-    pages = [
-        LabelledPage(name, number, corpus, "https://a.example/", "a.example", "tune")
-        for name, number in (("css-sites", "9"), ("news", "1"), ("news", "2"))
+    style = "<style>p { color: red }</style>"
+    linked = "<link rel=stylesheet href=/a.css>"
+    contents = {
+        ("css-sites", "9"): linked, ("news", "1"): linked, ("news", "2"): "", ("blogs", "3"): style,
+        ("blogs", "4"): style * 200, ("blogs", "5"): style * 200 + linked,
+    }  # fmt: skip
+    made = []
+    for (name, number), content in contents.items():
+        path = corpora / f"{number}.html.gz"
+        path.write_bytes(gzip.compress(f"<p>{content}text".encode()))
+        made.append(LabelledPage(name, number, path, "https://a.example/", "a.example", "tune"))
+    assert [groups(one) for one in made] == [
+        "css-sites", "css-complete", "sheets missing", "sheets missing", "css-complete",
+        "sheets missing",
+    ]  # fmt: skip
+    assert [groups.complete(one) for one in made] == [True, True, False, False, True, False]
+    assert groups.table(made).rows == [
+        ["css-sites", "1", "1", "0", "0"],
+        ["news", "2", "1", "0", "1"],
+        ["blogs", "3", "1", "2", "0"],
     ]
-    assert [groups(one) for one in pages] == ["css-sites", "css-complete", "sheets missing"]
-    assert [groups.complete(one) for one in pages] == [True, True, False]
+
+
+def test_differences_of_sources(corpus: Path):
+    labelled = labelled_pages([corpus])[0]
+    other = dataclasses.replace(labelled, corpus="blogs", site="b.example")
+    good, bad = (
+        [Pair(one, found, "one two") for one in (labelled, other)] for found in ("one two", "one")
+    )
+    results = {"our engine": Result(good, good), "tags, no author style": Result(bad, good)}
+    titles: dict[Source, list[Pair]] = {"ours": good, "tags": good}
+    found = list(find_differences(results, titles, Groups(corpus.parent)))
+    assert [(it.method, it.field, it.sources) for it in found] == [
+        ("cardoso", "title", "our engine - tags"),
+        ("cardoso", "date", "our engine - tags"),
+        ("newscrawl", "title", "our engine - tags"),
+    ]
+    assert found[0].found["css-sites"].difference == pytest.approx(1 / 3)
+    table = difference_table(found)
+    assert table.rows[0][3:5] == ["1 / 1", "+0.333 (+0.333 .. +0.333)"]
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert "title: our engine - tags" in difference_chart(found)
 
 
 @pytest.mark.slow
@@ -204,7 +255,8 @@ def test_chromium_styles_are_cached(corpus: Path, tmp_path: Path):
     written = file.stat().st_mtime_ns
     chromium.add([oracle_page(labelled)])
     assert file.stat().st_mtime_ns == written
-    found = read_sources(labelled, SOURCES, folder)
+    rendered = frozenset({key_of(labelled)})
+    found = read_sources(labelled, sources=SOURCES, folder=folder, rendered=rendered)
     assert found is not None
     assert found["chromium"].nodes == found["ours"].nodes
     pool = Pool([labelled], {source: [one] for source, one in found.items()})
@@ -227,20 +279,28 @@ def test_times_are_relative_to_structural_approach(corpus: Path):
     assert style_costs([subject])["css-sites", "ours"] == "1.0 (1.0); new process 1.0 (1.0)"
 
 
-def test_page_names_its_command_and_has_notes():
-    tables = [Table("Table 6: bodies", ("a", "b"), [["1", "2"]]), Table("Other", ("c",), [["3"]])]
-    text = page("# Start\n\n", tables)
-    assert text.startswith(f"{WRITTEN}\n\n# Start\n\n## Table 6: bodies\n\n{NOTES['Table 6'][:9]}")
-    assert text.endswith("| 1 | 2 |\n\n## Other\n\n| c |\n| --- |\n| 3 |\n")
+def test_introductions_and_notes_have_no_open_braces():
+    values = dict.fromkeys(
+        ("pages", "sites", "corpora", "command", "timed", "browser", "machine"), 1
+    )
+    texts = [text.format(**values) for text in (pages.TABLES, pages.THESIS, pages.STYLES)]
+    for text in (*texts, *pages.NOTES.values()):
+        assert "{" not in text.replace("{doc}`", "")
 
 
 @pytest.mark.slow
 @pytest.mark.corpus
-def test_command_writes_both_pages(corpus_dir: Path, tmp_path: Path):
+def test_command_writes_pages(corpus_dir: Path, tmp_path: Path):
     command = [sys.executable, "-m", "benchmarks.cardoso", "--out", str(tmp_path)]
     small = ["--limit", "12", "--timed-pages", "1", "--browser-pages", "0"]
     style = ["--style", "none", "ours", "--workers", "1"]
     subprocess.run([*command, *small, *style], check=True, capture_output=True, timeout=280)
-    text = "".join((tmp_path / name).read_text("utf-8") for name in ("cardoso.md", "styles.md"))
+    text = "".join(
+        (tmp_path / name).read_text("utf-8") for name in ("cardoso.md", "thesis.md", "styles.md")
+    )
     assert all(f"## Table {number}:" in text for number in range(1, 8))
     assert "## Effect of style sheets" in text
+    assert "| 9 title_edit_distance |" in text
+    assert {file.name for file in tmp_path.glob("*.svg")} == {
+        "cardoso-pipeline.svg", "styles.svg", "thesis-attributes.svg"
+    }  # fmt: skip

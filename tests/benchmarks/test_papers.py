@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.papers import coreex_paper, econ_paper
+from benchmarks.papers.measured_pages import GROUP_OF, MIN_SITE_PAGES, measured_pages
 from benchmarks.papers.nce_paper import GAMMAS, NcePage, best_separator_f1, summarise_nce
-from benchmarks.papers.paper import PAPERS, results_page
+from benchmarks.papers.paper import PAPERS
 from benchmarks.papers.xhtml import clean_xhtml
+from benchmarks.result_page import Figure, result_page
 from newscrawl.body.coreex import CoreExParameters, coreex
-from newscrawl.corpora.corpus import Corpus, load_corpus
+from newscrawl.corpora.corpus import Corpus, half_of, load_corpus
 from newscrawl.corpora.metrics import bag_score
-from newscrawl.corpora.tables import Table, markdown
+from newscrawl.corpora.tables import Table
 from newscrawl.document.document import parse_document
 from newscrawl.text import words
 
@@ -54,16 +56,44 @@ LABELS = {"title": TITLE, "date": "2026-03-05", "body": BODY, "authors": ["Ada R
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
     """Return a corpus of a valid and an empty page."""
-    folder = tmp_path / "small"
+    return make_corpus(tmp_path / "small", {"right.example": PAGE, "broken.example": b""})
+
+
+def make_corpus(folder: Path, pages: dict[str, bytes]) -> Corpus:
+    """Return a corpus with one page of each site."""
     (folder / "pages").mkdir(parents=True)
     rows = [
-        {"id": name, "url": f"https://{name}.example/", "site": f"{name}.example", **LABELS}
-        for name in ("right", "broken")
+        {"id": site.partition(".")[0], "url": f"https://{site}/", "site": site, **LABELS}
+        for site in pages
     ]
     (folder / "truth.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (folder / "pages" / "right.html.gz").write_bytes(gzip.compress(PAGE))
-    (folder / "pages" / "broken.html.gz").write_bytes(gzip.compress(b""))
+    for row, html in zip(rows, pages.values(), strict=True):
+        (folder / "pages" / f"{row['id']}.html.gz").write_bytes(gzip.compress(html))
     return load_corpus(folder)
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> Path:
+    """Return a folder with the corpora of the papers; a site of news212 is also in wcxb."""
+    sites = {name: {f"{name}.example": PAGE} for name in GROUP_OF}
+    tuned = next(f"s{n}.example" for n in range(99) if half_of(f"s{n}.example") == "tune")
+    scored = next(f"s{n}.example" for n in range(99) if half_of(f"s{n}.example") == "test")
+    sites["news212"] = {tuned: PAGE, scored: PAGE}
+    sites["fundus"] = {}
+    sites["wcxb"] = {tuned: PAGE, "wcxb.example": PAGE}
+    for name, pages in sites.items():
+        make_corpus(tmp_path / name, pages)
+    return tmp_path
+
+
+def test_measured_pages_leave_out_sites_of_fitted_constants(corpora: Path) -> None:
+    pages = measured_pages(corpora)
+    assert {page.corpus for page in pages} == {*GROUP_OF} - {"fundus"}
+    assert [page.half for page in pages if page.corpus == "news212"] == ["test"]
+    assert [page.site for page in pages if page.corpus == "wcxb"] == ["wcxb.example"]
+    daniel = next(page for page in pages if page.corpus == "daniel")
+    assert daniel.half == half_of("daniel.example")
+    assert measured_pages(corpora, 0) == []
 
 
 class TestNce:
@@ -84,6 +114,19 @@ class TestNce:
         figures = summarise_nce([right, broken])
         assert figures["separator_exists"] == figures["titles_retrieved"] == 0.5
         assert figures["phase_2_better"] == figures["phase_2_worse"] == 0
+        assert figures["bodies_lost"] == 0.5
+        assert figures["sites"] == []
+
+    def test_table_1_has_sites_with_enough_pages(self, corpus: Corpus) -> None:
+        outcome = PAPERS["nce"].measure(corpus.pages[:1], workers=0)[0]
+        summary = summarise_nce([outcome] * MIN_SITE_PAGES)
+        assert [row["site"] for row in summary["sites"]] == ["right.example"]
+        _, table, chart = PAPERS["nce"].tables({"all": summary})
+        assert isinstance(table, Table)
+        assert table.rows[0][:3] == ["right.example", "small", str(MIN_SITE_PAGES)]
+        assert table.rows[1][3:] == table.rows[0][3:]  # the mean of one site
+        assert isinstance(chart, Figure)
+        assert "right.example" in chart.svg
 
     @given(
         BLOCKS, st.lists(st.sampled_from(["gold", "text", "here", "lost"]), min_size=1, max_size=6)
@@ -110,7 +153,9 @@ class TestCoreEx:
 
     def test_core_content_is_title_date_byline_and_body(self, corpus: Corpus) -> None:
         right, broken = PAPERS["coreex"].measure(corpus.pages, workers=0)
-        assert list(right.value.variants) == ["R1", "R2", "R3", "R4", "R5", "R6", "today"]
+        assert list(right.value.variants) == [
+            "R1", "R2", "R3", "R4", "R5", "R6", "R1'", "R2'", "R3'", "today"
+        ]  # fmt: skip
         today = right.value.variants["today"]
         assert set(today.parts) == {"title", "date", "byline", "body"}
         assert today.parts["body"]
@@ -125,6 +170,22 @@ class TestCoreEx:
         found = PAPERS["coreex"].measure(corpus.pages[:1], workers=0)[0].value.variants
         assert found["R4"].weighted.precision < 0.5
         assert found["R6"].weighted.f1 == pytest.approx(found["R5"].weighted.f1)
+        assert found["R3'"].weighted.precision > 0.9
+
+    def test_figure_10_has_sources_with_enough_pages(self, corpus: Corpus) -> None:
+        outcome = PAPERS["coreex"].measure(corpus.pages[:1], workers=0)[0]
+        summary = PAPERS["coreex"].summarise([outcome] * MIN_SITE_PAGES)
+        (row,) = summary["by_site"]
+        assert (row["site"], row["pages"]) == ("right.example", MIN_SITE_PAGES)
+        assert row["scores"]["today"] == pytest.approx(
+            outcome.value.variants["today"].weighted._asdict()
+        )
+        titles = [
+            part.title
+            for part in PAPERS["coreex"].tables({"all": summary})
+            if isinstance(part, Table)
+        ]
+        assert titles[-1].startswith("Figure 10")
 
     def test_core_content_includes_text_of_links(self) -> None:
         page = parse_document(f"<p>{BODY}</p><p>{BODY} <a href=/>and a <b>link</b></a></p>")
@@ -166,6 +227,28 @@ class TestEcon:
         assert set(broken.value.verdicts.values()) == {"missed"}
         assert (right.value.short, right.value.pieces, right.value.language) == (False, False, "en")
 
+    def test_counts_nodes_from_snippet_to_summary(self, tmp_path: Path) -> None:
+        page = f"<div><div><p>{BODY}</p></div><p>{BODY[:200]}</p></div><p>no mark"
+        pages = {"nested.example": page.encode(), "unmarked.example": b"<p>no mark"}
+        nested, unmarked = PAPERS["econ"].measure(make_corpus(tmp_path, pages).pages, workers=0)
+        # to the letter, a father without more punctuation ends it
+        assert nested.value.steps == {"econ:literal": 0, "econ": 2}
+        assert unmarked.value.steps == {}
+
+    def test_few_pages_of_a_language_are_marked(self, corpus: Corpus) -> None:
+        summary = PAPERS["econ"].summarise(PAPERS["econ"].measure(corpus.pages[:1], workers=0))
+        tables = {
+            part.title: part
+            for part in PAPERS["econ"].tables({"all": summary})
+            if isinstance(part, Table)
+        }
+        languages = next(
+            table for title, table in tables.items() if title.startswith("Experiment 4")
+        )
+        shown = {row[0]: row[1] for row in languages.rows}
+        assert shown["English (few pages)"] == "1"
+        assert shown["Portuguese (no pages)"] == "0"
+
     def test_pieces_page_is_split_by_links_and_fonts(self) -> None:
         piece = "The mayor of <a href=/>the town that we</a> know said <b>a word or two</b> more "
         broken = parse_document(f"<p>{piece * 8}</p>")
@@ -178,20 +261,19 @@ class TestEcon:
 def test_tables_have_a_cell_for_each_column(corpus: Corpus, name: str) -> None:
     paper = PAPERS[name]
     summary = paper.summarise(paper.measure(corpus.pages, workers=0))
-    tables = list(paper.tables({"small": json.loads(json.dumps(summary)), "all corpora": summary}))
+    parts = list(paper.tables({"small": json.loads(json.dumps(summary)), "all": summary}))
+    tables = [part for part in parts if isinstance(part, Table)]
     assert tables
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
-def test_results_page_names_its_command() -> None:
-    table = Table("Sites", ("site", "F1"), [["alpha", "0.9"]])
-    page = results_page(PAPERS["econ"], "python -m benchmarks.papers corpus", [table])
-    assert page.startswith(
-        "<!-- Written by `python -m benchmarks.papers corpus`: do not edit. -->\n\n# ECON"
-    )
-    assert page.endswith("## Sites\n\n| site | F1 |\n| --- | --- |\n| alpha | 0.9 |\n")
-    assert markdown(table, level=3).startswith("### Sites")
+def test_result_page_names_its_command() -> None:
+    parts = [Table("Sites", ("site", "F1"), [["alpha", "0.9"]]), Figure("sites", "By site", "")]
+    page = result_page("make it", "# ECON\n\n    make it", parts, {"Sites": "A note."})
+    assert page.startswith("<!-- Written by `make it`: do not edit. -->\n\n# ECON\n\n    make it\n")
+    table = "## Sites\n\nA note.\n\n| site | F1 |\n| --- | --- |\n| alpha | 0.9 |\n"
+    assert page.endswith(f"{table}\n![By site](sites.svg)\n")
 
 
 def run_command(repository: Path, *arguments: str | int | Path) -> subprocess.CompletedProcess[str]:
@@ -199,21 +281,23 @@ def run_command(repository: Path, *arguments: str | int | Path) -> subprocess.Co
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 
-def test_command_writes_page_and_json(corpus: Corpus, tmp_path: Path, repository: Path) -> None:
-    page, figures = tmp_path / "nce.md", tmp_path / "nce.json"
-    folder = corpus.pages[0].path.parent.parent
-    options = ("--method", "nce", "--workers", 1, "--page", page, "--json", figures)
-    done = run_command(repository, folder, *options)
+def test_command_writes_page_and_json(corpora: Path, tmp_path: Path, repository: Path) -> None:
+    (corpora / "daniel" / "pages" / "daniel.html.gz").write_bytes(gzip.compress(b""))
+    figures = tmp_path / "figures.json"
+    options = ("--method", "nce", "--corpora", corpora, "--workers", 0, "--json", figures)
+    done = run_command(repository, "--out", tmp_path, *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert "a separator with F1 >= .9 exists" in done.stdout
     assert "Failed pages" in done.stdout
-    assert "titles retrieved" in page.read_text()
-    report = json.loads(figures.read_text())
-    assert report["corpora"]["small"]["pages"] == 2
-    assert [page for _, page, _ in report["failures"]] == ["broken"]
+    page = (tmp_path / "nce.md").read_text(encoding="utf-8")
+    assert "Measured on 7 pages of 7 sites" in page
+    assert "{" not in page.replace("{doc}`", "")
+    report = json.loads(figures.read_text())["nce"]
+    assert report["groups"]["all"]["pages"] == 7
+    assert [corpus for corpus, _, _ in report["failures"]] == ["daniel"]
 
 
 def test_command_rejects_missing_corpus(tmp_path: Path, repository: Path) -> None:
-    done = run_command(repository, tmp_path / "nowhere", "--method", "nce")
+    done = run_command(repository, "--out", tmp_path, "--corpora", tmp_path / "nowhere")
     assert done.returncode == 2
     assert "no corpus at" in done.stderr

@@ -74,6 +74,18 @@ def test_limits_the_number_of_links():
     assert len(found["articles"]) == 100
 
 
+def test_reads_the_links_of_an_article_only_if_requested():
+    text = "<p>The council decided on the harbour after a long night of talks. " * 20
+    article = f"<article><h1>Council decides</h1>{text}</article><a href='{STORY}'>Next</a>"
+    teasers = (f"<h3><a href='{STORY}-{n}'>Council decides, part {n}</a></h3>" for n in range(100))
+    index = "".join(f"<div>{teaser}</div>" for teaser in teasers)
+    assert urls(read(article)["articles"]) == [f"https://www.news.example{STORY}"]
+    assert read(article, index_only=True)["articles"] == []
+    assert read(index, index_only=True) == read(index)
+    assert read(index)["kind"] == "index"
+    assert len(read(index)["articles"]) == 100
+
+
 def test_rejects_data_that_is_not_html():
     with pytest.raises(DocumentError):
         read_page(b"%PDF-1.7", url=URL, domains=["news.example"])

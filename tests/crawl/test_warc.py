@@ -28,6 +28,7 @@ from newscrawl.crawl.warc import archive_reader as archives
 from newscrawl.crawl.warc import archive_writer as warc
 from newscrawl.crawl.warc.archive_reader import ArchiveError, ArchiveRecord, Flaw, read_records
 from newscrawl.crawl.warc.archive_writer import ArchiveThread, ArchiveWriter, Exchange, recover
+from newscrawl.crawl.warc.captures import may_be_sheet
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file
 from tests.conftest import REPOSITORY
@@ -470,3 +471,34 @@ def test_rejects_other_files(scratch: Path, data: bytes):
     scratch.write_bytes(data)
     with pytest.raises(ArchiveError, match=r"archive\.warc\.gz: (empty|not a WARC)"):
         list(read_records(scratch))
+
+
+def test_leaves_out_records_that_are_not_selected(scratch: Path, whole: bytes):
+    scratch.write_bytes(whole)
+    found = list(read_records(scratch, lambda head: b"site.test/3?" in head))
+    expected = [record for record in records(scratch) if "/3?" in record.url]
+    assert found == expected
+    assert len(found) == 2  # request and response
+
+
+def test_reads_unselected_records_that_share_a_member(scratch: Path, whole: bytes):
+    scratch.write_bytes(gzip.compress(gzip.decompress(whole)))
+    found = list(read_records(scratch, lambda _: False))
+    assert found == records(scratch)
+    assert len(found) == 17
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "expected"),
+    [
+        ("200 OK", "text/html", False),
+        ("200 OK", "Text/CSS; charset=utf-8", True),
+        ("301 Moved", "text/html", True),
+        ("404 Not Found", "text/html", False),
+    ],
+)
+def test_recognises_sheets_and_redirects_by_their_head(status: str, kind: str, expected: bool):
+    warc_head = b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"
+    http_head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n".encode()
+    assert may_be_sheet(warc_head + http_head + b"<p>text/css</p>") is expected
+    assert may_be_sheet(warc_head + http_head[:-4])

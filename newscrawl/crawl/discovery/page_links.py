@@ -33,8 +33,9 @@ def read_page(
     encoding: str | None = None,
     limit: int = 500,
     traps: bool = True,
+    index_only: bool = False,
 ) -> dict[str, Any]:
-    """Classify the page *data* and return its links.
+    """Classify the page *data* and return its links; with *index_only*, only of an index.
 
     - ``kind`` and ``confidence``: :func:`newscrawl.fields.kind.page_kind.page_kind` with the
       threshold for pages before extraction, which drops fewer pages;
@@ -52,7 +53,8 @@ def read_page(
         name: EntryCollector(base, domains, limit=limit, traps=traps)
         for name in ("article", "section", "other")
     }
-    for target, text in extract_links(document, base, limit):
+    wanted = kind == "index" or not index_only
+    for target, text in extract_links(document, base, limit) if wanted else ():
         links[link_kind(target, text)].add(target)
     articles = links["article"].result("article")
     return {

@@ -8,6 +8,7 @@ continues with the next record that it finds.
 from __future__ import annotations
 
 import io
+import re
 import zlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from warcio.statusandheaders import StatusAndHeaders
@@ -28,6 +29,8 @@ _GZIP: Final = b"\x1f\x8b\x08"
 _WARC: Final = b"WARC/"
 _END: Final = b"\r\n\r\n"
 _MAX_LINE: Final = 64 * 2**10
+_HEAD: Final = 4096
+_CONTENT_LENGTH: Final = re.compile(rb"\ncontent-length:[ \t]*(\d+)[ \t]*\r", re.IGNORECASE)
 
 _parser = StatusAndHeadersParser(["WARC/1.1", "WARC/1.0", "WARC/0.18", "WARC/0.17"])
 
@@ -72,17 +75,20 @@ class Flaw:
     url: str = ""
 
 
-def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
+def read_records(
+    path: Path, select: Callable[[bytes], bool] | None = None
+) -> Iterator[ArchiveRecord | Flaw]:
     """Yield the records of the archive at *path* in file order.
 
-    Raises ``OSError``, and :class:`ArchiveError` if the file is not a WARC archive.
+    *select* gets the first bytes of a record. Those that it does not select may be left out: in a
+    gzipped archive, they are not decompressed then. Raises ``OSError``, and :class:`ArchiveError` if the file is not a WARC archive.
     """
     with path.open("rb") as file:
         start = file.read(len(_WARC))
         if start == _WARC:
             yield from _read_plain(file)
         elif start.startswith(_GZIP) and not _at_end(file, next_member(file, 0)):
-            for _, record in read_members(file):
+            for _, record in read_members(file, select=select):
                 yield record
         else:
             raise ArchiveError(f"{path}: {'not a WARC archive' if start else 'empty'}")
@@ -103,7 +109,11 @@ def _read_plain(file: io.BufferedReader) -> Iterator[ArchiveRecord | Flaw]:
 
 
 def read_members(
-    file: IO[bytes], offset: int = 0, end: int | None = None
+    file: IO[bytes],
+    offset: int = 0,
+    end: int | None = None,
+    *,
+    select: Callable[[bytes], bool] | None = None,
 ) -> Generator[tuple[int, ArchiveRecord | Flaw], None, int]:
     """Yield the records of a gzipped archive with the offsets of their members.
 
@@ -111,6 +121,9 @@ def read_members(
     to *end*. Returns the offset of the next member, or of the end of the file.
     """
     while (end is None or offset < end) and not _at_end(file, offset):
+        if select and (following := _end_of_unselected(file, offset, select)):
+            offset = following
+            continue
         member = _Member(file, offset)
         try:
             for record in _records(io.BufferedReader(member, _CHUNK), offset):
@@ -159,6 +172,25 @@ class _Member(io.RawIOBase):
     def end(self) -> int:
         """Return the offset at which the member ends, after it was read."""
         return self._file.tell() - len(self._zlib.unused_data)
+
+
+def _end_of_unselected(file: IO[bytes], offset: int, select: Callable[[bytes], bool]) -> int | None:
+    """Return the end of the member at *offset* if it is one record that *select* does not select.
+
+    Nothing but its start is decompressed: the last four bytes of a member are its length.
+    """
+    try:
+        head = _Member(file, offset).read(_HEAD) or b""
+    except (_CutError, zlib.error):
+        return None
+    headers, end, _ = head.partition(_END)
+    length = _CONTENT_LENGTH.search(headers + end)
+    if length is None or select(head):
+        return None
+    following = next_member(file, offset + 1)
+    file.seek(following - 4)
+    size = len(headers) + int(length[1]) + 2 * len(_END)
+    return following if int.from_bytes(file.read(4), "little") == size % 2**32 else None
 
 
 def _records(stream: io.BufferedReader, offset: int) -> Iterator[ArchiveRecord | Flaw]:

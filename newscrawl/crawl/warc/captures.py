@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,8 @@ NOTES: Final = "warc-json-metadata"
 """Header with role and hints of a page (:mod:`newscrawl.crawl.warc.archive_writer`)."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+_SHEET_OR_REDIRECT: Final = re.compile(rb"text/css|HTTP/\S*\s+3", re.IGNORECASE)
 
 _http = StatusAndHeadersParser(["HTTP/"])
 
@@ -75,6 +78,13 @@ def page_of(record: ArchiveRecord) -> Capture:
     if is_binary(response.body):
         raise NoPageError("binary")
     return _capture(record, response, notes.get("hints") or {})
+
+
+def may_be_sheet(head: bytes) -> bool:
+    """Return whether the record that starts with *head* may be a style sheet or a redirect."""
+    warc, _, rest = head.partition(b"\r\n\r\n")
+    http, end, _ = rest.partition(b"\r\n\r\n")
+    return not end or bool(_SHEET_OR_REDIRECT.search(warc) or _SHEET_OR_REDIRECT.search(http))
 
 
 def sheet_of(record: ArchiveRecord) -> Capture | None:

@@ -1,0 +1,62 @@
+"""Removal of readers' comments by newscrawl and other tools: writes the page of results.
+
+    python -m benchmarks.reader_comments --out docs/results/comments.md [--corpora DIR] [--tools NAME...]
+
+The other tools are in the extra ``peers``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.comments import CORPORA, precision_table
+from benchmarks.reader_comments.document import CORPORA_CHECKED, write_document
+from benchmarks.reader_comments.measure import OURS, made_pages, peer, real_pages, score
+from benchmarks.reader_comments.tables import tables
+from newscrawl.corpora.corpus import load_corpus
+from newscrawl.corpora.tables import print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.reader_comments.measure import RemovalScore, Scored
+
+PEERS = ("trafilatura", "trafilatura fast", "resiliparse")
+
+
+def main() -> None:
+    """Run the tools, print the tables and write the page."""
+    options = _parser().parse_args()
+    pages = [*made_pages(), *real_pages(options.corpora)]
+    scores = {name: _run(name, pages) for name in options.tools}
+    checked = (
+        page for name in CORPORA_CHECKED for page in load_corpus(options.corpora / name).pages
+    )
+    found = [*tables(scores), precision_table(checked, CORPORA_CHECKED)]
+    print_tables(found, sys.stdout)
+    if options.out:
+        pairs = zip(scores.get("nce", ()), scores.get("nce without phase 2", ()), strict=False)
+        changed = sum(one.removed != other.removed for one, other in pairs)
+        write_document(pages, found, changed, options.out)
+
+
+def _run(name: str, pages: Sequence[Scored]) -> list[RemovalScore]:
+    sys.stderr.write(f"{name}\n")
+    extractor = OURS[name] if name in OURS else peer(name)
+    return [score(page, extractor) for page in pages]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader_comments")
+    names = [*OURS, *PEERS]
+    parser.add_argument("--out", type=Path, metavar="FILE", help="page to write")
+    parser.add_argument("--corpora", type=Path, default=CORPORA, help="folder of the corpora")
+    parser.add_argument("--tools", nargs="+", choices=names, default=names, help="(default: all)")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

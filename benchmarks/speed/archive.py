@@ -1,0 +1,191 @@
+"""Extraction of one WARC archive by newscrawl and by other tools, on one core and on two.
+
+Pages a second, CPU time, memory and quality of the bodies. A finished run is kept in ``--runs``: an
+interrupted benchmark continues there. The archive is made once, in the folder of ``--runs``.
+
+    python -m benchmarks.speed.archive [--pages 10000] [--rounds 1] [--only NAME ...] [--out PAGE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import asdict
+from functools import partial
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from benchmarks.speed.archive_report import write_report
+from benchmarks.speed.measured_process import measure
+from benchmarks.speed.pages import choose_pages, quality
+from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.speed.pages import SitePage
+
+TOOLS = ("newscrawl", "resiliparse", "trafilatura", "spark")
+_DATE = "2026-11-20T12:00:00Z"
+_NEWSCRAWL = "from newscrawl.cli.main import main; main()"
+
+
+class FailedRunError(RuntimeError):
+    """A tool ended with an error."""
+
+
+def make_archive(path: Path, pages: Sequence[SitePage]) -> None:
+    """Write *pages* to the archive *path*, as Common Crawl does: decompressed, a member each."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for page in pages:
+            html = page.labels.html()
+            http = StatusAndHeaders("200 OK", [("Content-Type", _content_type(html))], "HTTP/1.1")
+            record = writer.create_warc_record(
+                page.url(),
+                "response",
+                payload=io.BytesIO(html),
+                http_headers=http,
+                warc_headers_dict={"WARC-Date": _DATE},
+            )
+            writer.write_record(record)
+            record.raw_stream.close()
+    part.rename(path)
+
+
+def _content_type(html: bytes) -> str:
+    try:
+        html.decode()
+    except UnicodeDecodeError:
+        return "text/html"
+    return "text/html; charset=utf-8"
+
+
+def command_of(name: str, archive: Path, items: Path, cores: int, spark: Path) -> list[str]:
+    """Return the command that extracts *archive* to *items*; *spark* is a Python with PySpark."""
+    if name == "newscrawl":
+        # One core: in this process. More: the first process reads and writes.
+        jobs = 0 if cores == 1 else cores
+        options = ["-o", str(items), "--jobs", str(jobs)]
+        return [sys.executable, "-c", _NEWSCRAWL, "extract", str(archive), *options]
+    if name == "spark":
+        options = ["--master", f"local[{cores}]", str(archive), f"{items}.spark"]
+        return [str(spark), "-m", "newscrawl.spark", "extract", *options]
+    tool = [sys.executable, "-m", "benchmarks.speed.archive_tools", name]
+    return [*tool, str(archive), str(items), str(cores)]
+
+
+def run(
+    name: str, cores: int, *, pages: Sequence[SitePage], archive: Path, folder: Path, spark: Path
+) -> dict[str, Any]:
+    """Run a tool once on *cores* cores; return its figures."""
+    items, log = folder / f"{name}-{cores}.jsonl", folder / f"{name}.log"
+    items.unlink(missing_ok=True)
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    command = command_of(name, archive, items, cores, spark)
+    measured = measure(command, environment(), log, cores=allowed)
+    if name == "spark" and measured.returncode == 0:
+        _convert(spark, items)
+    if measured.returncode or not items.exists():
+        raise FailedRunError(f"{name}: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+    with items.open(encoding="utf-8") as file:
+        found = [json.loads(line) for line in file]
+    bodies = {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in found}
+    return {
+        "pages": len(pages),
+        "cores": cores,
+        "articles": len(found),
+        **measured.to_plain(),
+        **asdict(quality(pages, bodies)),
+    }
+
+
+def _convert(spark: Path, items: Path) -> None:
+    """Write the articles of a Spark job as JSON Lines."""
+    module = ["-m", "benchmarks.speed.archive_tools", "parquet"]
+    found = f"{items}.spark/articles.parquet"
+    subprocess.run([spark, *module, found, items, "1"], env=environment(), check=True)
+
+
+def run_rounds(
+    pages: Sequence[SitePage],
+    names: Sequence[str],
+    rounds: int,
+    log: RunLog,
+    *,
+    archive: Path,
+    spark: Path,
+) -> None:
+    """Run each of *names* on one core and on two, once per round; add the figures to *log*."""
+    key = pages_key(pages)
+    with TemporaryDirectory() as folder:
+        tools = partial(run, pages=pages, archive=archive, folder=Path(folder), spark=spark)
+        for number in range(1, rounds + 1):
+            for name, cores in product(names if number % 2 else names[::-1], (1, 2)):
+                title = f"{name}, {cores}"
+                if log.find(key, title, number) is not None:
+                    continue
+                try:
+                    figures = tools(name, cores)
+                except FailedRunError as error:
+                    print(f"round {number}: {error}", file=sys.stderr, flush=True)
+                    continue
+                log.add(key, title, number, figures)
+                print(f"round {number}: {title:>15} {_line(figures)}", flush=True)
+
+
+def _line(figures: dict[str, Any]) -> str:
+    pages = figures["pages"]
+    return (
+        f"{pages / figures['seconds']:.1f} pages/s, {1000 * figures['cpu'] / pages:.2f} ms/page, "
+        f"{figures['memory']:.0f} MB, F1 {figures['f1']:.3f}, {figures['right']} right"
+    )
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=TOOLS, default=TOOLS[:-1])
+    parser.add_argument(
+        "--spark", type=Path, default=Path(".venv/bin/python"), help="Python with PySpark"
+    )
+    parser.add_argument("--runs", type=Path, default=Path(".bench/archive.jsonl"))
+    parser.add_argument("--out", type=Path, help="page to write, with its plot next to it")
+    options = parser.parse_args()
+    pages = choose_pages(options.corpora, options.pages)
+    archive = options.runs.parent / f"pages-{pages_key(pages)}.warc.gz"
+    if not archive.exists():
+        print(f"writing {archive} ...", file=sys.stderr, flush=True)
+        make_archive(archive, pages)
+    log = RunLog(options.runs)
+    run_rounds(pages, options.only, options.rounds, log, archive=archive, spark=options.spark)
+    write_report(
+        {
+            (name, cores): found
+            for name in TOOLS
+            for cores in (1, 2)
+            if (found := log.runs(pages_key(pages), f"{name}, {cores}"))
+        },
+        pages=Counter(page.labels.corpus for page in pages),
+        megabytes=archive.stat().st_size / 2**20,
+        out=options.out,
+    )
+
+
+if __name__ == "__main__":
+    main()

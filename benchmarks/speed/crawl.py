@@ -1,0 +1,185 @@
+"""Crawls of the same pages by newscrawl and by other tools, in turn.
+
+Pages a second, CPU time, longest stall of the event loop, memory and quality of the bodies. Each
+round runs all contestants, every second round in reverse order; printed are medians. A finished run
+is kept in ``--runs``: an interrupted benchmark continues there.
+
+    python -m benchmarks.speed.crawl [--pages 2000] [--rounds 3] [--only NAME ...] [--out PAGE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.speed.crawl_report import write_report
+from benchmarks.speed.measured_process import measure
+from benchmarks.speed.page_web import served
+from benchmarks.speed.pages import choose_pages, quality
+from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchmarks.speed.page_web import Web
+    from benchmarks.speed.pages import SitePage
+
+#: names in the order of a round; the environment of each is OTHERS or that of this process
+CONTESTANTS = (
+    "newscrawl",
+    "trafilatura-inline",
+    "newscrawl-sites",
+    "trafilatura-pool",
+    "scrapy",
+    "news-please",
+    "fundus",
+)
+#: in an environment of their own: they need older versions of our dependencies
+OTHERS = ("news-please", "fundus")
+#: corpora that were made with the parsers of Fundus
+FUNDUS = ("fundus", "fundus-history")
+
+
+class FailedRunError(RuntimeError):
+    """A contestant ended with an error."""
+
+
+def pages_of(name: str, pages: Sequence[SitePage]) -> list[SitePage]:
+    """Return the pages that the contestant *name* can read."""
+    return [page for page in pages if name != "fundus" or page.labels.corpus in FUNDUS]
+
+
+def run(
+    name: str, pages: Sequence[SitePage], web: Web, python: Path, folder: Path
+) -> dict[str, Any]:
+    """Run a contestant once; return its figures."""
+    urls, items, stall = folder / "urls.txt", folder / "items.jsonl", folder / "stall.json"
+    log = folder / f"{name}.log"
+    for path in (items, stall):
+        path.unlink(missing_ok=True)
+    lines = "\n".join(_line_of(page, web.port, publisher=name == "fundus") for page in pages)
+    urls.write_text(lines, encoding="utf-8")
+    web.reset()
+    command = [
+        str(python),
+        "-m",
+        "benchmarks.speed.contestants",
+        name,
+        *map(str, (urls, items, stall)),
+    ]
+    measured = measure(command, environment(), log, started=web.first_request)
+    if measured.returncode or not items.exists():
+        raise FailedRunError(f"{name}: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+    found = quality(pages, _bodies(items))
+    return {
+        "pages": len(pages),
+        "articles": _lines(items),
+        **_stall(stall),
+        **measured.to_plain(),
+        **asdict(found),
+    }
+
+
+def _stall(path: Path) -> dict[str, float | None]:
+    """Return the longest stall, None without an event loop."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {"stall": None, "stall_cpu": None} | found
+
+
+def _line_of(page: SitePage, port: int, *, publisher: bool) -> str:
+    """Return the line of a page in the list of URLs."""
+    if not publisher:
+        return page.url(port)
+    time = (page.labels.fetched_at or datetime.now(UTC)).replace(tzinfo=None)
+    return f"{page.url(port)} {page.labels.site} {time.isoformat()}"
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
+
+
+def _bodies(path: Path) -> dict[str, str]:
+    """Return the bodies of a feed by the path of the URL."""
+    with path.open(encoding="utf-8") as file:
+        items = map(json.loads, file)
+        return {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in items}
+
+
+def run_rounds(
+    pages: Sequence[SitePage], names: Sequence[str], rounds: int, log: RunLog, others: Path
+) -> None:
+    """Run each of *names* once per round, and add the figures to *log*."""
+    key = pages_key(pages)
+    with served(pages) as web, TemporaryDirectory() as folder:
+        for number in range(1, rounds + 1):
+            for name in names if number % 2 else reversed(names):
+                if log.find(key, name, number) is not None:
+                    continue
+                python = others if name in OTHERS else Path(sys.executable)
+                try:
+                    figures = run(name, pages_of(name, pages), web, python, Path(folder))
+                except FailedRunError as error:
+                    print(f"round {number}: {error}", file=sys.stderr, flush=True)
+                    continue
+                log.add(key, name, number, figures)
+                print(f"round {number}: {name:>20} {_line(figures)}", flush=True)
+
+
+def _line(figures: dict[str, Any]) -> str:
+    pages = figures["pages"]
+    stall = "" if figures["stall"] is None else f", stall {figures['stall']:.2f} s"
+    return (
+        f"{pages / figures['seconds']:.1f} pages/s, {1000 * figures['cpu'] / pages:.1f} ms/page, "
+        f"{figures['memory']:.0f} MB{stall}, F1 {figures['f1']:.3f}, {figures['right']} right"
+    )
+
+
+def available(names: Iterable[str], others: Path) -> list[str]:
+    """Return the contestants whose environment exists; report the others."""
+    found = []
+    for name in names:
+        if name in OTHERS and not others.exists():
+            print(f"{name}: skipped, no {others} (make .venv-crawlers/installed)", file=sys.stderr)
+        else:
+            found.append(name)
+    return found
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--pages", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=CONTESTANTS)
+    parser.add_argument("--others", type=Path, default=Path(".venv-crawlers/bin/python"))
+    parser.add_argument("--runs", type=Path, default=Path(".bench/crawl.jsonl"))
+    parser.add_argument("--out", type=Path, help="page to write, with its plots next to it")
+    options = parser.parse_args()
+    pages = choose_pages(options.corpora, options.pages)
+    log = RunLog(options.runs)
+    names = available(options.only, options.others)
+    run_rounds(pages, names, options.rounds, log, options.others)
+    runs = {name: log.runs(pages_key(pages), name) for name in CONTESTANTS}
+    corpora = Counter(page.labels.corpus for page in pages)
+    hosts = len({page.host for page in pages})
+    write_report(
+        {name: found for name, found in runs.items() if found},
+        pages=corpora,
+        hosts=hosts,
+        cores=len(os.sched_getaffinity(0)),
+        out=options.out,
+    )
+
+
+if __name__ == "__main__":
+    main()

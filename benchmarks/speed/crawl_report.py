@@ -1,0 +1,222 @@
+"""Report of the crawl benchmark: tables, ratios and plot."""
+
+from __future__ import annotations
+
+import sys
+from platform import python_version
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.speed.bar_panels import Panel, bar_panels
+from benchmarks.speed.contestants import CONCURRENT, CONCURRENT_PER_HOST
+from benchmarks.speed.pages import RIGHT
+from benchmarks.speed.run_log import conditions
+from newscrawl.corpora.tables import Table, markdown, print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+Runs = list[dict[str, Any]]
+
+LABELS = {
+    "newscrawl": "newscrawl",
+    "newscrawl-sites": "newscrawl, with discovery",
+    "trafilatura-pool": "Scrapy, trafilatura in a pool",
+    "trafilatura-inline": "Scrapy, trafilatura inline",
+    "news-please": "news-please",
+    "fundus": "Fundus",
+    "scrapy": "Scrapy alone",
+}
+OURS = ("newscrawl", "newscrawl-sites")
+STALL_LIMIT = 0.5
+#: contestant -> minimum ratio of the pages a second of newscrawl to its own
+LIMITS = {"trafilatura-inline": 4.0, "trafilatura-pool": 2.0}
+
+_HEAD = """\
+<!-- Written by `make bench-crawl ARGS='--out docs/results/crawl-benchmark.md'`: do not edit. -->
+
+# Crawls by other tools
+
+    make bench-crawl ARGS='--out docs/results/crawl-benchmark.md'
+
+{pages} labelled pages ({corpora}) on {hosts} made hosts, served gzipped by a local server that does
+no work per request, and crawled on {cores} cores, which the server shares. Each round runs all
+contestants, every second round in reverse order. Medians, in brackets the smallest and the largest.
+
+- **Politeness** is the same for all: robots.txt obeyed (except by news-please, which does not read
+  it for lists of URLs, and Fundus, whose publishers are on other hosts here), no delay, at most
+  {concurrent} requests at once and {per_host} to a host (news-please and Fundus: a thread per host
+  or publisher). Names are resolved in each process; other hosts do not exist.
+- **Costs** count from the first request to the end of the process, all processes together; the
+  server is not included. Memory shared by processes is counted once. *Stall*: the longest delay of a
+  ticker of 10 ms on the event loop, the waits for a busy processor included; *CPU, s*: the longest CPU
+  time of its thread between two ticks, without them. The limit is {stall:g} s.
+- **Body F1**: bag of words, mean over all pages, a missing page counts as 0. *Unseen*: on pages that
+  no model of newscrawl is fitted to. *Right*: pages with an F1 of at least {right}. newscrawl also
+  drops pages that it does not hold for articles; here every page is one.
+- **newscrawl** is the spider `urllist` with its default settings and a state file, without style
+  sheets, which the archived pages have not; *with discovery* is the spider `sitelist`, which finds the
+  pages in the sitemaps. All others get the list of URLs.
+- **Scrapy, trafilatura**: `bare_extraction(html, url=url, with_metadata=True, include_comments=False)`
+  in an item pipeline, on the event loop or in a `ProcessPoolExecutor` with a process per core.
+- **news-please**: `NewsPlease.from_urls(urls, fetch_images=False)`. **Fundus**: its parsers on the
+  pages of their publishers only; its bodies are the labels of these pages, so its F1 is no comparison.
+
+Python {python}.
+
+![Pages a second, CPU time and quality by tool](crawl-benchmark.svg)
+"""
+
+
+def middle(runs: Runs, figure: Callable[[dict[str, Any]], float]) -> float:
+    """Return the median of a figure."""
+    return median(map(figure, runs))
+
+
+def rate(run: dict[str, Any]) -> float:
+    """Return the pages a second."""
+    return float(run["pages"] / run["seconds"])
+
+
+def cpu(run: dict[str, Any]) -> float:
+    """Return the CPU milliseconds per page."""
+    return float(1000 * run["cpu"] / run["pages"])
+
+
+def spread(runs: Runs, figure: Callable[[dict[str, Any]], float], spec: str) -> str:
+    """Return the median with the smallest and the largest value."""
+    values = sorted(map(figure, runs))
+    if len(values) == 1:
+        return format(values[0], spec)
+    return f"{median(values):{spec}} ({values[0]:{spec}}–{values[-1]:{spec}})"
+
+
+def cost_table(results: Mapping[str, Runs]) -> Table:
+    """Return the table of costs and quality."""
+    rows = []
+    for name, runs in results.items():
+        last = runs[-1]
+        stalls = [run for run in runs if run["stall"] is not None]
+        rows.append(
+            [
+                LABELS[name],
+                str(last["pages"]),
+                spread(runs, rate, ".1f"),
+                spread(runs, cpu, ".1f"),
+                spread(stalls, lambda run: float(run["stall"]), ".2f") if stalls else "",
+                spread(stalls, lambda run: float(run["stall_cpu"]), ".2f") if stalls else "",
+                f"{middle(runs, lambda run: run['memory']):.0f}",
+                *_quality_cells(name, last),
+            ]
+        )
+    head = (
+        "crawl",
+        "pages",
+        "pages/s",
+        "CPU ms/page",
+        "stall, s",
+        "CPU, s",
+        "MB",
+        "F1",
+        "unseen",
+        "right",
+    )
+    return Table("Costs and quality", head, rows)
+
+
+def _quality_cells(name: str, run: Mapping[str, Any]) -> list[str]:
+    if name == "scrapy":
+        return ["", "", ""]
+    unseen = f"{run['unseen']:.3f}" if run["unseen"] else ""
+    return [f"{run['f1']:.3f}", unseen, str(run["right"])]
+
+
+def ratios(
+    results: Mapping[str, Runs], to: str, figure: Callable[[dict[str, Any]], float]
+) -> list[float]:
+    """Return the ratio of newscrawl's *figure* to that of *to* in each round with both."""
+    others = {run["round"]: run for run in results.get(to, [])}
+    return sorted(
+        figure(run) / figure(others[run["round"]])
+        for run in results.get(OURS[0], [])
+        if run["round"] in others
+    )
+
+
+def ratio_table(results: Mapping[str, Runs]) -> Table:
+    """Return the table of newscrawl's ratios to the others, within a round."""
+    rows = []
+    for name in results:
+        faster, cheaper = ratios(results, name, rate), ratios(results, name, cpu)
+        if name == OURS[0] or not faster or name == "fundus":
+            continue
+        rows.append(
+            [
+                LABELS[name],
+                f"{median(faster):.2f} ({faster[0]:.2f}–{faster[-1]:.2f})",
+                f"at least {LIMITS[name]:g}" if name in LIMITS else "",
+                f"{1 / median(cheaper):.2f}",
+            ]
+        )
+    head = ("newscrawl to", "pages/s", "goal", "pages per CPU second")
+    return Table("Ratios, by round", head, rows)
+
+
+def plot(results: Mapping[str, Runs]) -> str:
+    """Return the plot."""
+    shown = {LABELS[name]: (name, results[name]) for name in LABELS if name in results}
+    panels = [
+        Panel("pages a second", {label: middle(runs, rate) for label, (_, runs) in shown.items()}),
+        Panel("CPU, ms a page", {label: middle(runs, cpu) for label, (_, runs) in shown.items()}),
+        Panel(
+            "longest stall of the loop, s",
+            {
+                label: middle(runs, lambda run: run["stall"])
+                for label, (_, runs) in shown.items()
+                if runs[-1]["stall"] is not None
+            },
+            ".2f",
+        ),
+        Panel(
+            "F1 of the body",
+            {
+                label: runs[-1]["f1"]
+                for label, (name, runs) in shown.items()
+                if name not in {"scrapy", "fundus"}
+            },
+            ".3f",
+        ),
+    ]
+    title = "The same pages, crawled on two cores"
+    return bar_panels(title, panels, ours=[LABELS[name] for name in OURS])
+
+
+def write_report(
+    results: Mapping[str, Runs],
+    *,
+    pages: Mapping[str, int],
+    hosts: int,
+    cores: int,
+    out: Path | None,
+) -> None:
+    """Print the tables; write them to *out* with the plot next to it."""
+    tables = [cost_table(results), ratio_table(results)]
+    print_tables(tables, sys.stdout)
+    if out is None:
+        return
+    head = _HEAD.format(
+        pages=f"{sum(pages.values()):,}",
+        corpora=", ".join(f"{number} of {name}" for name, number in pages.items()),
+        hosts=hosts,
+        cores=cores,
+        concurrent=CONCURRENT,
+        per_host=CONCURRENT_PER_HOST,
+        right=RIGHT,
+        stall=STALL_LIMIT,
+        python=python_version(),
+    )
+    ending = conditions(run for runs in results.values() for run in runs)
+    texts = [head, *map(markdown, tables), ending]
+    out.write_text("\n".join(texts), encoding="utf-8")
+    out.with_suffix(".svg").write_text(plot(results), encoding="utf-8")
