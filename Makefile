@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench results faults fuzz peers families bench-crawl bench-archive growth clean
+.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz peers families bench-crawl bench-archive growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -44,6 +44,10 @@ diagram: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
+
+# 10,000 pages with Spark and on one machine: half an hour. Needs EXTRAS=,spark and Java.
+bench-spark: $(VENV)/installed
+	$(BIN)/python -m benchmarks.spark_extraction --corpora $(CORPORA) $(ARGS)
 
 # All tables and charts of the papers for today's corpora, and what style costs: half an hour of CPU time.
 results: $(VENV)/installed

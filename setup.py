@@ -40,7 +40,10 @@ setup(
     packages=find_packages(include=["newscrawl", "newscrawl.*"]),
     ext_modules=extensions(),
     entry_points={
-        "console_scripts": ["newscrawl = newscrawl.cli.main:main"],
+        "console_scripts": [
+            "newscrawl = newscrawl.cli.main:main",
+            "newscrawl-spark = newscrawl.spark.spark_command:main",
+        ],
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
             "cluster = newscrawl.commands.cluster_command:ClusterCommand",

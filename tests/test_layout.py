@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "crawl inspection",
         "corpora feeds middlewares optional",
         "pipelines reports sinks spiders training",
-        "addon evaluation integrations samples settings spark",
+        "addon bulk evaluation integrations samples settings spark",
         "cli commands",
     )
 )

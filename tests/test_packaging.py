@@ -143,7 +143,10 @@ def test_installed_wheel(checkout: Path, wheel: Path, tmp_path: Path):
     assert {re.sub(r"-[\d.]+\.dist-info$", "", name) for name in installed} == {"newscrawl"}
     assert not _TOP_LEVEL_NAMES & set(installed)
     assert groups["scrapy"] == {"settings": "newscrawl.settings.base"}
-    assert groups["console_scripts"] == {"newscrawl": "newscrawl.cli.main:main"}
+    assert groups["console_scripts"] == {
+        "newscrawl": "newscrawl.cli.main:main",
+        "newscrawl-spark": "newscrawl.spark.spark_command:main",
+    }
     assert {"extract", "evaluate"} <= set(groups["scrapy.commands"])
     commands = {target.partition(":")[0] for target in groups["scrapy.commands"].values()}
     assert {f"{name.replace('.', '/')}.py" for name in commands} <= package_files(checkout)

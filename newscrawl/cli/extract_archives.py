@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from newscrawl.bulk.page_extractor import PageExtractor, record_pages
 from newscrawl.cli.corpus_options import report
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
 from newscrawl.crawl.warc.captures import (
-    NoPageError,
     is_server_message,
     may_be_sheet,
-    page_of,
     redirect_target,
     sheet_of,
 )
 from newscrawl.crawl.workers.pool import WorkerError
 from newscrawl.css.sheet_links import sheet_url, sheet_urls
 from newscrawl.defaults import setting
-from newscrawl.items import Article
-from newscrawl.pipelines.news_extract import TASK, drop_reason
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
+    from newscrawl.bulk.page_extractor import Failure
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord
     from newscrawl.crawl.warc.captures import Capture
     from newscrawl.crawl.workers.pool import WorkerPool
+    from newscrawl.items import Article
     from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 SHEETS: Final = "newscrawl.crawl.workers.tasks:parse_stylesheet"
@@ -55,86 +54,46 @@ def extract_archives(
     Returns False if an archive is damaged.
     """
     styled = setting(settings, "NEWSCRAWL_CSS_ENABLED")
-    sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS") if styled else 0
+    limit = setting(settings, "NEWSCRAWL_CSS_SHEETS") if styled else 0
+    records = _Records(paths)
 
-    async def run() -> Extractor:
+    def failed(failure: Failure) -> None:
+        report(f"{failure.url}: failed ({failure.reason}): {failure.message}")
+
+    async def run() -> Counter[str]:
         workers = pool()
-        extractor = Extractor(workers, options, ahead=ahead, encoding=encoding, sheets=sheets)
+        sheets = _Sheets(workers, limit)
+        extractor = PageExtractor(
+            workers, options, ahead=ahead, failed=failed, encoding=encoding, styles=sheets.of
+        )
         try:
-            async for article in extractor.articles(paths):
-                emit(article)
+            with TemporaryDirectory(prefix="newscrawl-") as folder:
+                await sheets.read(paths, folder)
+                pages = record_pages(records, extractor.counts, records.report_flaw)
+                async for article in extractor.articles(pages):
+                    emit(article)
         finally:
             await workers.close()
-        return extractor
+        return extractor.counts
 
-    extractor = asyncio.run(run())
-    report(summary(extractor.counts))
-    return not extractor.damaged
-
-
-class _Sheet(NamedTuple):
-    url: str
-    hash: str
-    imports: list[str]
+    report(summary(asyncio.run(run())))
+    return not records.damaged
 
 
-class Extractor:
-    """Extracts the pages of archives in worker processes, at most *ahead* pages at a time.
+class _Records:
+    """The records of the archives at *paths*; reports errors on standard error."""
 
-    *encoding* overrides the charset of the HTTP header. *sheets* is the maximum number of style
-    sheets of a page (0: pages are extracted without style).
-    """
-
-    def __init__(
-        self,
-        pool: WorkerPool,
-        options: PipelineOptions,
-        *,
-        ahead: int,
-        encoding: str | None,
-        sheets: int,
-    ) -> None:
-        self._pool = pool
-        self._ahead = ahead
-        self._options = options
-        self._encoding = encoding
-        self._sheets = _Sheets(pool, sheets)
-        #: ``record``, ``article`` and reasons for skipped records
-        self.counts: Counter[str] = Counter()
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = paths
+        self._path: Path | None = None
         #: a part of an archive could not be read
         self.damaged = False
 
-    async def articles(self, paths: Sequence[Path]) -> AsyncIterator[Article]:
-        """Yield the articles of the archives at *paths* in order; log errors."""
-        with TemporaryDirectory(prefix="newscrawl-") as folder:
-            await self._sheets.read(paths, folder)
-            pending: deque[asyncio.Task[Article | None]] = deque()
-            for capture in self._pages(paths):
-                pending.append(asyncio.create_task(self._article(capture)))
-                if len(pending) >= self._ahead and (article := await pending.popleft()):
-                    yield article
-            while pending:
-                if article := await pending.popleft():
-                    yield article
-
-    def _pages(self, paths: Iterable[Path]) -> Iterator[Capture]:
-        for record in self._records(paths):
-            self.counts["record"] += 1
-            if not is_server_message(record):
-                continue
+    def __iter__(self) -> Iterator[ArchiveRecord | Flaw]:
+        for path in self._paths:
+            self._path = path
             try:
-                yield page_of(record)
-            except NoPageError as error:
-                self.counts[error.reason] += 1
-
-    def _records(self, paths: Iterable[Path]) -> Iterator[ArchiveRecord]:
-        for path in paths:
-            try:
-                for record in read_records(path):
-                    if isinstance(record, Flaw):
-                        self._log_flaw(path, record)
-                    else:
-                        yield record
+                yield from read_records(path)
             except ArchiveError as error:
                 self.damaged = True
                 report(str(error))
@@ -142,39 +101,16 @@ class Extractor:
                 self.damaged = True
                 report(f"{path}: {error.strerror or error}")
 
-    def _log_flaw(self, path: Path, flaw: Flaw) -> None:
-        self.counts[flaw.reason] += 1
-        if flaw.reason == "too_large":
-            report(f"{path}: a record is too large: {flaw.url}")
-            return
-        self.damaged = True
-        damage = "the archive is cut off" if flaw.reason == "cut" else "a record is damaged"
-        report(f"{path}: {damage} at byte {flaw.offset}")
+    def report_flaw(self, failure: Failure) -> None:
+        """Report a flaw in the current archive."""
+        self.damaged |= failure.reason in {"cut", "damaged"}
+        report(f"{self._path}: {failure.message}")
 
-    async def _article(self, page: Capture) -> Article | None:
-        try:
-            plain = await self._pool.call(
-                TASK,
-                page.body,
-                url=page.url,
-                encoding=self._encoding or page.encoding,
-                fetched_at=page.at.isoformat(),
-                method=self._options.method,
-                parts=self._options.body_parts,
-                formats=self._options.body_formats,
-                hints=page.hints,
-                **self._sheets.of(page),
-            )
-        except WorkerError as error:
-            self.counts["failed"] += 1
-            report(f"{page.url}: failed ({error.reason}): {error}")
-            return None
-        article = Article.from_dict(plain)
-        if page.truncated:
-            article.flags.append("truncated")
-        dropped = drop_reason(article, self._options)
-        self.counts[dropped.reason if dropped else "article"] += 1
-        return None if dropped else article
+
+class _Sheet(NamedTuple):
+    url: str
+    hash: str
+    imports: list[str]
 
 
 class _Sheets:

@@ -13,6 +13,7 @@ from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
+from newscrawl.bulk.page_extractor import create_pool
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
 from newscrawl.cli.corpus_options import COUNT, progress, report
 from newscrawl.cli.crawl_process import failure_message, run_spider
@@ -27,7 +28,6 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.setting_options import with_settings
 from newscrawl.crawl.stylesheet_fetcher import META
-from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
@@ -295,15 +295,3 @@ class PageSpider(Spider):
         """Report that a download failed."""
         url = failure.request.url  # type: ignore[attr-defined]
         self.extraction.fail(url, failure_message(failure.value))
-
-
-def create_pool(settings: Settings, workers: int) -> WorkerPool:
-    """Return a pool of *workers* with the limits of *settings*."""
-    if not workers:  # as the processes do
-        tune_garbage_collector()
-    return WorkerPool(
-        workers,
-        deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
-        memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
-        max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
-    )

@@ -1,4 +1,4 @@
-"""Two-pass near-duplicate clustering as a Spark job, for collections too large for one machine.
+"""Extraction and two-pass near-duplicate clustering as Spark jobs, for more than one machine.
 
-``python -m newscrawl.spark FEED... OUTPUT`` (extra ``spark``).
+``newscrawl-spark`` or ``python -m newscrawl.spark`` (extra ``spark``).
 """

@@ -66,13 +66,15 @@ def test_budget_grows_with_the_tasks():
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_pool_refuses_tasks_over_the_budget(workers: int):
+    """Tasks without site have no budget."""
     task = "tests.helpers.hostile_tasks:spin"
 
     async def run() -> list[str]:
         pool = WorkerPool(workers, site_seconds=0.01)
         reasons = []
         try:
-            for site, seconds in [("a", 0.8), ("a", 0.0), ("b", 0.0), ("a", 0.0)]:
+            sites = [("a", 0.6), ("a", 0.0), ("b", 0.0), ("a", 0.0), ("", 0.6), ("", 0.0)]
+            for site, seconds in sites:
                 try:
                     await pool.call(task, b"", site=site, seconds=seconds)
                     reasons.append("")
@@ -82,4 +84,4 @@ def test_pool_refuses_tasks_over_the_budget(workers: int):
             await pool.close()
         return reasons
 
-    assert asyncio.run(run()) == ["", "budget", "", "budget"]
+    assert asyncio.run(run()) == ["", "budget", "", "budget", "", ""]

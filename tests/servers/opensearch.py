@@ -188,7 +188,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json; charset=UTF-8")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     def _checked_answer(self, body: bytes) -> tuple[int, Any]:
         login = base64.b64encode(":".join(LOGIN).encode()).decode()

@@ -6,11 +6,9 @@ import gzip
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -26,8 +24,8 @@ from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, clus
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.neardup import Options, Story
 from newscrawl.neardup.pairs import lineages
-from tests.conftest import skip_missing
 from tests.helpers.neardup_writer import stories
+from tests.helpers.spark_cluster import LEAN, options, require_spark, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,46 +35,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-#: Without just-in-time compilation, which only pays off for large data.
-LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-PROPERTIES = {
-    "spark.driver.extraJavaOptions": LEAN,
-    "spark.executor.extraJavaOptions": LEAN,
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-}
-CONFIGURED = [word for name, value in PROPERTIES.items() for word in ("--conf", f"{name}={value}")]
 
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def spark() -> None:
     """Skip if PySpark or Java is missing."""
-    missing = [name for name in ("pyspark", "pandas") if find_spec(name) is None]
-    missing += [] if shutil.which("java") or "JAVA_HOME" in os.environ else ["Java"]
-    if missing:
-        reason = f"{', '.join(missing)} not installed: extra spark, and Java 17 or later"
-        skip_missing(reason)
-
-
-def start(folder: Path, *args: str, **environment: str) -> subprocess.Popen[str]:
-    """Start the command in *folder*; its output goes to ``stderr``."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "newscrawl.spark", *args],
-        cwd=folder,
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(folder: Path, *args: str, **environment: str) -> tuple[int, str]:
-    """Run the command; return its exit status and output."""
-    with start(folder, *args, *CONFIGURED, **environment) as job:
-        _, printed = job.communicate(timeout=240)
-    return job.returncode, printed
+    require_spark()
 
 
 def rows_of(made: Iterable[Story]) -> Rows:
@@ -123,7 +86,7 @@ def write_segments(folder: Path, rows: Rows) -> None:
     write_span(folder, SegmentSpan("state", "2026-01-01", 0, 5, "jsonlines"), items[:5])
 
 
-def test_clusters_like_a_single_machine(spark: None, tmp_path: Path) -> None:
+def test_clusters_like_a_single_machine(tmp_path: Path) -> None:
     """Reads feeds of all formats, with updates and invalid rows."""
     rows = rows_of(stories(240))
     broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
@@ -133,7 +96,7 @@ def test_clusters_like_a_single_machine(spark: None, tmp_path: Path) -> None:
     write_segments(tmp_path / "four", rows[180:])
     feeds = ("one.jsonl", "two.jsonl.gz", "three.parquet", "four")
     status, printed = run(
-        tmp_path, *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]",
+        tmp_path, "cluster", *feeds, "out.parquet", "--clusters", "clusters", "--master", "local[1]",
         TZ="Asia/Tokyo",
     )  # fmt: skip
     assert status == 0, printed
@@ -158,15 +121,21 @@ def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
 
 
 @pytest.mark.corpus
-def test_clusters_a_corpus_despite_killed_workers(
-    spark: None, corpus_dir: Path, tmp_path: Path
-) -> None:
+def test_clusters_a_corpus_despite_killed_workers(corpus_dir: Path, tmp_path: Path) -> None:
     members = load_members(corpus_dir / "near-duplicates")
     outcomes = [PageOutcome(member.page, Texts("", "")) for member in members]
     feed = tmp_path / "feed.jsonl"
     feed.write_text(lines_of(rows_of(stories_of_members(members, outcomes, "gold"))), "utf-8")
-    args = ["feed.jsonl", "out", "--clusters", "clusters", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0"]
-    args += ["--master", "local-cluster[2,1,1024]", *CONFIGURED, "--conf", "spark.log.level=WARN"]
+    args = [
+        "cluster",
+        "feed.jsonl",
+        "out",
+        "--clusters",
+        "clusters",
+        "-s",
+        "NEWSCRAWL_NEARDUP_WINDOW=0",
+    ]
+    args += ["--master", "local-cluster[2,1,1024]", *options(), "--conf", "spark.log.level=WARN"]
     killed: set[int] = set()
     with start(tmp_path, *args) as job:
         while job.poll() is None and len(killed) < 2:
@@ -198,7 +167,7 @@ print(json.dumps(components(pairs).collect()))
 """
 
 
-def test_finds_connected_components(spark: None, tmp_path: Path) -> None:
+def test_finds_connected_components(tmp_path: Path) -> None:
     """Finds chains, rings, stars and random graphs, named by their lowest position."""
     draw = random.Random(5)
     names = draw.sample(range(200), 200)
@@ -230,12 +199,12 @@ def test_finds_connected_components(spark: None, tmp_path: Path) -> None:
     ],
 )
 def test_rejects_missing_feeds_and_existing_outputs(
-    spark: None, tmp_path: Path, args: list[str], message: str
+    tmp_path: Path, args: list[str], message: str
 ) -> None:
     """Prints a one-line error and removes the checkpoints."""
     (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(stories(3))), encoding="utf-8")
     (tmp_path / "here").mkdir()
-    status, printed = run(tmp_path, *args, "--master", "local[1]")
+    status, printed = run(tmp_path, "cluster", *args, "--master", "local[1]")
     assert status == 2
     assert message in printed.splitlines()[-1]
     assert "Traceback" not in printed
@@ -254,7 +223,7 @@ def test_rejects_wrong_settings_and_missing_java(
     tmp_path: Path, args: list[str], message: str
 ) -> None:
     """Prints a one-line error before Spark starts."""
-    status, printed = run(tmp_path, "feed.jsonl", "out", *args, JAVA_HOME=str(tmp_path))
+    status, printed = run(tmp_path, "cluster", "feed.jsonl", "out", *args, JAVA_HOME=str(tmp_path))
     assert status == 2
     (line,) = printed.splitlines()
     assert message in line or "newscrawl[spark]" in line

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from warcio.statusandheaders import StatusAndHeaders
@@ -87,8 +87,8 @@ def read_records(
         start = file.read(len(_WARC))
         if start == _WARC:
             yield from _read_plain(file)
-        elif start.startswith(_GZIP) and not _at_end(file, _next_member(file, 0)):
-            for _, record in read_members(file, select):
+        elif start.startswith(_GZIP) and not _at_end(file, next_member(file, 0)):
+            for _, record in read_members(file, select=select):
                 yield record
         else:
             raise ArchiveError(f"{path}: {'not a WARC archive' if start else 'empty'}")
@@ -109,13 +109,20 @@ def _read_plain(file: io.BufferedReader) -> Iterator[ArchiveRecord | Flaw]:
 
 
 def read_members(
-    file: io.BufferedReader, select: Callable[[bytes], bool] | None = None
-) -> Iterator[tuple[int, ArchiveRecord | Flaw]]:
-    """Yield the records of a gzipped archive with the offsets of their members."""
-    offset = 0
-    while not _at_end(file, offset):
-        if select and (end := _end_of_unselected(file, offset, select)):
-            offset = end
+    file: IO[bytes],
+    offset: int = 0,
+    end: int | None = None,
+    *,
+    select: Callable[[bytes], bool] | None = None,
+) -> Generator[tuple[int, ArchiveRecord | Flaw], None, int]:
+    """Yield the records of a gzipped archive with the offsets of their members.
+
+    Reads the members that start at *offset*, which must be the start of a member, and from there up
+    to *end*. Returns the offset of the next member, or of the end of the file.
+    """
+    while (end is None or offset < end) and not _at_end(file, offset):
+        if select and (following := _end_of_unselected(file, offset, select)):
+            offset = following
             continue
         member = _Member(file, offset)
         try:
@@ -124,7 +131,8 @@ def read_members(
             offset = member.end()
         except (_CutError, _DamageError, zlib.error) as error:
             yield offset, Flaw("cut" if isinstance(error, _CutError) else "damaged", offset)
-            offset = _next_member(file, offset + 1)
+            offset = next_member(file, offset + 1)
+    return offset
 
 
 def complete_length(path: Path) -> int:
@@ -179,7 +187,7 @@ def _end_of_unselected(file: IO[bytes], offset: int, select: Callable[[bytes], b
     length = _CONTENT_LENGTH.search(headers + end)
     if length is None or select(head):
         return None
-    following = _next_member(file, offset + 1)
+    following = next_member(file, offset + 1)
     file.seek(following - 4)
     size = len(headers) + int(length[1]) + 2 * len(_END)
     return following if int.from_bytes(file.read(4), "little") == size % 2**32 else None
@@ -252,9 +260,13 @@ def _is_record(file: IO[bytes], offset: int) -> bool:
         return False
 
 
-def _next_member(file: IO[bytes], offset: int) -> int:
-    """Return the offset of the first member with a record from *offset* on, or of the file's end."""
-    while True:
+def next_member(file: IO[bytes], offset: int, end: int | None = None) -> int:
+    """Return the offset of the first member with a record from *offset* on, or of the file's end.
+
+    Looks for members that start before *end*, if given; without one, the result is *end* or more.
+    The body of a page may contain such a member: only reading the one before it shows that.
+    """
+    while end is None or offset < end:
         file.seek(offset)
         chunk = file.read(_CHUNK)
         if len(chunk) < len(_GZIP):
@@ -266,3 +278,4 @@ def _next_member(file: IO[bytes], offset: int) -> int:
             return offset + found
         else:
             offset += found + 1
+    return offset

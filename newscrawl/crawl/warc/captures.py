@@ -53,8 +53,8 @@ class Capture:
     body: bytes
     #: charset of the Content-Type header
     encoding: str | None
-    #: time at which it was received (aware)
-    at: datetime
+    #: time at which it was received (aware), None if unknown
+    at: datetime | None
     #: values of the feed or sitemap entry of the page
     hints: dict[str, str] = field(default_factory=dict)
     #: whether the archive marks the body as incomplete

@@ -116,10 +116,11 @@ class WorkerPool:
         """Return the result of *function* (``package.module:name``) for *data* and *plain*.
 
         *plain* and the result are JSON values. The time of the task counts towards the budget of
-        *site*. Raises :class:`WorkerError`. Cancelling a call kills the process that runs it.
+        *site*; tasks without one have no budget. Raises :class:`WorkerError`. Cancelling a call
+        kills the process that runs it.
         """
         worker = await self._worker_for(site)
-        if self._queue.is_over_budget(site):
+        if site and self._queue.is_over_budget(site):
             self._release(worker, site, None)
             raise WorkerError(f"{site} has used its worker time", "budget")
         if worker is None:

@@ -1,0 +1,155 @@
+"""Extraction of any number of files with any ``map``.
+
+>>> from multiprocessing import Pool
+>>> with Pool() as pool:
+...     summary = Job("out").run(["archive/*.warc.gz"], pool.map)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.settings import Settings
+
+from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
+from newscrawl.bulk.page_extractor import Failure, PageExtractor, create_pool
+from newscrawl.bulk.sources import Unit, plan
+from newscrawl.bulk.unit_pages import UnitPages, accepted
+from newscrawl.pipelines.pipeline_options import PipelineOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Map = Callable[[Callable[[Unit], UnitRecord], list[Unit]], Iterable[UnitRecord]]
+
+SPLIT: Final = 64
+"""MB of a unit: about 1,500 pages of an archive, half a minute of one core."""
+
+UNREADABLE: Final = "unreadable"
+"""Reason of files that could not be read."""
+
+_AHEAD: Final = 4
+"""Pages in work: one in the worker process, the others read ahead."""
+_ATTEMPTS: Final = 2
+"""Attempts to read a unit in one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Extraction of files into the folder *output*, in units that can run anywhere.
+
+    A job can be interrupted and run again, also with more files: finished units are skipped.
+    """
+
+    output: str
+    #: ``NEWSCRAWL_*`` settings
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    #: MB of a unit
+    split: int = SPLIT
+    #: skip pages whose URLs are not like those of articles
+    url_gate: bool = False
+    #: codecs of the pages to extract; empty: all
+    charsets: frozenset[str] = frozenset()
+
+    def run(self, sources: Iterable[str], map_units: Map) -> dict[str, Any]:
+        """Extract the unfinished units of *sources* with *map_units*; return the summary.
+
+        Raises ``ValueError`` for an invalid setting, source, or if the folder has the output of a
+        job with other options; ``OSError`` if it cannot be written.
+        """
+        PipelineOptions.read(self._settings())
+        units = plan(sources, self.split * 2**20)
+        folder = OutputFolder(self.output)
+        if not folder.claim(self._options()):
+            raise ValueError(f"{self.output}: has the output of a job with other options")
+        attempts: Counter[Unit] = Counter()
+        while pending := self._pending(units, attempts):
+            folder.remove_summary()
+            attempts.update(pending)
+            for _ in map_units(self.extract, pending):
+                pass
+        summary = summarise(units, folder.records(units))
+        folder.write_summary(summary)
+        return summary
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "settings": {name: str(self.settings[name]) for name in sorted(self.settings)},
+            "split": self.split,
+            "url_gate": self.url_gate,
+            "charsets": sorted(self.charsets),
+        }
+
+    def _settings(self) -> Settings:
+        return Settings(dict(self.settings))
+
+    def _pending(self, units: list[Unit], attempts: Counter[Unit]) -> list[Unit]:
+        records = OutputFolder(self.output).records(units)
+        pending = [unit for unit in units if unit.name not in records]
+        pending += misread(units, records)
+        return [unit for unit in pending if attempts[unit] < _ATTEMPTS]
+
+    def extract(self, unit: Unit) -> UnitRecord:
+        """Extract the pages of *unit*, in one worker process with deadline and memory limit."""
+        return asyncio.run(self._extract(unit))
+
+    async def _extract(self, unit: Unit) -> UnitRecord:
+        settings = self._settings()
+        options = PipelineOptions.read(settings)
+        pool = create_pool(settings, 1)
+        failures: list[Failure] = []
+        extractor = PageExtractor(pool, options, ahead=_AHEAD, failed=failures.append)
+        counts = extractor.counts
+        pages = UnitPages(unit, options, counts, failures.append)
+        chosen = accepted(pages, counts, url_gate=self.url_gate, charsets=self.charsets)
+        tables, error = ArticleTables(options.body_formats), None
+        try:
+            async for article in extractor.articles(chosen):
+                tables.add(article)
+        except Exception as problem:  # noqa: BLE001  # of any file system
+            error = f"{type(problem).__name__}: {problem}"
+            failures = [Failure("", UNREADABLE, error)]
+        finally:
+            await pool.close()
+        record = UnitRecord(unit.name, pages.first, pages.next, dict(counts), error=error)
+        days = {} if error else tables.close()
+        return OutputFolder(self.output).write_unit(unit, record, days, failures)
+
+
+def misread(units: Iterable[Unit], records: Mapping[str, UnitRecord]) -> list[Unit]:
+    """Return units that did not begin where the one before ended, with the right offset.
+
+    The body of a page may contain a record. A unit that starts within such a page reads it.
+    """
+    by_path = defaultdict(list)
+    for unit in units:
+        by_path[unit.path].append(unit)
+    return [wrong for parts in by_path.values() if (wrong := _first_misread(parts, records))]
+
+
+def _first_misread(parts: list[Unit], records: Mapping[str, UnitRecord]) -> Unit | None:
+    expected = 0
+    for unit in sorted(parts, key=lambda unit: unit.start):
+        record = records.get(unit.name)
+        if record is None:
+            return None  # not finished: the next offset is unknown
+        starts_later = unit.end is not None and expected >= unit.end
+        if record.first is not None and (starts_later or record.first != expected):
+            return Unit(unit.path, unit.start, unit.end, expected)
+        expected = expected if record.next is None else record.next
+    return None
+
+
+def summarise(units: list[Unit], records: Mapping[str, UnitRecord]) -> dict[str, Any]:
+    """Return the numbers of units and the counts of all pages."""
+    counts: Counter[str] = Counter()
+    for record in records.values():
+        counts.update(record.counts)
+    return {
+        "units": len(units),
+        "unfinished": len(units) - len(records),
+        "counts": dict(counts.most_common()),
+    }
