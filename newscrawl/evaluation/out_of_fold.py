@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from newscrawl.corpora.folds import Kind
     from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.evaluation.page_scores import PageScores
-    from newscrawl.extraction.methods import TrainedModels
+    from newscrawl.extraction.method import TrainedModels
     from newscrawl.training.bundle import Fitted
     from newscrawl.training.examples import Examples
 

@@ -17,14 +17,8 @@ from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.body_structure import body_blocks, text_blocks
 from newscrawl.extraction.control_characters import remove_controls
-from newscrawl.extraction.methods import (
-    DEFAULT_METHOD,
-    METHODS,
-    ExtractOptions,
-    PageContext,
-    UnknownMethodError,
-    get_method,
-)
+from newscrawl.extraction.method import ExtractOptions, PageContext
+from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodError, get_method
 from newscrawl.fields.dates.decide import decide
 from newscrawl.fields.dates.evidence import gather, metadata_evidence
 from newscrawl.fields.dates.local_zone import site_zones
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
     from newscrawl.css.sheets.sheet import Sheet
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_structure import BodyBlock, BodyTable
-    from newscrawl.extraction.methods import MethodResult
+    from newscrawl.extraction.method import MethodResult
     from newscrawl.extraction.trace import Trace
     from newscrawl.fields.dates.decide import PublicationDate
 

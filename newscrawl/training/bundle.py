@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from newscrawl.corpora.folds import FOLDS, site_names
-from newscrawl.extraction.methods import DefaultModels
+from newscrawl.extraction.default_method import DefaultModels
 from newscrawl.training.block_training import Labelled, fit_body_models
 from newscrawl.training.fit import fit_models
 from newscrawl.training.title_training import fit_title_model

@@ -18,7 +18,7 @@ from newscrawl import Article, DocumentError, Evidence, clock, extract
 from newscrawl.body.nce import NceParameters
 from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodError
-from newscrawl.extraction.methods import Method, MethodResult
+from newscrawl.extraction.method import Method, MethodResult
 from tests.conftest import run_python
 from tests.helpers.operations import growth
 

@@ -1,0 +1,100 @@
+"""The default method: NCE's region, the title model and the block classifier."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from newscrawl.body.blocks import find_roots
+from newscrawl.body.classifier import BodyModels, body_candidates, choose_blocks, load_body_models
+from newscrawl.body.comments import comment_rows
+from newscrawl.body.nce import find_region
+from newscrawl.body.nce import find_title as find_nce_title
+from newscrawl.extraction.method import MethodResult
+from newscrawl.extraction.published_methods import nce_evidence, nce_headline
+from newscrawl.fields.attributes import evaluated_rows
+from newscrawl.fields.metadata.embedded_article import find_embedded_article
+from newscrawl.fields.titles.title_features import find_candidates
+from newscrawl.fields.titles.title_model import find_headline, load_title_model
+from newscrawl.items import Evidence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.ensemble.ensemble import Model
+    from newscrawl.extraction.method import ExtractOptions, PageContext
+    from newscrawl.fields.titles.title import Headline
+
+PAGE_DATA_CONFIDENCE = 0.9
+"""Confidence in a body from the embedded data of a page; an estimate."""
+
+
+class DefaultModels(NamedTuple):
+    """Models of the default method."""
+
+    title: Model
+    body: BodyModels
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """Sites whose pages the models were trained on."""
+        return self.title.sites | self.body.sites
+
+    def save(self, folder: Path) -> None:
+        """Write the models to *folder*. Raises ``OSError``."""
+        self.title.save(folder)
+        self.body.save(folder)
+
+
+@cache
+def load_default_models(folder: Path | None) -> DefaultModels:
+    """Load the models from *folder*, or from the package; cached."""
+    return DefaultModels(load_title_model(folder), load_body_models(folder))
+
+
+def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
+    """Find the region by NCE, the title with the title model, the body with the block classifier."""
+    document = page.document
+    models = load_default_models(options.models)
+    found = find_region(document, options.nce)
+    _, region, fallback = found
+    if page.trace is not None:
+        page.trace.region = found
+    title = _find_title_by_model(page, options, region, models.title)
+    if not options.remove_boilerplate:
+        return MethodResult(region, nce_evidence(fallback), title)
+    candidates = body_candidates(document, region)
+    choice = choose_blocks(candidates, models.body)
+    if page.trace is not None:
+        page.trace.block_candidates, page.trace.block_choice = candidates, choice
+    evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
+    text = find_embedded_article(document, choice.rows)
+    if text is not None:
+        evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
+    elif not choice.rows:  # the whole page is in excluded regions
+        return MethodResult(region, nce_evidence("whole_tree"), title)
+    rows = set(choice.rows)
+    if not options.remove_comments:
+        for comments in comment_rows(document):
+            rows.update(row for row in document.text_nodes() if row in comments)
+    roots = find_roots(document, sorted(rows))
+    return MethodResult(roots, evidence, title, region=region, text=text)
+
+
+def _find_title_by_model(
+    page: PageContext, options: ExtractOptions, region: list[int], model: Model
+) -> Headline | None:
+    document = page.document
+    candidates = find_candidates(document, page.metadata, page.url, region)
+    if page.sheets is not None and page.styles.complete:
+        evaluated = evaluated_rows(document, region)
+        candidates = candidates.with_style(evaluated, page.styles.style_of)
+    if page.trace is not None:
+        page.trace.title_candidates = candidates
+        page.trace.title_probabilities = model.ensemble.predict(candidates.features)
+    if page.sheets is None and not options.formats:
+        document.release_tree()
+    fallback = None
+    if not candidates.stated:
+        fallback = nce_headline(document, find_nce_title(document, region, options.nce))
+    return find_headline(document, candidates, model, fallback)

@@ -1,0 +1,140 @@
+"""What an extraction method receives and returns: :class:`Method` and its context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.body.excluded_regions import reveal_hidden_article
+from newscrawl.body.nce import NceParameters
+from newscrawl.body.parts import DEFAULT_PARTS, Part
+from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from newscrawl.css.sheets.sheet import Sheet
+    from newscrawl.css.sheets.sheet_store import SheetStore
+    from newscrawl.document.document import Document
+    from newscrawl.extraction.body_formats import BodyFormat
+    from newscrawl.extraction.trace import Trace
+    from newscrawl.fields.dates.decide import PublicationDate
+    from newscrawl.fields.metadata.metadata import Metadata
+    from newscrawl.fields.titles.title import Headline
+    from newscrawl.items import Evidence
+    from newscrawl.visual.geometry import PageGeometry
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractOptions:
+    """Options of :func:`~newscrawl.extraction.extract.extract`."""
+
+    #: parameters of NCE
+    nce: NceParameters = field(default_factory=NceParameters)
+    #: remove readers' comments from the body
+    remove_comments: bool = True
+    #: remove captions, boxes, bylines, dates and link blocks from the body
+    remove_boilerplate: bool = True
+    #: parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
+    parts: frozenset[Part] = DEFAULT_PARTS
+    #: formats of the body besides text (:data:`~newscrawl.extraction.body_formats.BODY_FORMATS`)
+    formats: frozenset[BodyFormat] = frozenset()
+    #: a body with fewer characters is dropped
+    min_body_chars: int = 0
+    #: cache of parsed style sheets, those in pages included
+    sheet_store: SheetStore | None = None
+    #: probability from which a page is an article
+    article_threshold: float = KIND_THRESHOLD
+    #: folder of the models; None: those of the package
+    models: Path | None = None
+    #: geometry of the rendered page, for method ``v-wrapper``
+    geometry: PageGeometry | None = None
+
+
+@dataclass
+class PageContext:
+    """Input of a method."""
+
+    document: Document
+    metadata: Metadata
+    url: str | None
+    fetched_at: datetime
+    #: style sheets by URL; None: styles are not used
+    sheets: Mapping[str, str | Sheet] | None = None
+    sheet_store: SheetStore | None = None
+    #: receives intermediate results, if requested
+    trace: Trace | None = None
+
+    @cached_property
+    def styles(self) -> Stylesheets:
+        """Computed styles; without ``sheets``, only those of the page itself."""
+        sheets = self.sheets or {}
+        return Stylesheets(self.document, sheets, base_url=self.url or "", store=self.sheet_store)
+
+
+class MethodResult(NamedTuple):
+    """Output of a method."""
+
+    #: roots of the subtrees that contain the body, in document order
+    roots: list[int]
+    #: evidence of the body
+    evidence: Evidence
+    title: Headline | None = None
+    #: publication and modification date of a ``standalone`` method
+    date: PublicationDate | None = None
+    modified: PublicationDate | None = None
+    #: rows in the subtrees that are not part of the body
+    skipped: frozenset[int] = frozenset()
+    #: roots of the region that is searched for dates, if other than ``roots``: the blocks of the
+    #: body were selected in this region
+    region: list[int] | None = None
+    #: text of the body, if it does not come from the nodes of the page
+    text: str | None = None
+
+
+class TrainedModels(Protocol):
+    """Models of a method."""
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """Sites whose pages the models were trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An extraction method."""
+
+    name: str
+    find: Callable[[PageContext, ExtractOptions], MethodResult]
+    #: loads the models from a folder, None for those of the package
+    load_models: Callable[[Path | None], TrainedModels] | None = None
+    #: computed styles are required
+    needs_style: bool = False
+    #: the geometry of the rendered page is required
+    needs_geometry: bool = False
+    #: the text of scripts is required: CoreEx before it removed them
+    needs_scripts: bool = False
+    #: readers' comments are hidden before the method runs; see the module
+    hides_comments: bool = False
+    #: an article that the page hides until the reader pays is shown before the method runs
+    reveals_hidden: bool = False
+    #: the body has the whole text of the subtrees, as published
+    whole_subtrees: bool = False
+    #: title, dates and body come from the method alone, not from other evidence of the page
+    standalone: bool = False
+
+    def prepare(self, document: Document, *, comments: bool = False) -> Document:
+        """Return *document* as the method reads it; with *comments*, they are not hidden.
+
+        Models are trained on documents prepared by this function.
+        """
+        if self.reveals_hidden:
+            document = reveal_hidden_article(document)
+        if self.hides_comments and not comments:
+            document = without_comments(document, comment_rows(document))
+        return document
