@@ -72,8 +72,8 @@ V-Wrapper report an F1 of about 95 % for the leaves of known sites.
 
 **Fifteen years later**: the leaves of unknown sites are classified better than in 2009; our features
 and learner are not those of 2009 either, so not all of it comes from better rendering, which Laber and
-others expected to help. What they saw still holds: V-Wrapper is better where NCE fails. On the 19 sites
-below an F1 of 80 %, it has 80 % instead of 60 %; on the 86 sites from 95 % on, it has 96 % instead of
+others expected to help. What they saw still holds: V-Wrapper is better where NCE fails. On the 19 rows
+by site below an F1 of 80 %, it has 80 % instead of 60 %; on the 86 from 95 % on, it has 96 % instead of
 98 %. They had 3 sites of the first kind among 22. Rendering costs more than "an order of magnitude": a
 page takes about a hundred times the CPU time of NCE, nearly all of it in Chromium, without loading images or
 running scripts. The method finds no dates and has no access to metadata, from which `nce` takes most

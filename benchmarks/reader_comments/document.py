@@ -35,7 +35,7 @@ _HEAD = """\
   systems of the other half (*report*) were looked at only to score them. Both halves share the words of the
   labels ("Reply", "Comments") in each language.
 - **Corpora**: the {real} pages of the corpora with comments in their markup. The labels
-  (`benchmarks/comments.json`) are XPaths of sections found by their names and read by eye, so sections without
+  (`benchmarks/comments.json`) are XPaths of sections found by their names and checked by the start and end of their text, so sections without
   a telling name are missing, and *newscrawl* does well on them by construction; *no names at all* does not.
 - **Words removed**: mean over pages of the share of comment words (names, dates, buttons, headings and house rules
   included) in text nodes that the body does not contain. **Documents removed**: pages with at least
