@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.settings import Settings
 
 from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
-from newscrawl.bulk.page_extractor import Failure, PageExtractor, create_pool
+from newscrawl.bulk.page_extractor import Failure, PageExtractor
 from newscrawl.bulk.sources import Unit, plan
 from newscrawl.bulk.unit_pages import UnitPages, accepted
+from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Job:
     async def _extract(self, unit: Unit) -> UnitRecord:
         settings = self._settings()
         options = PipelineOptions.read(settings)
-        pool = create_pool(settings, 1)
+        pool = WorkerPool.from_settings(settings, 1)
         failures: list[Failure] = []
         extractor = PageExtractor(pool, options, ahead=_AHEAD, failed=failures.append)
         counts = extractor.counts

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.warc.archive_reader import Flaw
 from newscrawl.crawl.warc.captures import NoPageError, is_server_message, page_of
-from newscrawl.crawl.workers.child import tune_garbage_collector
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
-from newscrawl.defaults import setting
+from newscrawl.crawl.workers.pool import WorkerError
 from newscrawl.items import Article
 from newscrawl.pipelines.news_extract import TASK, drop_reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
-    from scrapy.settings import Settings
-
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord
     from newscrawl.crawl.warc.captures import Capture
+    from newscrawl.crawl.workers.pool import WorkerPool
     from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 
@@ -136,16 +133,3 @@ class PageExtractor:
         dropped = drop_reason(article, self._options)
         self.counts[dropped.reason if dropped else "article"] += 1
         return None if dropped else article
-
-
-def create_pool(settings: Settings, workers: int) -> WorkerPool:
-    """Return a pool of *workers* with the limits of *settings*."""
-    if not workers:  # as the processes do
-        tune_garbage_collector()
-    return WorkerPool(
-        workers,
-        deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
-        memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
-        max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
-        site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
-    )

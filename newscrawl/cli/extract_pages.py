@@ -13,7 +13,6 @@ from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
-from newscrawl.bulk.page_extractor import create_pool
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
 from newscrawl.cli.corpus_options import COUNT, progress, report
 from newscrawl.cli.crawl_process import failure_message, run_spider
@@ -28,6 +27,7 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.setting_options import with_settings
 from newscrawl.crawl.stylesheet_fetcher import META
+from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
@@ -159,8 +159,13 @@ class Extraction:
             with progress("extracting", len(self.sources.files)) as advance:
                 asyncio.run(self._extract_files(advance))
 
+    def _pool(self) -> WorkerPool:
+        if not self.jobs:  # as the processes do
+            tune_garbage_collector()
+        return WorkerPool.from_settings(self.settings, self.jobs)
+
     async def _extract_files(self, advance: Callable[[], None]) -> None:
-        pool = create_pool(self.settings, self.jobs)
+        pool = self._pool()
         pending: deque[tuple[Path, asyncio.Task[Article | None]]] = deque()
 
         async def write_next() -> None:
@@ -233,7 +238,7 @@ class Extraction:
             self.sources.archives,
             self.settings,
             self._emit,
-            pool=lambda: create_pool(self.settings, self.jobs),
+            pool=self._pool,
             ahead=_READ_AHEAD * max(1, self.jobs),
             options=self.options,
             encoding=self.encoding,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
     from newscrawl.crawl.workers.process import Answer
@@ -54,6 +55,7 @@ class WorkerPool:
     - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
     - *max_tasks*: tasks after which a process is replaced; 0: never.
     - *site_seconds*: budget of a site (:class:`~newscrawl.crawl.workers.fair_queue.FairQueue`).
+    - *stats*: receives the counts of the pool.
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
     memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
@@ -70,12 +72,13 @@ class WorkerPool:
         memory_limit: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"],
         max_tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"],
         site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"],
+        stats: StatsCollector | None = None,
     ) -> None:
         limits = Limits(deadline=deadline, memory=memory_limit, tasks=max_tasks)
         self._workers = [WorkerProcess(limits) for _ in range(workers)]
         # Without processes, one task at a time runs in a thread.
         self._free: list[WorkerProcess | None] = [*self._workers] or [None]
-        self._stats: StatsCollector | None = None
+        self._stats = stats
         self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue(site_seconds)
 
     @classmethod
@@ -90,19 +93,29 @@ class WorkerPool:
         return cls._pools[crawler]
 
     @classmethod
+    def from_settings(
+        cls, settings: BaseSettings, workers: int, stats: StatsCollector | None = None
+    ) -> WorkerPool:
+        """Return a pool of *workers* with the limits of *settings*, which counts in *stats*.
+
+        Raises ``ValueError`` for an invalid setting.
+        """
+        return cls(
+            workers,
+            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
+            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
+            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
+            stats=stats,
+        )
+
+    @classmethod
     def _from_crawler(cls, crawler: Crawler) -> WorkerPool:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
-        pool = cls(
-            setting(crawler.settings, "NEWSCRAWL_WORKERS"),
-            deadline=setting(crawler.settings, "NEWSCRAWL_DEADLINE"),
-            memory_limit=setting(crawler.settings, "NEWSCRAWL_MEMORY_LIMIT"),
-            max_tasks=setting(crawler.settings, "NEWSCRAWL_WORKER_TASKS"),
-            site_seconds=setting(crawler.settings, "NEWSCRAWL_SITE_SECONDS"),
-        )
+        pool = cls.from_settings(crawler.settings, setting(crawler.settings, "NEWSCRAWL_WORKERS"))
         crawler.signals.connect(pool.start, signals.spider_opened)
         crawler.signals.connect(pool.close, signals.spider_closed)
-        pool._stats = crawler.stats
         return pool
 
     def start(self) -> None:
