@@ -218,9 +218,9 @@ DEFAULTS: dict[str, Any] = {
     # Seconds of worker time per site and crawl, beyond half a second for each task. Pages take 0.02
     # on average: only a site of hostile pages uses it. 0 sets no limit.
     "NEWSCRAWL_SITE_SECONDS": 60.0,
-    # Worker processes: one CPU is left to the crawl itself. 0 runs extraction in a thread,
-    # without deadline and memory limit.
-    "NEWSCRAWL_WORKERS": max(1, _CPUS - 1),
+    # Worker processes: one CPU is left to the crawl itself, except that one worker would wait for
+    # the busy event loop. 0 runs extraction in a thread, without deadline and memory limit.
+    "NEWSCRAWL_WORKERS": max(min(2, _CPUS), _CPUS - 1),
     # Pages after which a worker is replaced, to bound memory leaks of C libraries. 0 never
     # replaces it.
     "NEWSCRAWL_WORKER_TASKS": 1000,

@@ -263,9 +263,11 @@ class _RuleIndexCache(threading.local):
             self._indexes.move_to_end(key)
             return self._indexes[key][1]
         rules = SheetRules(sheet, quirks=quirks)
+        if rules.size >= MAX_CACHED_RULES:  # would remove all others, and stay after its page
+            return rules
         self._indexes[key] = (sheet, rules)
         self._size += rules.size + 1
-        while self._size > MAX_CACHED_RULES and len(self._indexes) > 1:
+        while self._size > MAX_CACHED_RULES:
             _, (_, oldest) = self._indexes.popitem(last=False)
             self._size -= oldest.size + 1
         return rules
