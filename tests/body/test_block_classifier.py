@@ -40,7 +40,7 @@ from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import Document, parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
-from newscrawl.extraction import methods
+from newscrawl.extraction import default_method
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.training.block_labels import label_blocks
 from newscrawl.training.block_training import (
@@ -486,7 +486,7 @@ def test_training_and_extraction_compute_the_same_features(
         seen.append(candidates)
         return choose_blocks(candidates, models)
 
-    monkeypatch.setattr(methods, "choose_blocks", choose)
+    monkeypatch.setattr(default_method, "choose_blocks", choose)
     extract(html)
     learned = body_example(parse_document(html), "\n".join(STORY))
     assert [list(one.features) for one in seen] == [[*chain.from_iterable(learned.features)]]

@@ -208,6 +208,17 @@ def test_document_type_takes_linear_time(piece: str):
     assert growth(find, 400, sitemaps) < 2.3
 
 
+def test_references_that_are_no_characters():
+    found = read_sitemap(
+        b"<urlset><url><loc>https://news.example/a-&#xD800;&#9999999;b</loc></url></urlset>",
+        url="https://news.example/sitemap.xml",
+        domains=["news.example"],
+    )
+    assert [entry["url"] for entry in found["entries"]] == [
+        "https://news.example/a-%EF%BF%BD%EF%BF%BDb"
+    ]
+
+
 @pytest.mark.parametrize("name", [":name", "news:", "a:b:c", "-"])
 def test_invalid_names_of_elements(name: str):
     """An element with an invalid name does not cost the sitemap."""

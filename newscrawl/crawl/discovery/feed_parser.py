@@ -37,7 +37,8 @@ _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
 _ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
 _ROOT: Final = re.compile(rb"<((?:[\w.-]{1,99}:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
-# feedparser raises UnicodeEncodeError or OverflowError for references that are no characters.
+# For references that are no characters, feedparser raises UnicodeEncodeError or OverflowError, lxml
+# UnicodeDecodeError.
 _REFERENCE: Final = re.compile(rb"&#(?:(\d++)|x([\da-f]++))", re.IGNORECASE)
 _MAX_DIGITS: Final = 7
 _SURROGATES: Final = range(0xD800, 0xE000)
@@ -57,7 +58,7 @@ def read_feed(
     truncated = _truncate(data)
     if truncated is not data:
         entries.skip("over_size")
-    valid = _REFERENCE.sub(_valid_reference, truncated)
+    valid = replace_invalid_references(truncated)
     try:
         parsed = feedparser.parse(BytesIO(valid), sanitize_html=False, resolve_relative_uris=False)
     except ValueError:  # malformed names of encodings and namespaces
@@ -83,6 +84,11 @@ def _truncate(data: bytes) -> bytes:
     name = root[1] if root else b"rss"
     closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name
     return data[:end] + closing
+
+
+def replace_invalid_references(data: bytes) -> bytes:
+    """Return *data* with U+FFFD for each numeric reference that is no character."""
+    return _REFERENCE.sub(_valid_reference, data)
 
 
 def _valid_reference(reference: re.Match[bytes]) -> bytes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from newscrawl.crawl.discovery.feed_parser import read_feed
+from newscrawl.crawl.discovery.feed_parser import read_feed, replace_invalid_references
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.text import squeeze
@@ -109,7 +109,7 @@ def _without_doctype(data: bytes) -> bytes:
 
 def _read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     kind = "unknown"
-    for number, element in enumerate(_parsed_entries(data)):
+    for number, element in enumerate(_parsed_entries(replace_invalid_references(data))):
         if number == MAX_ENTRIES:
             entries.skip("over_size")
             break
