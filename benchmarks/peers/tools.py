@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import lxml.html
 
+from benchmarks.peers.options import RESILIPARSE
 from newscrawl.corpora.metadata_match import METADATA_FIELDS, MetadataField, MetadataValues
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.extraction.methods import PAGE_METHODS, TRAINED_METHODS
@@ -335,14 +336,7 @@ def _resiliparse() -> Callable[[PageInput], Output]:
 
     def run(page: PageInput) -> Output:
         tree = HTMLTree.parse(page.html)
-        body = extract_plain_text(
-            tree,
-            main_content=True,
-            comments=False,
-            post_meta=False,
-            alt_texts=False,
-            list_bullets=False,
-        )
+        body = extract_plain_text(tree, **RESILIPARSE)
         return Output(tree.title, body=body)
 
     return run

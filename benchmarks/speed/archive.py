@@ -26,8 +26,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from benchmarks.speed.archive_report import write_report
-from benchmarks.speed.measured_process import measure
+from benchmarks.speed.measured_process import FailedRunError, measure
 from benchmarks.speed.pages import choose_pages, quality
+from benchmarks.speed.report_parts import run_line
 from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
 
 if TYPE_CHECKING:
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
 TOOLS = ("newscrawl", "resiliparse", "trafilatura", "spark")
 _DATE = "2026-11-20T12:00:00Z"
 _NEWSCRAWL = "from newscrawl.cli.main import main; main()"
-
-
-class FailedRunError(RuntimeError):
-    """A tool ended with an error."""
 
 
 def make_archive(path: Path, pages: Sequence[SitePage]) -> None:
@@ -99,7 +96,7 @@ def run(
     if name == "spark" and measured.returncode == 0:
         _convert(spark, items)
     if measured.returncode or not items.exists():
-        raise FailedRunError(f"{name}: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+        raise FailedRunError.of(name, log)
     with items.open(encoding="utf-8") as file:
         found = [json.loads(line) for line in file]
     bodies = {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in found}
@@ -143,15 +140,7 @@ def run_rounds(
                     print(f"round {number}: {error}", file=sys.stderr, flush=True)
                     continue
                 log.add(key, title, number, figures)
-                print(f"round {number}: {title:>15} {_line(figures)}", flush=True)
-
-
-def _line(figures: dict[str, Any]) -> str:
-    pages = figures["pages"]
-    return (
-        f"{pages / figures['seconds']:.1f} pages/s, {1000 * figures['cpu'] / pages:.2f} ms/page, "
-        f"{figures['memory']:.0f} MB, F1 {figures['f1']:.3f}, {figures['right']} right"
-    )
+                print(f"round {number}: {title:>15} {run_line(figures)}", flush=True)
 
 
 def main() -> None:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from platform import python_version
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.speed.bar_panels import Panel, bar_panels
-from benchmarks.speed.crawl_report import cpu, middle, rate, spread
 from benchmarks.speed.pages import RIGHT
-from benchmarks.speed.run_log import conditions
-from newscrawl.corpora.tables import Table, markdown, print_tables
+from benchmarks.speed.report_parts import (
+    Runs,
+    corpora_text,
+    cpu,
+    middle,
+    rate,
+    ratios,
+    spread,
+    write_page,
+)
+from newscrawl.corpora.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Results = dict[tuple[str, int], list[dict[str, Any]]]
+Results = dict[tuple[str, int], Runs]
 
 LABELS = {
     "newscrawl": "newscrawl extract",
@@ -81,21 +88,15 @@ def ratio_table(results: Results) -> Table:
     rows = []
     for name, label in LABELS.items():
         for cores in (1, 2):
-            ratios = cpu_ratios(results, name, cores)
-            if name == "newscrawl" or not ratios:
+            ours, runs = results.get(("newscrawl", cores), []), results.get((name, cores), [])
+            found = ratios(ours, runs, cpu)
+            if name == "newscrawl" or not found:
                 continue
             goal = f"at most {LIMITS[name]:.2g}" if name in LIMITS and cores == 1 else ""
-            ratio = median(ratios)
+            ratio = median(found)
             rows.append([label, str(cores), f"{ratio:.2f}", f"{1 / ratio:.2f}", goal])
     head = ("newscrawl to", "cores", "CPU time", "pages per CPU second", "goal of the CPU time")
     return Table("Ratios, by round", head, rows)
-
-
-def cpu_ratios(results: Results, name: str, cores: int) -> list[float]:
-    """Return the ratios of the CPU time of newscrawl to that of *name*, by round."""
-    others = {run["round"]: run for run in results.get((name, cores), [])}
-    ours = results.get(("newscrawl", cores), [])
-    return [cpu(run) / cpu(others[run["round"]]) for run in ours if run["round"] in others]
 
 
 def plot(results: Results) -> str:
@@ -117,17 +118,12 @@ def write_report(
     results: Results, *, pages: Mapping[str, int], megabytes: float, out: Path | None
 ) -> None:
     """Print the tables; write them to *out* with the plot next to it."""
-    tables = [cost_table(results), ratio_table(results)]
-    print_tables(tables, sys.stdout)
-    if out is None:
-        return
     head = _HEAD.format(
         pages=sum(pages.values()),
         megabytes=megabytes,
-        corpora=", ".join(f"{number} of {name}" for name, number in pages.items()),
+        corpora=corpora_text(pages),
         right=RIGHT,
         python=python_version(),
     )
-    ending = conditions(run for runs in results.values() for run in runs)
-    out.write_text("\n".join([head, *map(markdown, tables), ending]), encoding="utf-8")
-    out.with_suffix(".svg").write_text(plot(results), encoding="utf-8")
+    tables = [cost_table(results), ratio_table(results)]
+    write_page(head, tables, results.values(), plot(results), out)

@@ -15,6 +15,8 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.peers.options import RESILIPARSE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -55,14 +57,7 @@ def extract_resiliparse(record: Record) -> dict[str, Any]:
 
     url, html, charset = record
     tree = HTMLTree.parse_from_bytes(html, charset or detect_encoding(html))
-    body = extract_plain_text(
-        tree,
-        main_content=True,
-        comments=False,
-        post_meta=False,
-        alt_texts=False,
-        list_bullets=False,
-    )
+    body = extract_plain_text(tree, **RESILIPARSE)
     return {"url": url, "title": tree.title, "body": body}
 
 

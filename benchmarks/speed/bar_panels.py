@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
+
+from benchmarks.svg import document, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_STYLE = """\
-<style>
-svg { background: #fff } text { fill: #222 } .grid { stroke: #ddd }
-.bar { fill: #8aa4bf } .ours { fill: #35618f }
-@media (prefers-color-scheme: dark) {
-  svg { background: #131416 } text { fill: #ddd } .grid { stroke: #444 }
-  .bar { fill: #5d7690 } .ours { fill: #8fbbe6 }
-}
-</style>"""
-_FONT = 'font-family="sans-serif" font-size="12"'
 _LEFT, _PANEL, _BAR, _ROW, _TOP = 190, 190, 16, 26, 56
 _VALUE = 46
 
@@ -39,44 +30,40 @@ def bar_panels(title: str, panels: Sequence[Panel], *, ours: Iterable[str]) -> s
     Labels are in the order of the first panel.
     """
     highlighted = frozenset(ours)
-    labels = list(panels[0].values)
-    width, height = _LEFT + len(panels) * _PANEL + 10, _TOP + len(labels) * _ROW + 10
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {_FONT}>',
-        _STYLE,
-        f"<title>{escape(title)}</title>",
-        f'<text x="10" y="20" font-weight="bold">{escape(title)}</text>',
-    ]
-    for row, label in enumerate(labels):
-        y = _TOP + row * _ROW + _BAR - 3
-        weight = ' font-weight="bold"' if label in highlighted else ""
-        parts.append(
-            f'<text x="{_LEFT - 10}" y="{y}" text-anchor="end"{weight}>{escape(label)}</text>'
-        )
+    names = list(panels[0].values)
+    width, height = _LEFT + len(panels) * _PANEL + 10, _TOP + len(names) * _ROW + 10
+    parts = [label(10, 20, title, weight="bold")]
+    for row, name in enumerate(names):
+        weight = "bold" if name in highlighted else ""
+        parts.append(label(_LEFT - 10, _baseline(row), name, anchor="end", weight=weight))
     for number, panel in enumerate(panels):
-        parts += _panel(panel, labels, _LEFT + number * _PANEL, height, highlighted)
-    return "\n".join([*parts, "</svg>", ""])
+        parts += _panel(panel, names, _LEFT + number * _PANEL, height, highlighted)
+    return document(width, height, parts)
+
+
+def _baseline(row: int) -> int:
+    return _TOP + row * _ROW + _BAR - 3
 
 
 def _panel(
-    panel: Panel, labels: Sequence[str], left: float, height: float, ours: frozenset[str]
+    panel: Panel, names: Sequence[str], left: float, height: float, ours: frozenset[str]
 ) -> list[str]:
     longest = max(panel.values.values(), default=0.0) or 1.0
     parts = [
-        f'<text x="{left}" y="{_TOP - 12}">{escape(panel.title)}</text>',
+        label(left, _TOP - 12, panel.title),
         f'<path class="grid" d="M{left} {_TOP - 6}V{height - 8}"/>',
     ]
-    for row, label in enumerate(labels):
-        y = _TOP + row * _ROW
-        if label not in panel.values:
-            parts.append(f'<text x="{left + 5}" y="{y + _BAR - 3}">–</text>')
+    for row, name in enumerate(names):
+        if name not in panel.values:
+            parts.append(label(left + 5, _baseline(row), "–"))
             continue
-        value = panel.values[label]
+        value = panel.values[name]
         length = max(1.0, (_PANEL - _VALUE - 15) * value / longest)
-        style = "ours" if label in ours else "bar"
+        # The first series of the other charts is ours, too.
+        series = 0 if name in ours else 1
         parts.append(
-            f'<rect class="{style}" x="{left}" y="{y}" width="{length:.1f}" height="{_BAR}"/>'
+            f'<rect class="s{series}" x="{left}" y="{_TOP + row * _ROW}" width="{length:.1f}" '
+            f'height="{_BAR}"/>'
         )
-        shown = format(value, panel.spec)
-        parts.append(f'<text x="{left + length + 5:.1f}" y="{y + _BAR - 3}">{shown}</text>')
+        parts.append(label(left + length + 5, _baseline(row), format(value, panel.spec)))
     return parts

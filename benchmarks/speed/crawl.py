@@ -21,9 +21,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.speed.crawl_report import write_report
-from benchmarks.speed.measured_process import measure
+from benchmarks.speed.measured_process import FailedRunError, measure
 from benchmarks.speed.page_web import served
 from benchmarks.speed.pages import choose_pages, quality
+from benchmarks.speed.report_parts import run_line
 from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
 
 if TYPE_CHECKING:
@@ -46,10 +47,6 @@ CONTESTANTS = (
 OTHERS = ("news-please", "fundus")
 #: corpora that were made with the parsers of Fundus
 FUNDUS = ("fundus", "fundus-history")
-
-
-class FailedRunError(RuntimeError):
-    """A contestant ended with an error."""
 
 
 def pages_of(name: str, pages: Sequence[SitePage]) -> list[SitePage]:
@@ -77,7 +74,7 @@ def run(
     ]
     measured = measure(command, environment(), log, started=web.first_request)
     if measured.returncode or not items.exists():
-        raise FailedRunError(f"{name}: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+        raise FailedRunError.of(name, log)
     found = quality(pages, _bodies(items))
     return {
         "pages": len(pages),
@@ -131,16 +128,7 @@ def run_rounds(
                     print(f"round {number}: {error}", file=sys.stderr, flush=True)
                     continue
                 log.add(key, name, number, figures)
-                print(f"round {number}: {name:>20} {_line(figures)}", flush=True)
-
-
-def _line(figures: dict[str, Any]) -> str:
-    pages = figures["pages"]
-    stall = "" if figures["stall"] is None else f", stall {figures['stall']:.2f} s"
-    return (
-        f"{pages / figures['seconds']:.1f} pages/s, {1000 * figures['cpu'] / pages:.1f} ms/page, "
-        f"{figures['memory']:.0f} MB{stall}, F1 {figures['f1']:.3f}, {figures['right']} right"
-    )
+                print(f"round {number}: {name:>20} {run_line(figures)}", flush=True)
 
 
 def available(names: Iterable[str], others: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from platform import python_version
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,22 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.speed.bar_panels import Panel, bar_panels
 from benchmarks.speed.contestants import CONCURRENT, CONCURRENT_PER_HOST
 from benchmarks.speed.pages import RIGHT
-from benchmarks.speed.run_log import conditions
-from newscrawl.corpora.tables import Table, markdown, print_tables
+from benchmarks.speed.report_parts import (
+    corpora_text,
+    cpu,
+    middle,
+    rate,
+    ratios,
+    spread,
+    write_page,
+)
+from newscrawl.corpora.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-Runs = list[dict[str, Any]]
+    from benchmarks.speed.report_parts import Runs
 
 LABELS = {
     "newscrawl": "newscrawl",
@@ -69,29 +76,6 @@ Python {python}.
 """
 
 
-def middle(runs: Runs, figure: Callable[[dict[str, Any]], float]) -> float:
-    """Return the median of a figure."""
-    return median(map(figure, runs))
-
-
-def rate(run: dict[str, Any]) -> float:
-    """Return the pages a second."""
-    return float(run["pages"] / run["seconds"])
-
-
-def cpu(run: dict[str, Any]) -> float:
-    """Return the CPU milliseconds per page."""
-    return float(1000 * run["cpu"] / run["pages"])
-
-
-def spread(runs: Runs, figure: Callable[[dict[str, Any]], float], spec: str) -> str:
-    """Return the median with the smallest and the largest value."""
-    values = sorted(map(figure, runs))
-    if len(values) == 1:
-        return format(values[0], spec)
-    return f"{median(values):{spec}} ({values[0]:{spec}}–{values[-1]:{spec}})"
-
-
 def cost_table(results: Mapping[str, Runs]) -> Table:
     """Return the table of costs and quality."""
     rows = []
@@ -132,23 +116,12 @@ def _quality_cells(name: str, run: Mapping[str, Any]) -> list[str]:
     return [f"{run['f1']:.3f}", unseen, str(run["right"])]
 
 
-def ratios(
-    results: Mapping[str, Runs], to: str, figure: Callable[[dict[str, Any]], float]
-) -> list[float]:
-    """Return the ratio of newscrawl's *figure* to that of *to* in each round with both."""
-    others = {run["round"]: run for run in results.get(to, [])}
-    return sorted(
-        figure(run) / figure(others[run["round"]])
-        for run in results.get(OURS[0], [])
-        if run["round"] in others
-    )
-
-
 def ratio_table(results: Mapping[str, Runs]) -> Table:
     """Return the table of newscrawl's ratios to the others, within a round."""
     rows = []
     for name in results:
-        faster, cheaper = ratios(results, name, rate), ratios(results, name, cpu)
+        ours, runs = results.get(OURS[0], []), results[name]
+        faster, cheaper = ratios(ours, runs, rate), ratios(ours, runs, cpu)
         if name == OURS[0] or not faster or name == "fundus":
             continue
         rows.append(
@@ -201,13 +174,9 @@ def write_report(
     out: Path | None,
 ) -> None:
     """Print the tables; write them to *out* with the plot next to it."""
-    tables = [cost_table(results), ratio_table(results)]
-    print_tables(tables, sys.stdout)
-    if out is None:
-        return
     head = _HEAD.format(
         pages=f"{sum(pages.values()):,}",
-        corpora=", ".join(f"{number} of {name}" for name, number in pages.items()),
+        corpora=corpora_text(pages),
         hosts=hosts,
         cores=cores,
         concurrent=CONCURRENT,
@@ -216,7 +185,5 @@ def write_report(
         stall=STALL_LIMIT,
         python=python_version(),
     )
-    ending = conditions(run for runs in results.values() for run in runs)
-    texts = [head, *map(markdown, tables), ending]
-    out.write_text("\n".join(texts), encoding="utf-8")
-    out.with_suffix(".svg").write_text(plot(results), encoding="utf-8")
+    tables = [cost_table(results), ratio_table(results)]
+    write_page(head, tables, results.values(), plot(results), out)

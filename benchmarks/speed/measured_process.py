@@ -19,6 +19,15 @@ _MEMORY_POLL = 0.25
 MB = 2**20
 
 
+class FailedRunError(RuntimeError):
+    """A tool ended with an error; the message is the end of its output."""
+
+    @classmethod
+    def of(cls, name: str, log: Path) -> FailedRunError:
+        """Return the error of the tool *name* with its output in *log*."""
+        return cls(f"{name}: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Costs of a process from its first request (or its start) to its end."""

@@ -60,15 +60,3 @@ def environment() -> dict[str, str]:
     """Return the environment of a tool: no proxies, one thread per library, this repository."""
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     return {**kept, "PYTHONPATH": str(REPOSITORY), **dict.fromkeys(_ONE_THREAD, "1")}
-
-
-def conditions(runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line about the machine during *runs*."""
-    found = list(runs)
-    loads = sorted(run["load"] for run in found)
-    rounds = max(run["round"] for run in found)
-    return (
-        f"Rounds: {rounds}. Load average of the machine during the runs: {loads[0]:.1f} to "
-        f"{loads[-1]:.1f} on {os.cpu_count()} processors. Above their number, only the ratios and the "
-        "CPU times are of use.\n"
-    )
