@@ -10,7 +10,6 @@ comment software.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from newscrawl.body.comment_records import (
     record_signs,
     reply_buttons,
 )
-from newscrawl.document.document import MAX_LABEL, TEXT
+from newscrawl.document.document import MAX_LABEL, TEXT, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT
 
@@ -298,8 +297,7 @@ def _has_comments(document: Document, section: range) -> bool:
     chars = document.chars_before[section.stop] - document.chars_before[section.start]
     if 2 * own < chars:  # links to other pages
         return False
-    shown = document.text_nodes()
-    texts = shown[bisect_left(shown, section.start) : bisect_left(shown, section.stop)]
+    texts = rows_between(document.text_nodes(), section.start, section.stop)
     marks = reply_buttons(document, section.start, section.stop)
     marks += [
         row

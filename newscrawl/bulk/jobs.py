@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
 from newscrawl.bulk.page_extractor import Failure, PageExtractor
-from newscrawl.bulk.sources import Unit, plan
+from newscrawl.bulk.sources import SPLIT, Unit, plan
 from newscrawl.bulk.unit_pages import UnitPages, accepted
 from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.pipelines.pipeline_options import PipelineOptions
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     Map = Callable[[Callable[[Unit], UnitRecord], list[Unit]], Iterable[UnitRecord]]
-
-SPLIT: Final = 64
-"""MB of a unit: about 1,500 pages of an archive, half a minute of one core."""
 
 UNREADABLE: Final = "unreadable"
 """Reason of files that could not be read."""
@@ -67,12 +64,14 @@ class Job:
         if not folder.claim(self._options()):
             raise ValueError(f"{self.output}: has the output of a job with other options")
         attempts: Counter[Unit] = Counter()
-        while pending := self._pending(units, attempts):
+        records = folder.records(units)
+        while pending := _pending(units, records, attempts):
             folder.remove_summary()
             attempts.update(pending)
             for _ in map_units(self.extract, pending):
                 pass
-        summary = summarise(units, folder.records(units))
+            records = folder.records(units)
+        summary = summarise(units, records)
         folder.write_summary(summary)
         return summary
 
@@ -86,12 +85,6 @@ class Job:
 
     def _settings(self) -> Settings:
         return Settings(dict(self.settings))
-
-    def _pending(self, units: list[Unit], attempts: Counter[Unit]) -> list[Unit]:
-        records = OutputFolder(self.output).records(units)
-        pending = [unit for unit in units if unit.name not in records]
-        pending += misread(units, records)
-        return [unit for unit in pending if attempts[unit] < _ATTEMPTS]
 
     def extract(self, unit: Unit) -> UnitRecord:
         """Extract the pages of *unit*, in one worker process with deadline and memory limit."""
@@ -118,6 +111,15 @@ class Job:
         record = UnitRecord(unit.name, pages.first, pages.next, dict(counts), error=error)
         days = {} if error else tables.close()
         return OutputFolder(self.output).write_unit(unit, record, days, failures)
+
+
+def _pending(
+    units: list[Unit], records: Mapping[str, UnitRecord], attempts: Counter[Unit]
+) -> list[Unit]:
+    """Return the units that are unfinished or misread and may be tried once more."""
+    pending = [unit for unit in units if unit.name not in records]
+    pending += misread(units, records)
+    return [unit for unit in pending if attempts[unit] < _ATTEMPTS]
 
 
 def misread(units: Iterable[Unit], records: Mapping[str, UnitRecord]) -> list[Unit]:

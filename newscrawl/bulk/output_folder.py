@@ -25,6 +25,7 @@ from pyarrow import parquet
 
 from newscrawl.bulk.remote_files import join_path, list_names, read_bytes, remove, write_bytes
 from newscrawl.exporters.parquet import ARTICLE_COLUMNS, FORMAT_COLUMNS, ParquetItemExporter
+from newscrawl.extraction.body_formats import FORMAT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,12 +49,6 @@ NO_DAY: Final = "__HIVE_DEFAULT_PARTITION__"
 """Partition of articles whose time of download is unknown."""
 
 _THREADS: Final = 32
-_FORMATS: Final = {
-    "markdown": ("body_markdown",),
-    "html": ("body_html",),
-    "links": ("links",),
-    "images": ("images",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,8 @@ class UnitRecord:
 class ArticleTables:
     """Tables of articles in memory, one per day of download (UTC)."""
 
-    def __init__(self, formats: Sequence[str]) -> None:
-        extra = [name for form in formats for name in _FORMATS[form]]
+    def __init__(self, formats: Iterable[str]) -> None:
+        extra = {FORMAT_FIELDS[name] for name in formats}
         self._columns = [*ARTICLE_COLUMNS, *(name for name in FORMAT_COLUMNS if name in extra)]
         self._tables: dict[str, tuple[BytesIO, ParquetItemExporter]] = {}
 

@@ -27,6 +27,9 @@ ARCHIVES: Final = (".warc", ".warc.gz")
 LINES: Final = (".jsonl", ".jl", ".ndjson", ".jsonl.gz", ".jl.gz", ".ndjson.gz")
 PARQUET: Final = ".parquet"
 
+SPLIT: Final = 64
+"""MB of a unit: about 1,500 pages of an archive, half a minute of one core."""
+
 CC_NEWS: Final = "https://data.commoncrawl.org"
 """Root of the paths in the lists of CC-NEWS; ``s3://commoncrawl`` within AWS."""
 

@@ -40,6 +40,7 @@ __all__ = [
     "Document",
     "DocumentError",
     "parse_document",
+    "rows_between",
 ]
 
 MAX_PAGE_BYTES = 32 * 1024 * 1024
@@ -181,11 +182,7 @@ class Document:
 
     def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
-        rows = self.shown_rows
-        if row == 0:
-            return rows
-        first = bisect_left(rows, row)
-        return rows[first : bisect_left(rows, self.end[row], first)]
+        return self.shown_rows if row == 0 else rows_between(self.shown_rows, row, self.end[row])
 
     @cached_property
     def label_rows(self) -> list[int]:
@@ -195,9 +192,7 @@ class Document:
 
     def labels(self, start: int, stop: int) -> Sequence[int]:
         """Return the :attr:`label_rows` from *start* to before *stop*."""
-        rows = self.label_rows
-        first = bisect_left(rows, start)
-        return rows[first : bisect_left(rows, stop, first)]
+        return rows_between(self.label_rows, start, stop)
 
     def rows_of(self, tag: str) -> Sequence[int]:
         """Return the rows of the elements with *tag*, in document order."""
@@ -252,6 +247,12 @@ class Document:
         if self.title_row is None:
             return ""
         return squeeze(" ".join(self.text[self.title_row : self.end[self.title_row]]))
+
+
+def rows_between(rows: Sequence[int], start: int, stop: int) -> Sequence[int]:
+    """Return those of the sorted *rows* from *start* to before *stop*."""
+    first = bisect_left(rows, start)
+    return rows[first : bisect_left(rows, stop, first)]
 
 
 def _sums_without(before: Sequence[float], ranges: Sequence[range]) -> list[float]:

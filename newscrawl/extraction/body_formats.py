@@ -105,3 +105,6 @@ _WRITERS: dict[BodyFormat, tuple[str, Callable[[Blocks, Document], Any]]] = {
     "links": ("links", _links),
     "markdown": ("body_markdown", lambda blocks, _: write_markdown(blocks)),
 }
+
+FORMAT_FIELDS: dict[str, str] = {name: field for name, (field, _) in _WRITERS.items()}
+"""Format -> field of articles."""

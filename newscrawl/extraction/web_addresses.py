@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
+from newscrawl.document.document import rows_between
 from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze, without_controls
 
@@ -128,7 +128,7 @@ class PageLinks:
                 sum(sibling < ancestor and tag[sibling] != TEXT for sibling in siblings)
             ]
         rows = document.rows_of(tag[row])
-        inside = rows[bisect_left(rows, top) : bisect_left(rows, document.end[top])]
+        inside = rows_between(rows, top, document.end[top])
         return zip(inside, element.iter(tag[row]), strict=True)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key_or
 from newscrawl.crawl.output.segments import read_segment
-from newscrawl.items import parse_iso
+from newscrawl.feeds.story_reader import instant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,11 +44,8 @@ class ItemRow:
         return value if isinstance(value, str) else None
 
     def instant(self, name: str) -> datetime | None:
-        """Return a field as a time: midnight of a day, UTC if it has no zone; None if invalid."""
-        try:
-            return as_instant(parse_iso(self.text(name) or ""))
-        except (OverflowError, ValueError):
-            return None
+        """Return a field as a time in UTC, see :func:`utc_instant`."""
+        return utc_instant(self.item.get(name))
 
 
 def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
@@ -57,16 +54,16 @@ def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
     The order is the same in all processes, so that their transactions do not wait in a circle.
     """
     rows = []
-    default = _day(path.parent.name)
+    default = utc_instant(path.parent.name) or _EPOCH
     for number, stored in enumerate(read_segment(path, segment), 1):
         item = _json_values(stored) if segment.format == "parquet" else stored
         url = item.get("url")
         if isinstance(url, str) and url:
             key = article_key(url, item.get("canonical_url"))
-            rows.append(ItemRow(key, _version(item, default), number, url, item))
-    return sorted(rows, key=lambda row: (row.key, row.version, row.number)), segment.items - len(
-        rows
-    )
+            version = utc_instant(item.get("fetched_at")) or default
+            rows.append(ItemRow(key, version, number, url, item))
+    rows.sort(key=lambda row: (row.key, row.version, row.number))
+    return rows, segment.items - len(rows)
 
 
 def article_key(url: str, canonical_url: Any) -> str:
@@ -92,25 +89,12 @@ def _canonical(url: str, canonical_url: Any) -> str | None:
     return canonical_url if points >= min(url_points(url), MIN_ARTICLE_POINTS) else None
 
 
-def _version(item: dict[str, Any], default: datetime) -> datetime:
+def utc_instant(moment: Any) -> datetime | None:
+    """Return :func:`~newscrawl.feeds.story_reader.instant` of *moment* in UTC; None if invalid."""
     try:
-        return as_instant(parse_iso(item["fetched_at"]))
-    except (KeyError, OverflowError, TypeError, ValueError):
-        return default
-
-
-def _day(name: str) -> datetime:
-    try:
-        return as_instant(date.fromisoformat(name))
-    except ValueError:
-        return _EPOCH
-
-
-def as_instant(value: date | datetime) -> datetime:
-    """Return *value* in UTC: midnight of a day, and UTC is the zone of times without one."""
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+        return found.astimezone(UTC) if (found := instant(moment)) else None
+    except OverflowError:
+        return None
 
 
 def _json_values(row: dict[str, Any]) -> dict[str, Any]:

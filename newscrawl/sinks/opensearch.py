@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -146,9 +147,7 @@ class OpenSearchSink(Sink):
             note = {
                 "name": segment.name,
                 "refused_count": len(refused),
-                "refused": [
-                    {"number": row.number, "url": row.url, "error": row.error} for row in refused
-                ],
+                "refused": [asdict(row) for row in refused],
             }
             self._client.index(index=self._segments, id=segment.sha256, body=note)
         except OpenSearchException as error:

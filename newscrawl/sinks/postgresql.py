@@ -5,6 +5,7 @@ The rows of a segment and the note that it was delivered are one transaction.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -143,7 +144,7 @@ class PostgresqlSink(Sink):
             return []
         refused = self._upsert(rows)
         if refused:
-            values = [{"number": row.number, "url": row.url, "error": row.error} for row in refused]
+            values = [asdict(row) for row in refused]
             self._connection.execute(self._sql(_SET_REFUSED), [Jsonb(values), segment.sha256])
         return refused
 

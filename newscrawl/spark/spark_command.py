@@ -6,13 +6,14 @@ import argparse
 import sys
 from contextlib import contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
 from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
+from newscrawl.bulk.sources import CC_NEWS, SPLIT, cc_news
 from newscrawl.crawl.output.segments import SegmentError
 from newscrawl.defaults import DEFAULTS, check_settings, setting
 from newscrawl.feeds.feed_rows import is_parquet
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from newscrawl.bulk.jobs import Job
 
 _DONE, _INCOMPLETE, _USAGE = 0, 1, 2
-_SPLIT: Final = 64
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,7 +125,7 @@ def _add_sources(step: argparse.ArgumentParser) -> None:
         "--split",
         metavar="MB",
         type=int,
-        default=_SPLIT,
+        default=SPLIT,
         help="size of the parts in which files are read (default: %(default)s)",
     )
     step.add_argument(
@@ -199,8 +199,6 @@ def _job(args: argparse.Namespace, settings: Settings) -> Job:
 
 
 def _sources(args: argparse.Namespace) -> list[str]:
-    from newscrawl.bulk.sources import CC_NEWS, cc_news  # noqa: PLC0415  # needs the extra
-
     sources = list(args.sources)
     if args.cc_news:
         since, _, until = args.cc_news.partition("..")

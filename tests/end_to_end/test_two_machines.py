@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.helpers.namespaces import run_in_namespace
 from tests.helpers.two_machines import SHARDS, STORIES
-from tests.middlewares.test_no_packet_inside import no_namespace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAMESPACE = ["unshare", "--net", "--map-root-user"]
 NEW = 2 * STORIES * SHARDS // 2
 """Stories of half of the shards in an hour."""
 
@@ -26,20 +21,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Run the crawls."""
-    if reason := no_namespace():
-        pytest.skip(reason)
     folder: Path = tmp_path_factory.mktemp("machines")
-    done = subprocess.run(
-        [*NAMESPACE, sys.executable, "-m", "tests.helpers.two_machines", str(folder)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return run_in_namespace("tests.helpers.two_machines", str(folder), timeout=280)
 
 
 def test_nothing_is_delivered_twice_before(result: dict[str, Any]):

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests.helpers.namespaces import run_in_namespace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PUBLIC = "1.2.3.4"
-_UNSHARE = ["unshare", "--net", "--map-root-user"]
-
-
-@cache
-def no_namespace() -> str | None:
-    """Return the reason why a network namespace cannot be created, None if it can."""
-    if missing := [tool for tool in ("unshare", "ip") if shutil.which(tool) is None]:
-        return f"no {missing[0]} on this machine"
-    command = [*_UNSHARE, "ip", "link", "set", "lo", "up"]
-    tried = subprocess.run(command, capture_output=True, text=True, check=False)
-    return None if tried.returncode == 0 else f"no network namespace here: {tried.stderr.strip()}"
 
 
 def crawl_in_namespace(folder: Path, mode: str) -> dict[str, Any]:
     """Crawl sites that refer to private addresses; *mode* is ``safe`` or ``open``."""
-    if reason := no_namespace():
-        pytest.skip(reason)
-    done = subprocess.run(
-        [*_UNSHARE, sys.executable, "-m", "tests.helpers.network_namespace", str(folder), mode],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
-    seen: dict[str, Any] = json.loads(done.stdout)
-    return seen
+    return run_in_namespace("tests.helpers.network_namespace", str(folder), mode, timeout=240)
 
 
 @pytest.mark.slow
