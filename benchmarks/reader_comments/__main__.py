@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.comments import CORPORA, precision_table
 from benchmarks.reader_comments.document import CORPORA_CHECKED, write_document
+from benchmarks.reader_comments.labels import precision_table
 from benchmarks.reader_comments.measure import OURS, made_pages, peer, real_pages, score
 from benchmarks.reader_comments.tables import tables
 from newscrawl.corpora.corpus import load_corpus
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from benchmarks.reader_comments.measure import RemovalScore, Scored
 
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 PEERS = ("trafilatura", "trafilatura fast", "resiliparse")
 
 

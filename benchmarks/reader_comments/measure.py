@@ -6,15 +6,15 @@ labelled word trigrams that the body does not contain on the page, but on the pa
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from benchmarks.comments import LABELS, comments_at, share_contained, trigrams
+from benchmarks.reader_comments.labels import comments_at, read_labels
 from benchmarks.reader_comments.pages import generated_pages
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.metrics import bag_score
@@ -23,7 +23,7 @@ from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _NAMES = re.compile(r"\s(class|id|itemtype|data-[\w-]+)=('[^']*'|\"[^\"]*\")")
@@ -57,7 +57,7 @@ def made_pages() -> Iterator[Scored]:
 
 def real_pages(folder: Path) -> Iterator[Scored]:
     """Yield the pages of the corpora with labelled comments."""
-    for name, paths in json.loads(LABELS.read_text(encoding="utf-8")).items():
+    for name, paths in read_labels().items():
         for page in load_corpus(folder / name).pages:
             if page.id in paths:
                 html, path = page.html(), paths[page.id]
@@ -98,12 +98,27 @@ class Extractor(NamedTuple):
 
 def score(page: Scored, extractor: Extractor) -> RemovalScore:
     """Return the scores of *extractor* on *page*."""
-    gold = trigrams(words(page.body))
+    gold = _trigrams(words(page.body))
     body = words(extractor.run(page.html))
     whole = words(extractor.keep(page.html_without))
-    kept, possible = (bag_score(trigrams(text), gold).recall for text in (body, whole))
-    removed = 1 - share_contained(body, page.comments) if page.comments else None
+    kept, possible = (bag_score(_trigrams(text), gold).recall for text in (body, whole))
+    removed = 1 - _share_contained(body, page.comments) if page.comments else None
     return RemovalScore(page, removed, max(0.0, possible - kept), kept)
+
+
+def _trigrams(text: Sequence[str]) -> list[str]:
+    """Return the word trigrams of *text*."""
+    return [" ".join(three) for three in zip(text, text[1:], text[2:], strict=False)]
+
+
+def _share_contained(body: Sequence[str], comments: str) -> float:
+    """Return the share of the words of *comments* in lines that *body* contains."""
+    text = f" {' '.join(body)} "
+    sizes: Counter[bool] = Counter()
+    for line in comments.splitlines():
+        found = words(line)
+        sizes[f" {' '.join(found)} " in text] += len(found)
+    return sizes[True] / sizes.total() if sizes else 0.0
 
 
 def without_names(html: bytes) -> bytes:

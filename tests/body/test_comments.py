@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import comments
 from benchmarks.reader_comments.articles import KINDS
+from benchmarks.reader_comments.labels import share_removed
 from benchmarks.reader_comments.measure import OURS, made_pages, real_pages, score
 from benchmarks.reader_comments.pages import generated_pages
 from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.metrics import mean
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
@@ -270,8 +271,6 @@ def test_comments_of_real_pages(corpus_dir: Path):
     assert mean([it.removed or 0.0 for it in found]) >= 0.98
     assert mean([it.lost for it in found]) <= 0.005
     pages = [
-        page
-        for name in ("news212", "fundus")
-        for page in comments.load_corpus(corpus_dir / name).pages
+        page for name in ("news212", "fundus") for page in load_corpus(corpus_dir / name).pages
     ]
-    assert sum(comments.share_removed(page) > 0.01 for page in pages) <= 2
+    assert sum(share_removed(page) > 0.01 for page in pages) <= 2
