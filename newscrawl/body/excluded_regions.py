@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import is_data_table
-from newscrawl.document.document import INVISIBLE, Document
+from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
-from newscrawl.document.rows import HIDING_ATTRIBUTES
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from newscrawl.body.blocks import Blocks
+    from newscrawl.document.document import Document
 
 _REGION_NAME = re.compile(
     r"(?:^|[\s_-])(?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?"
@@ -216,7 +216,7 @@ def reveal_hidden_article(document: Document) -> Document:
 
     Publishers ship articles hidden until the reader subscribes or a script runs. Hidden text is the
     article if there is more of it in one place than of shown text, and if it is not a copy of shown
-    text. Panels that a control of the page opens are shown, too. Changes the tree.
+    text. Panels that a control of the page opens are shown, too.
     """
     long_rows = _long_texts(document, INVISIBLE)
     if sum(len(document.text[row]) for row in long_rows) < MIN_HIDDEN_CHARS:
@@ -226,14 +226,7 @@ def reveal_hidden_article(document: Document) -> Document:
     ]
     long_rows = _without_copies(document, long_rows)
     hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
-    if not hiding:
-        return document
-    for row in hiding:
-        attributes = document.element(row).attrib
-        for name in HIDING_ATTRIBUTES:
-            if name in attributes:
-                del attributes[name]
-    return Document(document.root, document.encoding, document.flags)
+    return document.with_shown(hiding) if hiding else document
 
 
 def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:

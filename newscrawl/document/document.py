@@ -1,8 +1,8 @@
-"""A page as preorder arrays over the lxml tree.
+"""A page as preorder arrays over its tree.
 
 A row is an element or a text node with text, in document order. The subtree T_u of row ``u`` is the
 slice ``u : end[u]``; its characters and link characters are differences of prefix sums. Later steps
-read these arrays and do not walk the tree again.
+read these arrays. The lxml tree itself is only parsed for a step that asks for an element.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import count_byte, drop_surplus_attributes
+from newscrawl.document.read_rows import read_rows
 from newscrawl.document.repair import close_open_title, needs_repair, repair_tree
 from newscrawl.document.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from newscrawl.document.rows import Rows
 
 __all__ = [
     "COMPILED",
@@ -60,8 +64,8 @@ _TEXT_END = re.compile(rb"[^>]<")
 MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
 
-COMPILED = is_compiled(flatten)
-"""Whether the compiled pass over the tree is used."""
+COMPILED = is_compiled(read_rows)
+"""Whether pages are read without a tree."""
 
 _CONTROLS = re.compile(rb"""aria-controls=["']([^"'<>]{1,200})""")
 _IMAGE_TAGS = frozenset(("svg", "math"))
@@ -79,23 +83,20 @@ class Document:
 
     def __init__(
         self,
-        root: etree._Element,
+        columns: Rows,
         encoding: str,
         flags: list[str],
         *,
-        scripts: bool = False,
-        source: bytes | None = None,
+        root: etree._Element | None = None,
+        source: bytes = b"",
     ) -> None:
-        self._root: etree._Element | None = root
+        """*root* is the tree that *columns* are of; if None, it is parsed from *source* on demand."""
+        self._root = root
         self._source = source
         #: codec that the bytes were decoded with
         self.encoding = encoding
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``, ``truncated``
         self.flags = flags
-        columns = flatten(root, scripts=scripts)
-        if needs_repair(columns):
-            repair_tree(root)
-            columns = flatten(root, scripts=scripts)
         #: tag of an element, :data:`TEXT` for a text node
         self.tag = columns.tag
         #: row of the parent, -1 for the root
@@ -110,8 +111,7 @@ class Document:
         self.hidden = columns.hidden
         #: white space that :attr:`text` lacks, see :class:`~newscrawl.document.rows.Rows`
         self.space = columns.space
-        #: name -> row -> value of ``class``, ``id``, ``itemtype`` and ``role``; available without
-        #: lxml elements, which are created lazily
+        #: name -> row -> value of ``class``, ``id``, ``itemtype``, ``role`` and ``href``
         self.attributes = columns.attributes
         #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
         self.chars_before = columns.chars_before
@@ -134,23 +134,13 @@ class Document:
     def root(self) -> etree._Element:
         """The ``html`` element; the tree has no comments and no processing instructions."""
         if self._root is None:
-            self._root = _parse(self._source or b"", [])
-            repair_tree(self._root)
+            self._root = _parse(self._source, [])
         return self._root
-
-    def release_tree(self) -> None:
-        """Drop the reference to the tree; a later :meth:`element` parses the page again.
-
-        Freeing it early, while it is in the processor's cache, takes half of the time.
-        """
-        if self._source is not None:
-            self._root = None
-            self.__dict__.pop("_elements", None)
 
     @cached_property
     def controlled(self) -> frozenset[str]:
         """Ids of elements that a control of the page opens: values of ``aria-controls``."""
-        found = _CONTROLS.findall(self._source or b"")
+        found = _CONTROLS.findall(self._source)
         return frozenset(" ".join(value.decode() for value in found).split())
 
     def element(self, row: int) -> etree._Element:
@@ -212,6 +202,13 @@ class Document:
         reduced.chars_before = _sums_without(self.chars_before, ranges)
         reduced.link_chars_before = _sums_without(self.link_chars_before, ranges)
         return reduced
+
+    def with_shown(self, rows: AbstractSet[int]) -> Document:
+        """Return the document without hiding by attributes of the elements at *rows*."""
+        columns = read_rows(self._source, shown=rows) if self._root is None else None
+        if columns is None:
+            columns = flatten(self.root, shown=rows)
+        return Document(columns, self.encoding, self.flags, root=self._root, source=self._source)
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
@@ -287,13 +284,35 @@ def parse_document(
             flags.append("encoding_repaired")
     if b"\0" in utf8:
         utf8 = utf8.replace(b"\0", b"")
+    if b"\r" in utf8:
+        utf8 = utf8.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
+    columns = read_rows(utf8, scripts=scripts)
+    if columns is not None and (closed := close_open_title(columns, utf8)) is not None:
+        utf8 = closed
+        columns = read_rows(utf8, scripts=scripts)
+    if columns is not None and not needs_repair(columns):
+        return Document(columns, encoding, flags, source=utf8)
     if (shortened := drop_surplus_attributes(utf8)) is not None:
         utf8 = shortened
         flags.append("attributes_dropped")
-    return Document(_parse(utf8, flags), encoding, flags, scripts=scripts, source=utf8)
+    return _read_tree(utf8, encoding, flags, scripts=scripts)
+
+
+def _read_tree(utf8: bytes, encoding: str, flags: list[str], *, scripts: bool) -> Document:
+    """Return the document of a page that is read by way of its tree, with its repairs."""
+    root = _parse(utf8, flags)
+    columns = flatten(root, scripts=scripts)
+    if (closed := close_open_title(columns, utf8)) is not None:
+        utf8 = closed
+        root = _parse(utf8, flags)
+        columns = flatten(root, scripts=scripts)
+    if needs_repair(columns):
+        repair_tree(root)
+        columns = flatten(root, scripts=scripts)
+    return Document(columns, encoding, flags, root=root, source=utf8)
 
 
 def _first_tags(utf8: bytes) -> bytes | None:
@@ -324,13 +343,7 @@ def _parser(**options: Any) -> etree.HTMLParser:
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
-    """Return the tree of a page, with an open ``title`` closed."""
-    root = _parse_as_is(utf8, flags)
-    closed = close_open_title(root, utf8)
-    return root if closed is None else _parse_as_is(closed, flags)
-
-
-def _parse_as_is(utf8: bytes, flags: list[str]) -> etree._Element:
+    """Return the tree of a page."""
     parser = _parser()
     try:
         root = etree.fromstring(utf8, parser)

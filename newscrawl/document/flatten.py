@@ -1,8 +1,6 @@
 """The pass over the lxml tree that fills the columns of a document.
 
-This is the reference and the fallback. ``_flatten.pyx`` walks the C nodes of libxml2 instead:
-lxml creates an object for each element and decodes each text twice, which takes half as long as
-parsing the page.
+This is the reference of :mod:`newscrawl.document.read_rows`, and reads the pages that that leaves.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
 from newscrawl.document.rows import (
     HIDDEN_TAGS,
     HIDING_ATTRIBUTES,
@@ -29,20 +26,24 @@ from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from lxml import etree
 
 _DIGIT = re.compile(r"\d")
 
 
-@compiled("newscrawl.document._flatten")
-def flatten(root: etree._Element, *, scripts: bool = False) -> Rows:
+def flatten(
+    root: etree._Element, *, scripts: bool = False, shown: AbstractSet[int] = frozenset()
+) -> Rows:
     """Return the columns of the tree under *root*, which holds elements and text only.
+
+    No attribute hides the elements at the rows *shown*.
 
     Text of :data:`~newscrawl.document.rows.SCRIPT` elements gets rows only with *scripts*: it is
     half of a page's bytes.
     """
-    builder = _RowsBuilder()
+    builder = _RowsBuilder(shown)
     open_elements: list[_OpenElement] = []
     for element in root.iter():
         parent = open_elements[-1] if open_elements else None
@@ -77,8 +78,9 @@ class _OpenElement:
 class _RowsBuilder:
     """Columns under construction."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown: AbstractSet[int]) -> None:
         self._rows = Rows()
+        self._shown = shown
         self._chars = self._link_chars = 0.0
 
     def append_element(self, element: etree._Element, parent: _OpenElement | None) -> _OpenElement:
@@ -89,7 +91,7 @@ class _RowsBuilder:
         mark = HIDDEN_TAGS.get(tag, 0)
         if mark != SCRIPT:
             inherited = parent.mark if parent else 0
-            mark = inherited or mark or (INVISIBLE if invisible else 0)
+            mark = inherited or mark or (INVISIBLE if invisible and row not in self._shown else 0)
         rows.by_tag.setdefault(tag, []).append(row)
         self._append(tag, "", parent, mark, 0)
         in_link = tag == "a" or (parent is not None and parent.in_link)

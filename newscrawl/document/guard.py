@@ -41,7 +41,7 @@ def drop_surplus_attributes(html: bytes) -> bytes | None:
     Linear time. A sample excludes tags with thousands of attributes on most pages; the exact count
     follows only if it does not. A page crafted to pass is stopped by the workers' deadline.
     """
-    if not _is_suspicious(html) or is_harmless(html):
+    if not _is_suspicious(html) or _is_harmless(html):
         return None
     shortened = _ANY_TOKEN.sub(_shorten, html)
     return None if len(shortened) == len(html) else shortened
@@ -71,8 +71,7 @@ def count_byte(data: bytes, byte: bytes) -> int:
     return data.count(byte)
 
 
-@compiled("newscrawl.document._guard", max_parts=_MAX_PARTS)
-def is_harmless(html: bytes) -> bool:
+def _is_harmless(html: bytes) -> bool:
     """Return whether no tag of *html* has enough parts to have too many attributes."""
     match = _HARMLESS.match(html)
     return match is not None and match.end() == len(html)

@@ -26,12 +26,15 @@ _PLACEHOLDERS = frozenset({"B:", "P:"})
 _MAX_PLACEHOLDERS = 500  # they may be nested, and trees must stay shallow
 
 
-def close_open_title(root: etree._Element, utf8: bytes) -> bytes | None:
+def close_open_title(rows: Rows, utf8: bytes) -> bytes | None:
     """Return the page with its ``title`` closed if that contains the body; else None."""
-    title = root.find("head/title")
-    if title is None or not title.text or not _BODY.search(title.text):
-        return None
-    return _TITLE.sub(rb"\g<0></title>", utf8, count=1)
+    tag, parent = rows.tag, rows.parent
+    for row in rows.by_tag.get("title", ()):
+        if tag[parent[row]] == "head" and rows.end[row] > row + 1:
+            if _BODY.search(rows.text[row + 1]):
+                return _TITLE.sub(rb"\g<0></title>", utf8, count=1)
+            break
+    return None
 
 
 def needs_repair(rows: Rows) -> bool:

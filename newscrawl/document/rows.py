@@ -36,7 +36,7 @@ HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
 }
 """Attributes that can hide an element, with a test of their value."""
 
-KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role")
+KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role", "href")
 """Attributes whose values are kept in ``Rows.attributes``."""
 
 MAX_SHORT_TEXT = 60
@@ -52,7 +52,7 @@ METADATA_TAGS = {
     "title": ("", ()),
     "base": ("href", ("",)),
     "time": ("datetime", ("",)),
-    "link": ("rel", ("canonical",)),
+    "link": ("rel", ("canonical", "alternate")),
     "script": ("type", ("json",)),
 }
 """Tag -> (attribute, substrings of its lower-case value) of elements with metadata; "" is any."""

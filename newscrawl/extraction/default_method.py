@@ -92,8 +92,6 @@ def _find_title_by_model(
     if page.trace is not None:
         page.trace.title_candidates = candidates
         page.trace.title_probabilities = model.ensemble.predict(candidates.features)
-    if page.sheets is None and not options.formats:
-        document.release_tree()
     fallback = None
     if not candidates.stated:
         fallback = nce_headline(document, find_nce_title(document, region, options.nce))

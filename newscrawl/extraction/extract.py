@@ -25,7 +25,7 @@ from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import page_kind
 from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
-from newscrawl.fields.metadata.bylines import author_links, find_byline
+from newscrawl.fields.metadata.bylines import find_byline
 from newscrawl.fields.metadata.description import choose_description, description_confidence
 from newscrawl.fields.metadata.language import DETECTED, detect_language
 from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
@@ -144,9 +144,6 @@ def _extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
-    # Read early: finding the title releases the tree.
-    visible = not (metadata.authors or chosen.standalone)
-    links = author_links(document) if visible else None
     result = chosen.find(page, options)
     if trace is not None:
         trace.parsed, trace.document = parsed, document
@@ -175,17 +172,17 @@ def _extract(
     if article.language is None:
         _detect_language(article)
     if not article.authors:
-        _find_authors(article, page, result, links)
+        _find_authors(article, page, result, with_byline=not chosen.standalone)
     return _Extracted(article, document, features)
 
 
 def _find_authors(
-    article: Article, page: PageContext, result: MethodResult, links: dict[int, str] | None
+    article: Article, page: PageContext, result: MethodResult, *, with_byline: bool
 ) -> None:
-    """Set the authors of a page that states no people: of a byline (None: not read), or the site."""
+    """Set the authors of a page that states no people: of a byline, or the site."""
     byline = None
-    if links is not None:
-        byline = find_byline(page.document, _title_row(page.document, result), links)
+    if with_byline:
+        byline = find_byline(page.document, _title_row(page.document, result))
     if byline is not None:
         article.authors, source = byline
         confidence = CONFIDENCE["authors"][source]

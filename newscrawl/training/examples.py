@@ -112,7 +112,6 @@ def example(document: Document, page: LabelledPage) -> Example:
         everything.index(labels.title[0]) if labels.title else None,
         candidates.with_style(rows, styles.style_of) if styles.complete else candidates,
         _wrong_candidates(document, page, metadata, forest, labels),
-        # last, as it reveals hidden text of the document
         body_example(document, page.body) if page.body else None,
     )
 

@@ -18,6 +18,7 @@ from lxml.html import fragment_fromstring
 from newscrawl.body.blocks import find_blocks
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.document.document import Document, parse_document
+from newscrawl.document.flatten import flatten
 from newscrawl.fields.kind.longest_run import longest_runs
 from newscrawl.text import words
 from newscrawl.training.block_labels import label_blocks
@@ -199,7 +200,10 @@ def _replace_body(
         return None
     for element in elements:
         _clear(element)
-    if longest_runs(Document(root, "utf-8", []))[0] > _MAX_OTHER_PROSE * removed:
+    if (
+        longest_runs(Document(flatten(root), "utf-8", [], root=root))[0]
+        > _MAX_OTHER_PROSE * removed
+    ):
         return None
     elements[0].tag = "div"
     elements[0].append(element_of(content))

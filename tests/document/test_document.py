@@ -221,18 +221,8 @@ def test_with_hidden_returns_a_reduced_copy() -> None:
     assert len(document.shown_rows) == 3
 
 
-def test_parses_again_after_the_release_of_the_tree() -> None:
+def test_parses_the_tree_on_demand() -> None:
     document = parse_document("<p>one<pre> two\n</pre>".encode("utf-16"))
-    before = document.element(document.tag.index("pre"))
-    document.release_tree()
-    after = document.element(document.tag.index("pre"))
-    assert after is not before
-    assert (after.text, after.getroottree().getroot()) == (" two\n", document.root)
+    pre = document.element(document.tag.index("pre"))
+    assert (pre.text, pre.getroottree().getroot()) == (" two\n", document.root)
     assert document.subtree_text(0) == "one two"
-
-
-def test_keeps_a_changed_tree() -> None:
-    document = Document(parse_document("<p>one").root, "utf-8", [])
-    root = document.root
-    document.release_tree()
-    assert document.root is root

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from newscrawl.corpora.corpus import load_corpus
-from newscrawl.document.guard import MAX_ATTRIBUTES, drop_surplus_attributes
+from newscrawl.document.guard import MAX_ATTRIBUTES, count_byte, drop_surplus_attributes
 
 VALUED = b"<p>before</p><div " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">text</div>"
 BARE = b"<p>before</p><div " + b" ".join(b"a%d" % n for n in range(300_000)) + b">text</div>"
@@ -66,3 +66,8 @@ def test_keeps_real_pages_unchanged(corpus_dir: Path) -> None:
     for name in ("news212", "fundus"):
         for page in load_corpus(corpus_dir / name).pages:
             assert drop_surplus_attributes(page.html()) is None, page.id
+
+
+@given(st.binary(), st.binary(min_size=1, max_size=1))
+def test_counts_bytes(data: bytes, byte: bytes) -> None:
+    assert count_byte(data, byte) == data.count(byte)

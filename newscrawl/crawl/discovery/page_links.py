@@ -69,16 +69,19 @@ def read_page(
 
 
 def _base_url(document: Document, url: str) -> str:
-    base = next(document.root.iter("base"), None)
-    return absolute_url(base.get("href", ""), url) or url if base is not None else url
+    bases = document.rows_of("base")
+    if not bases:
+        return url
+    return absolute_url(document.attributes["href"].get(bases[0], ""), url) or url
 
 
 def _feed_urls(document: Document, base: str) -> list[str]:
     urls = [
-        absolute_url(link.get("href", ""), base)
-        for link in document.root.iter("link")
-        if "alternate" in link.get("rel", "").lower()
-        and link.get("type", "").split(";")[0].strip().lower() in _FEED_TYPES
+        absolute_url(link.get("href"), base)
+        for link in document.statements
+        if link.tag == "link"
+        and "alternate" in link.get("rel").lower()
+        and link.get("type").split(";")[0].strip().lower() in _FEED_TYPES
     ]
     return list(dict.fromkeys(filter(None, urls)))
 
@@ -99,8 +102,11 @@ def extract_links(
 
 
 def _anchors(document: Document) -> Iterator[tuple[str, str]]:
-    for row, tag in enumerate(document.tag):
-        if tag in ("a", "area"):
-            href = document.element(row).get("href", "").strip()
-            if 0 < len(href) <= MAX_URL_LENGTH and not href.lower().startswith(_IGNORED_PREFIXES):
-                yield href, squeeze(document.subtree_text(row))
+    for row, address in document.attributes["href"].items():
+        href = address.strip()
+        if (
+            document.tag[row] in ("a", "area")
+            and 0 < len(href) <= MAX_URL_LENGTH
+            and not href.lower().startswith(_IGNORED_PREFIXES)
+        ):
+            yield href, squeeze(document.subtree_text(row))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.fields.metadata.author_names import BY, clean_names, is_by, is_joint, is_person
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from newscrawl.document.document import Document
 
@@ -38,7 +38,6 @@ _AUTHOR_PAGE = re.compile(
 )
 # Pages of other people, too: the address must name the author.
 _PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)", re.IGNORECASE)
-_PERSON = re.compile(f"{_AUTHOR_PAGE.pattern}|{_PERSON_PAGE.pattern}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -52,24 +51,13 @@ class _Name(NamedTuple):
     names: list[str]
 
 
-def author_links(document: Document) -> dict[int, str]:
-    """Return the addresses of links to pages of people by row; reads the tree."""
-    addresses = {
-        row: element.get("href") or ""
-        for row, element in zip(document.rows_of("a"), document.root.iter("a"), strict=False)
-    }
-    return {row: address for row, address in addresses.items() if _PERSON.search(address)}
-
-
-def find_byline(
-    document: Document, start: int, links: Mapping[int, str]
-) -> tuple[list[str], str] | None:
+def find_byline(document: Document, start: int) -> tuple[list[str], str] | None:
     """Return the names in the byline closest to the row *start* of the title, and their source.
 
-    *links* are the :func:`author_links` of the page. The source is ``byline`` (a text that begins
-    with "by"), ``link`` (to the page of an author) or ``class`` (of the element).
+    The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author) or
+    ``class`` (of the element).
     """
-    found = list(_names(document, start, links))
+    found = list(_names(document, start))
     if not found:
         return None
     first = min(found, key=_is_weak)
@@ -90,7 +78,7 @@ def _is_weak(name: _Name) -> bool:
     return name.source == "class" and " " not in only and only.lower() != only.upper()
 
 
-def _names(document: Document, start: int, links: Mapping[int, str]) -> Iterator[_Name]:
+def _names(document: Document, start: int) -> Iterator[_Name]:
     """Yield the marked names around *start* in document order, those after the title first."""
     rows = document.shown_rows
     middle = bisect_left(rows, start)
@@ -104,19 +92,17 @@ def _names(document: Document, start: int, links: Mapping[int, str]) -> Iterator
         introduces = is_by(text) or (after_name and is_joint(text))
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
-            name = _name(document, position, links, after_by=after_by)
+            name = _name(document, position, after_by=after_by)
         if name is not None:
             yield name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
 
-def _name(
-    document: Document, position: int, links: Mapping[int, str], *, after_by: bool
-) -> _Name | None:
+def _name(document: Document, position: int, *, after_by: bool) -> _Name | None:
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
     text = document.text[row]
-    source = "byline" if after_by or BY.match(text) else _source(document, row, links)
+    source = "byline" if after_by or BY.match(text) else _source(document, row)
     if source is None or _is_caption(document, row):
         return None
     names = list(filter(is_person, clean_names([text])))
@@ -132,14 +118,16 @@ def _is_caption(document: Document, row: int) -> bool:
     return any(document.tag[ancestor] in {"figure", "figcaption"} for ancestor in above)
 
 
-def _source(document: Document, row: int, links: Mapping[int, str]) -> str | None:
+def _source(document: Document, row: int) -> str | None:
     classes, ids = document.attributes["class"], document.attributes["id"]
+    addresses = document.attributes["href"]
     source = None
     for above in islice(document.ancestors(row), _MAX_LEVELS):
         chars = document.chars(above)
         if chars > _MAX_ELEMENT:
             break
-        if above in links and _is_author_page(links[above], document.text[row]):
+        address = addresses.get(above) if document.tag[above] == "a" else None
+        if address is not None and _is_author_page(address, document.text[row]):
             return "link"
         if source is None and (above in classes or above in ids):
             is_author, is_other = _role(classes.get(above, ""), ids.get(above, ""))

@@ -41,8 +41,6 @@ _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
 _MAX_SITE_WORDS = 6
 # Shorter names, such as "AP", are part of too many words.
 _MIN_SITE_LETTERS = 3
-# Links up to the heading: with more, single elements are looked up.
-_MAX_LISTED_LINKS = 1000
 # Limits the cost of hostile pages, which nest headings.
 _MAX_HEADINGS = 50
 _MAX_HEADING_ROWS = 100
@@ -175,15 +173,9 @@ def links_home(document: Document, row: int) -> bool:
     """Return whether the element *row* contains a link to the front page or is the child of one."""
     links, parent = document.rows_of("a"), max(document.parent[row], 0)
     first, last = bisect_left(links, row), bisect_left(links, document.end[row])
-    wanted = [link for link in (parent, *links[first:last]) if document.tag[link] == "a"]
-    if not wanted:
-        return False
-    if last <= _MAX_LISTED_LINKS:  # avoids creating the elements of other tags
-        elements = dict(zip(links[:last], document.root.iter("a"), strict=False))
-        anchors = [elements[link] for link in wanted]
-    else:
-        anchors = [document.element(link) for link in wanted]
-    return any(_HOME.fullmatch(address) for a in anchors if (address := a.get("href")))
+    address_of = document.attributes["href"].get
+    near = (link for link in (parent, *links[first:last]) if document.tag[link] == "a")
+    return any(_HOME.fullmatch(address) for link in near if (address := address_of(link)))
 
 
 class SiteNames:
