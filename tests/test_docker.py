@@ -75,7 +75,7 @@ def test_image_has_the_files_that_it_is_built_from(
     assert kept >= {"LICENSE", "README.md", "newscrawl", "pyproject.toml", "setup.py"}
     assert all((repository / name).exists() for name in kept)
     excluded = [line.removeprefix("**/") for line in lines if line.startswith("**/")]
-    for name in ("_guard.cpython-313-x86_64-linux-gnu.so", "_guard.pyd", "__pycache__"):
+    for name in ("_bytes.cpython-313-x86_64-linux-gnu.so", "_bytes.pyd", "__pycache__"):
         assert any(fnmatch.fnmatch(name, pattern) for pattern in excluded)
     copied = [argument.split()[0] for _, argument in stages[1] if argument.startswith("deploy/")]
     assert copied == ["deploy/docker_entrypoint.py"]

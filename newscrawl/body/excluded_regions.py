@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import is_data_table
@@ -137,18 +137,22 @@ def _article_below(document: Document, heading: int) -> int | None:
     return largest if largest and 2 * sizes[largest] >= sum(sizes.values()) else None
 
 
+class _RegionName(NamedTuple):
+    """What the class and the id of an element say."""
+
+    is_footer: bool
+    #: largest share of text of a region with this name; None: not a region
+    max_share: float | None
+
+
 @lru_cache(maxsize=4096)  # pages of a site share their names
-def _max_share_of_name(class_: str | None, id_: str | None) -> float | None:
-    """Return the largest share of text of a region with this class and id; None: not a region."""
-    found = _REGION_NAME.search(f"{class_ or ''} {id_ or ''}".lower())
-    if found is None:
-        return None
-    return MAX_CONSENT_SHARE if _CONSENT_NAME.search(found.group()) else MAX_SHARE
-
-
-@lru_cache(maxsize=4096)
-def _names_footer(class_: str | None, id_: str | None) -> bool:
-    return _FOOTER_NAME.search(f"{class_ or ''} {id_ or ''}".lower()) is not None
+def _region_name(class_: str | None, id_: str | None) -> _RegionName:
+    name = f"{class_ or ''} {id_ or ''}".lower()
+    found = _REGION_NAME.search(name)
+    max_share = None
+    if found is not None:
+        max_share = MAX_CONSENT_SHARE if _CONSENT_NAME.search(found.group()) else MAX_SHARE
+    return _RegionName(_FOOTER_NAME.search(name) is not None, max_share)
 
 
 class _Regions:
@@ -193,22 +197,19 @@ class _Regions:
     def _max_share(self, row: int) -> float | None:
         """Return the share of the page's prose up to which *row* is a region; None: never."""
         tag = self._document.tag[row]
-        share = _MAX_TAG_SHARES.get(tag)
         if tag == "table" and is_data_table(self._document, row):
             return MAX_DATA_SHARE
-        if share is None and self._is_page_footer(row):
-            share = MAX_SHARE
+        share = _MAX_TAG_SHARES.get(tag)
         if share is None:
-            share = _max_share_of_name(self._classes.get(row), self._ids.get(row))
+            name = _region_name(self._classes.get(row), self._ids.get(row))
+            is_footer = (name.is_footer or tag == "footer") and self._ends_page(row)
+            share = MAX_SHARE if is_footer else name.max_share
         return None if share == MAX_SHARE and not self._small else share
 
-    def _is_page_footer(self, row: int) -> bool:
-        """Return whether *row* is the footer of the page; that of an ``article`` has credits."""
-        document, names = self._document, (self._classes.get(row), self._ids.get(row))
-        if document.tag[row] != "footer" and not _names_footer(*names):
-            return False
-        before = document.chars_before
-        return 2 * before[row] > before[-1] and "article" not in _ancestor_tags(document, row)
+    def _ends_page(self, row: int) -> bool:
+        """Return whether *row* is after half of the text; the footer of an ``article`` has credits."""
+        before = self._document.chars_before
+        return 2 * before[row] > before[-1] and "article" not in _ancestor_tags(self._document, row)
 
 
 def reveal_hidden_article(document: Document) -> Document:

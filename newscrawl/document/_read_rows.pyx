@@ -23,7 +23,7 @@ if etree.LIBXML_VERSION[:2] != html_tables.LIBXML_VERSION:
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
-    "shown_rows", "number_rows", "chars_before", "link_chars_before", "statements", "by_tag",
+    "shown_rows", "number_rows", "label_rows", "chars_before", "link_chars_before", "statements", "by_tag",
     "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
@@ -41,6 +41,7 @@ cdef dict METADATA_TAGS = {
 cdef object Statement = rows.Statement
 cdef object hides = rows.DISPLAY_NONE.search
 cdef Py_ssize_t MAX_SHORT_TEXT = rows.MAX_SHORT_TEXT
+cdef Py_ssize_t MAX_LABEL = rows.MAX_LABEL
 cdef double WIDE_WEIGHT = _WIDE_WEIGHT
 cdef int LEADING = rows.LEADING
 cdef int TRAILING = rows.TRAILING
@@ -140,7 +141,7 @@ cdef struct Attribute:
 cdef class Reader:
     """State of the pass, and the columns of :class:`~newscrawl.document.rows.Rows`."""
 
-    cdef list tag, parent, end, depth, text, text_rows, shown_rows, number_rows
+    cdef list tag, parent, end, depth, text, text_rows, shown_rows, number_rows, label_rows
     cdef list chars_before, link_chars_before, statements
     cdef bytearray hidden, space
     cdef dict classes, ids, item_types, roles, addresses, by_tag
@@ -176,7 +177,7 @@ cdef class Reader:
 
     def __cinit__(self):
         self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
-        self.text_rows, self.shown_rows, self.number_rows = [], [], []
+        self.text_rows, self.shown_rows, self.number_rows, self.label_rows = [], [], [], []
         self.chars_before, self.link_chars_before = [], []
         self.hidden, self.space = bytearray(), bytearray()
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
@@ -264,6 +265,8 @@ cdef class Reader:
         self.text_rows.append(row)
         if len(text) <= MAX_SHORT_TEXT and _has_digit(text):
             self.number_rows.append(row)
+        if len(text) <= MAX_LABEL:
+            self.label_rows.append(row)
         self.tag.append(TEXT)
         self.append(text, self.open_rows[self.size - 1], mark, space)
         if not mark:
@@ -698,7 +701,7 @@ def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset()):
     return rows.Rows(
         reader.tag, reader.parent, reader.end, reader.depth, reader.text,
         reader.hidden, reader.space, reader.text_rows, reader.shown_rows, reader.number_rows,
-        reader.chars_before, reader.link_chars_before, reader.statements, reader.by_tag,
+        reader.label_rows, reader.chars_before, reader.link_chars_before, reader.statements, reader.by_tag,
         dict(zip(rows.KEPT_ATTRIBUTES, columns)),
     )
 
@@ -849,10 +852,21 @@ cdef bint _hides(Attribute* attribute) except -1:
     cdef Place key = attribute.name
     cdef Py_ssize_t size = attribute.name_size
     if size == 5 and _same(key, b"style", 5):
-        return attribute.value is not NULL and hides(_value(attribute)) is not None
+        return _may_say_none(attribute) and hides(_value(attribute)) is not None
     if size == 6 and _same(key, b"hidden", 6):
         return True
     return size == 11 and _same(key, b"aria-hidden", 11) and _value(attribute) == "true"
+
+
+cdef bint _may_say_none(Attribute* attribute) noexcept:
+    """Return whether "none" or a reference is in the value: the pattern is slow."""
+    cdef Py_ssize_t place
+    if attribute.value is NULL:
+        return False
+    for place in range(attribute.size - 3):
+        if (attribute.value[place] | 0x20) == b"n" and _same(attribute.value + place, b"none", 4):
+            return True
+    return attribute.size and memchr(attribute.value, b"&", attribute.size) is not NULL
 
 
 cdef bint _has_metadata(Attribute* attribute, tuple wanted) except -1:

@@ -22,7 +22,7 @@ from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import count_byte, drop_surplus_attributes
 from newscrawl.document.read_rows import read_rows
 from newscrawl.document.repair import close_open_title, needs_repair, repair_tree
-from newscrawl.document.rows import HEAD, INVISIBLE, SCRIPT, TEXT, WIDGET
+from newscrawl.document.rows import HEAD, INVISIBLE, MAX_LABEL, SCRIPT, TEXT, WIDGET
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -55,9 +55,6 @@ MAX_TAGS = 400_000
 
 MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
-
-MAX_LABEL = 45
-"""Characters of a name, a date, a button or a heading."""
 
 _TEXT_END = re.compile(rb"[^>]<")
 
@@ -125,6 +122,8 @@ class Document:
         self.shown_rows = columns.shown_rows
         #: rows of short text nodes with a digit
         self.number_rows = columns.number_rows
+        #: rows of the text nodes of at most :data:`MAX_LABEL` characters, hidden ones included
+        self.label_rows = columns.label_rows
         self._rows_by_tag = columns.by_tag
 
     def __len__(self) -> int:
@@ -173,12 +172,6 @@ class Document:
     def text_nodes(self, row: int = 0) -> Sequence[int]:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
         return self.shown_rows if row == 0 else rows_between(self.shown_rows, row, self.end[row])
-
-    @cached_property
-    def label_rows(self) -> list[int]:
-        """Rows of the text nodes of at most :data:`MAX_LABEL` characters, hidden ones included."""
-        text = self.text
-        return [row for row in self.text_rows if len(text[row]) <= MAX_LABEL]
 
     def labels(self, start: int, stop: int) -> Sequence[int]:
         """Return the :attr:`label_rows` from *start* to before *stop*."""

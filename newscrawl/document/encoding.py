@@ -17,6 +17,8 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
+from newscrawl.compiled import compiled
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # starts with the mark of UTF-16
@@ -100,7 +102,7 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
                 return Decoded(text.encode(), encoding, repaired=False)
     if (wide := _unmarked_utf16(data)) is not None:
         return _decode(data, wide)
-    valid = _utf8_length(data)
+    valid = utf8_length(data)
     if valid is None:
         return _decode_legacy(data, charset)
     return Decoded(data[:valid], "utf-8", repaired=valid < len(data))
@@ -114,21 +116,14 @@ def is_binary(data: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) > len(head) // 20
 
 
-def _utf8_length(data: bytes) -> int | None:
+@compiled("newscrawl.document._bytes")
+def utf8_length(data: bytes) -> int | None:
     """Return the length of *data* without an incomplete last character; None if it is not UTF-8."""
-    position = 0
-    while position < len(data):
-        chunk = data[position : position + 16384]
-        try:
-            used = len(chunk)
-            if not chunk.isascii():  # most chunks are ASCII, which is checked ten times as fast
-                _, used = codecs.utf_8_decode(chunk, "strict", False)  # noqa: FBT003  # not final
-        except UnicodeDecodeError:
-            return None
-        if not used:
-            break
-        position += used
-    return position
+    try:
+        _, used = codecs.utf_8_decode(data, "strict", False)  # noqa: FBT003  # not final
+    except UnicodeDecodeError:
+        return None
+    return used
 
 
 def _unmarked_utf16(data: bytes) -> str | None:

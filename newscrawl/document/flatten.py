@@ -14,6 +14,7 @@ from newscrawl.document.rows import (
     HIDING_ATTRIBUTES,
     INVISIBLE,
     LEADING,
+    MAX_LABEL,
     MAX_SHORT_TEXT,
     METADATA_TAGS,
     SCRIPT,
@@ -137,6 +138,8 @@ class _RowsBuilder:
         rows.text_rows.append(row)
         if len(stripped) <= MAX_SHORT_TEXT and _DIGIT.search(stripped):
             rows.number_rows.append(row)
+        if len(stripped) <= MAX_LABEL:
+            rows.label_rows.append(row)
         if not parent.mark:
             rows.shown_rows.append(row)
             length = weighted_length(stripped)

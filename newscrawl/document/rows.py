@@ -45,6 +45,9 @@ MAX_SHORT_TEXT = 60
 LEADING, TRAILING = 1, 2
 """Bits of ``Rows.space``."""
 
+MAX_LABEL = 45
+"""Characters of a name, a date, a button or a heading."""
+
 METADATA_TAGS = {
     "html": ("", ()),
     "a": ("rel", ("author", "tag")),
@@ -93,6 +96,8 @@ class Rows:
     shown_rows: list[int] = field(default_factory=list)
     #: rows of text nodes of at most :data:`MAX_SHORT_TEXT` characters with a digit
     number_rows: list[int] = field(default_factory=list)
+    #: rows of text nodes of at most :data:`MAX_LABEL` characters
+    label_rows: list[int] = field(default_factory=list)
     #: prefix sums over the rows, with one more entry
     chars_before: list[float] = field(default_factory=list)
     link_chars_before: list[float] = field(default_factory=list)
