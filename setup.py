@@ -20,14 +20,11 @@ def extensions() -> list[Extension]:
     if "bdist_egg" in sys.argv:
         return []
     try:
-        import lxml  # noqa: PLC0415
         from Cython.Build import cythonize  # noqa: PLC0415
     except ImportError:
         return []
     modules = [
-        Extension(
-            ".".join(path.with_suffix("").parts), [str(path)], include_dirs=lxml.get_include()
-        )
+        Extension(".".join(path.with_suffix("").parts), [str(path)])
         for path in sorted(Path("newscrawl").rglob("*.pyx"))
     ]
     built: list[Extension] = cythonize(modules, build_dir="build")

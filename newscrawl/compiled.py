@@ -42,13 +42,13 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 def compiled_module(name: str) -> ModuleType | None:
     """Import the compiled module *name*; return None if it cannot be used.
 
-    The reasons: it was not built, it was built for another version of lxml, or the environment
-    variable ``NEWSCRAWL_NO_EXTENSIONS`` is set.
+    The reasons: it was not built, it follows another version of libxml2 than lxml has, or the
+    environment variable ``NEWSCRAWL_NO_EXTENSIONS`` is set.
     """
     if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
         return None
     try:
         return import_module(name)
-    except (ImportError, TypeError, ValueError) as error:  # other struct sizes: the latter two
+    except ImportError as error:
         logger.debug("Using Python in place of %s: %s", name, error)
         return None

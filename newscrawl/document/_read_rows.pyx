@@ -19,7 +19,7 @@ from newscrawl.document import guard, html_tables, rows
 from newscrawl.text import WIDE_WEIGHT as _WIDE_WEIGHT
 
 if etree.LIBXML_VERSION[:2] != html_tables.LIBXML_VERSION:
-    raise ImportError(f"built for libxml2 {html_tables.LIBXML_VERSION}, lxml has {etree.LIBXML_VERSION}")
+    raise ImportError(f"made for libxml2 {html_tables.LIBXML_VERSION}, lxml has {etree.LIBXML_VERSION}")
 
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
