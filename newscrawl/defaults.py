@@ -221,9 +221,9 @@ DEFAULTS: dict[str, Any] = {
     # Worker processes: one CPU is left to the crawl itself, except that one worker would wait for
     # the busy event loop. 0 runs extraction in a thread, without deadline and memory limit.
     "NEWSCRAWL_WORKERS": max(min(2, _CPUS), _CPUS - 1),
-    # Pages after which a worker is replaced, to bound memory leaks of C libraries. 0 never
-    # replaces it.
-    "NEWSCRAWL_WORKER_TASKS": 1000,
+    # Pages after which a worker is replaced, to bound memory leaks of C libraries: a start takes
+    # as much CPU time as a hundred pages. 0 never replaces it.
+    "NEWSCRAWL_WORKER_TASKS": 10_000,
 }
 
 

@@ -69,7 +69,7 @@ def measure(
             os.sched_setaffinity(process.pid, cores)
         deadline = time.monotonic() + timeout
         start: float | None = None
-        before = main = main_before = memory = checked = 0.0
+        before = main = main_before = memory = checked = sampled = 0.0
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             now = time.monotonic()
             if start is None and (start := started()) is not None:
@@ -77,6 +77,7 @@ def measure(
             if now - checked > _MEMORY_POLL:
                 memory, checked = max(memory, _memory(tree)), now
                 main = _own_cpu(tree) or main
+                sampled = max(sampled, _cpu(tree))
             if now > deadline:
                 _kill(tree)
             time.sleep(_POLL)
@@ -84,7 +85,8 @@ def measure(
     used = ended[2]
     return Measured(
         seconds=time.monotonic() - (start or 0.0),
-        cpu=used.ru_utime + used.ru_stime - before,
+        # Without descendants whose parent ignores their end, as Spark's Python daemon does.
+        cpu=max(used.ru_utime + used.ru_stime, sampled) - before,
         main=main - main_before,
         memory=memory / MB,
         returncode=process.returncode,

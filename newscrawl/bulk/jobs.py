@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import Settings
 
+from newscrawl.bulk.idle_pools import close_idle_pools, keep_pool, take_pool
 from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
 from newscrawl.bulk.page_extractor import Failure, PageExtractor
 from newscrawl.bulk.sources import SPLIT, Unit, plan
 from newscrawl.bulk.unit_pages import UnitPages, accepted
-from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -65,12 +65,15 @@ class Job:
             raise ValueError(f"{self.output}: has the output of a job with other options")
         attempts: Counter[Unit] = Counter()
         records = folder.records(units)
-        while pending := _pending(units, records, attempts):
-            folder.remove_summary()
-            attempts.update(pending)
-            for _ in map_units(self.extract, pending):
-                pass
-            records = folder.records(units)
+        try:
+            while pending := _pending(units, records, attempts):
+                folder.remove_summary()
+                attempts.update(pending)
+                for _ in map_units(self.extract, pending):
+                    pass
+                records = folder.records(units)
+        finally:
+            close_idle_pools()
         summary = summarise(units, records)
         folder.write_summary(summary)
         return summary
@@ -87,13 +90,17 @@ class Job:
         return Settings(dict(self.settings))
 
     def extract(self, unit: Unit) -> UnitRecord:
-        """Extract the pages of *unit*, in one worker process with deadline and memory limit."""
+        """Extract the pages of *unit*, in one worker process with deadline and memory limit.
+
+        The next unit in this process uses the same worker process; it ends when it is idle for
+        :data:`~newscrawl.bulk.idle_pools.IDLE_SECONDS`.
+        """
         return asyncio.run(self._extract(unit))
 
     async def _extract(self, unit: Unit) -> UnitRecord:
         settings = self._settings()
         options = PipelineOptions.read(settings)
-        pool = WorkerPool.from_settings(settings, 1)
+        pool = take_pool(settings)
         failures: list[Failure] = []
         extractor = PageExtractor(pool, options, ahead=_AHEAD, failed=failures.append)
         counts = extractor.counts
@@ -103,11 +110,15 @@ class Job:
         try:
             async for article in extractor.articles(chosen):
                 tables.add(article)
-        except Exception as problem:  # noqa: BLE001  # of any file system
+        except BaseException as problem:
+            await pool.close()  # with its pending tasks
+            if not isinstance(problem, Exception):
+                raise
+            # of any file system
             error = f"{type(problem).__name__}: {problem}"
             failures = [Failure("", UNREADABLE, error)]
-        finally:
-            await pool.close()
+        else:
+            keep_pool(pool, settings)
         record = UnitRecord(unit.name, pages.first, pages.next, dict(counts), error=error)
         days = {} if error else tables.close()
         return OutputFolder(self.output).write_unit(unit, record, days, failures)

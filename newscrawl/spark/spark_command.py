@@ -19,11 +19,18 @@ from newscrawl.defaults import DEFAULTS, check_settings, setting
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.optional import MissingPackageError
 from newscrawl.pipelines.pipeline_options import PipelineOptions, neardup_options
-from newscrawl.spark.session import delete, exists, require_packages, session
+from newscrawl.spark.session import (
+    delete,
+    exists,
+    extraction_context,
+    require_packages,
+    session,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
     from scrapy.settings import Settings
 
@@ -40,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(args)
         if "sources" in args:
             args.sources, args.job = _sources(args), _job(args, settings)
-        with session(args.master, _parse_pairs(args.conf, "--conf")) as spark:
+        start = extraction_context if args.step is _extract else session
+        with start(args.master, _parse_pairs(args.conf, "--conf")) as spark:
             status: int = args.step(spark, args, settings)
     except (SegmentError, UsageError, MissingPackageError) as error:
         sys.stderr.write(f"newscrawl-spark: {error}\n")
@@ -155,12 +163,10 @@ def _parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _extract(spark: SparkSession, args: argparse.Namespace, _: Settings) -> int:
+def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> int:
     def map_units(function: Any, units: list[Any]) -> list[Any]:
         # One task per unit: those of slow pages do not delay the others.
-        records: list[Any] = (
-            spark.sparkContext.parallelize(units, len(units)).map(function).collect()
-        )
+        records: list[Any] = context.parallelize(units, len(units)).map(function).collect()
         return records
 
     try:
@@ -223,7 +229,7 @@ def _cluster(spark: SparkSession, args: argparse.Namespace, settings: Settings) 
 
 
 def _run(spark: SparkSession, args: argparse.Namespace, settings: Settings) -> int:
-    status = _extract(spark, args, settings)
+    status = _extract(spark.sparkContext, args, settings)
     folder = args.job.output.rstrip("/")
     articles = f"{folder}/articles.parquet"
     if not exists(spark, articles):  # no article

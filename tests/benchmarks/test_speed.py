@@ -135,6 +135,15 @@ def test_measures_all_processes(tmp_path: Path):
 
 
 @pytest.mark.slow
+def test_measures_processes_that_their_parent_does_not_wait_for(tmp_path: Path):
+    ignore = "import signal, subprocess, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    child = f"{BURN}time.sleep(1)"
+    code = f"{ignore}subprocess.run([sys.executable, '-c', {child!r}])"
+    found = measure([sys.executable, "-c", code], os.environ, tmp_path / "log")
+    assert 0.5 <= found.cpu < 2.0
+
+
+@pytest.mark.slow
 def test_measures_from_the_start_signal(tmp_path: Path):
     code = f"{BURN}import pathlib, sys, time\npathlib.Path(sys.argv[1]).touch()\ntime.sleep(1)"
     sign = tmp_path / "sign"

@@ -79,6 +79,7 @@ class WorkerPool:
         # Without processes, one task at a time runs in a thread.
         self._free: list[WorkerProcess | None] = [*self._workers] or [None]
         self._stats = stats
+        self._site_seconds = site_seconds
         self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue(site_seconds)
 
     @classmethod
@@ -209,6 +210,15 @@ class WorkerPool:
 
         job.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
         return answer
+
+    def reset_budgets(self) -> None:
+        """Give all sites their full budget again. The pool must not have pending tasks."""
+        self._queue = FairQueue(self._site_seconds)
+
+    def terminate(self) -> None:
+        """Terminate all processes of an idle pool; blocks until they have ended."""
+        for worker in self._workers:
+            worker.close()
 
     async def close(self) -> None:
         """Terminate all processes; active tasks fail with the reason ``crash``."""
