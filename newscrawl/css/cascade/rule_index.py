@@ -19,7 +19,6 @@ from newscrawl.css.selectors.rule_keys import (
     SELECTOR_SEPARATOR,
     ancestor_name,
     index_selectors,
-    never_matches,
 )
 from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
 from newscrawl.css.selectors.style_tree import StyleTree, ascii_lower
@@ -159,7 +158,7 @@ class RuleIndex(Generic[P]):
             tree.steps += 1 + len(text) // 16
             if is_plain and text == name:
                 self._add_name(bucket, index, tree)
-            elif not never_matches(text):
+            else:
                 ancestor = ancestor_name(text)
                 ancestor = ascii_lower(ancestor) if self.quirks else ancestor
                 if ancestor not in groups:

@@ -11,7 +11,7 @@ ahead at most one character past a non-NUL character.
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memcpy, memset, strlen
+from libc.string cimport memchr, memcpy, memset, strlen
 
 from newscrawl.css.sheets import rule_scanner
 from newscrawl.css.syntax import masking
@@ -28,7 +28,7 @@ ctypedef fused Char:
 cdef object starts_relevant = RELEVANT_START_PATTERN.match
 cdef object block_applies = rule_scanner.block_applies
 cdef object masked_selector_list = rule_scanner.masked_selector_list
-cdef object plain_selector_list = rule_scanner.plain_selector_list
+cdef str SELECTOR_SEPARATOR = rule_scanner.SELECTOR_SEPARATOR
 cdef Py_ssize_t MAX_OPEN_BLOCKS = rule_scanner.MAX_OPEN_BLOCKS
 
 # Character classes; characters outside of ASCII have none.
@@ -37,7 +37,7 @@ cdef enum:
     NAME = 2  # in ASCII: [-\w]
     SPECIAL = 4  # needs handling by the masking, outside of parentheses and brackets
     SPECIAL_INSIDE = 8  # the same, inside of parentheses or brackets
-    UNPLAIN = 16  # a selector list with it cannot be split at every comma
+    LIST = 16  # a comma, a bracket, or what only Python handles in a selector list
     RELEVANT_START = 32  # may start a relevant declaration
 
     MAX_NESTING = 256  # parentheses and brackets
@@ -62,7 +62,7 @@ def _classify():
         (NAME, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
         (SPECIAL, "\0\1\2\3\4\5\6{}\"'\\/(["),
         (SPECIAL_INSIDE, "\0\1\2\3\4\5\6{};@\"'\\/()[]"),
-        (UNPLAIN, "\1\2\3\4\5\6(\"'[\\&"),
+        (LIST, ",()[]\"'\\&\1\2\3\4\5\6"),
         (RELEVANT_START, "fFcCdDvVaA\\-"),
     ):
         for character in characters:
@@ -109,16 +109,17 @@ cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
     one for each open parenthesis.
     """
     cdef uint8_t[MAX_NESTING] closers
-    cdef int depth = 0, special = 0
+    cdef int depth = 0, special = 0, kind
     cdef Py_ssize_t position = 0, start, end, written = 0, more
     cdef Py_UCS4 character
     while True:
         start = position
-        if depth:
-            while not _is(text[position], SPECIAL_INSIDE):
+        kind = SPECIAL_INSIDE if depth else SPECIAL
+        if Char is uint8_t:
+            while not CLASS[text[position]] & kind:
                 position += 1
         else:
-            while not _is(text[position], SPECIAL):
+            while not _is(text[position], kind):
                 position += 1
         memcpy(out + written, text + start, (position - start) * sizeof(Char))
         written += position - start
@@ -353,7 +354,6 @@ cdef class RuleScan:
     cdef Py_ssize_t run(self, Char* text, Py_ssize_t position) except -1:
         """Scan rules and return the position where the scan stopped."""
         cdef Py_ssize_t length = self.length, start, end, body, after
-        cdef bint unplain
         while position < length:
             position = start = _after_gap(text, position, self.top)
             if text[start] == c"@":
@@ -362,10 +362,7 @@ cdef class RuleScan:
                     return start
                 position = after
                 continue
-            unplain = False
-            while position < length and text[position] != c";":
-                unplain |= _is(text[position], UNPLAIN)
-                position += 1
+            position = _next(text, position, length, c";")
             if position >= length or text[position + 1] != c"{":
                 position = _next_brace(text, start, length)
                 if position >= length or text[position] == c"{" or self.top:
@@ -384,29 +381,59 @@ cdef class RuleScan:
             position = _next_brace(text, position, length)
             if position < length and text[position] == c"{":
                 return start
-            self.add(start, end, body, position, unplain)
+            self.add(text, start, end, body, position)
             if position < length:
                 position += 1
         return length
 
     cdef int add(
-        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end, bint unplain
+        self, Char* text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end
     ) except -1:
         """Add the rule whose prelude lies from *start* to *end*, unless it is invalid."""
-        cdef str prelude = self.text[start:end]
-        cdef str selectors
-        if unplain:
-            selectors = masked_selector_list(prelude)
-        elif "," in prelude:
-            selectors = plain_selector_list(prelude)
-        else:
-            selectors = prelude.strip(" \t\n\r\f")
+        cdef str selectors = self.selector_list(text, start, end)
         if not selectors:
             return 0
         self.selectors.append(selectors)
         self.blocks.append(self.text[body:body_end])
         self.layers.append(self.layer)
         return 0
+
+    cdef str selector_list(self, Char* text, Py_ssize_t start, Py_ssize_t end):
+        """Return the joined selectors of a prelude, "" if one is invalid."""
+        cdef Py_ssize_t position, first = start
+        cdef int depth = 0
+        cdef str selector
+        cdef list selectors = []
+        for position in range(start, end):
+            if not _is(text[position], LIST):
+                continue
+            if text[position] == c"(" or text[position] == c"[":
+                depth += 1
+            elif text[position] == c")" or text[position] == c"]":
+                depth -= 1
+            elif text[position] != c",":
+                return masked_selector_list(self.text[start:end])
+            elif not depth:
+                selector = self.stripped(text, first, position)
+                if not selector:
+                    return ""
+                selectors.append(selector)
+                first = position + 1
+            if depth < 0:
+                return masked_selector_list(self.text[start:end])
+        selector = self.stripped(text, first, end)
+        if not selectors or not selector:
+            return selector
+        selectors.append(selector)
+        return SELECTOR_SEPARATOR.join(selectors)
+
+    cdef str stripped(self, Char* text, Py_ssize_t start, Py_ssize_t end):
+        """Return a piece of the text without white space around it."""
+        while start < end and _is(text[start], SPACE):
+            start += 1
+        while start < end and _is(text[end - 1], SPACE):
+            end -= 1
+        return self.text[start:end]
 
     cdef Py_ssize_t at_rule(self, Char* text, Py_ssize_t start) except -2:
         """Return the position after the prelude or the skipped block of an at-rule, -1 to stop."""
@@ -469,9 +496,16 @@ cdef inline Py_ssize_t _next(
     Char* text, Py_ssize_t position, Py_ssize_t end, Py_UCS4 character
 ) noexcept:
     """Return the position of the next *character*, else *end*."""
-    while position < end and text[position] != character:
-        position += 1
-    return position
+    cdef void* found
+    if Char is uint8_t:
+        if position >= end:
+            return position
+        found = memchr(text + position, character, end - position)
+        return end if found is NULL else <uint8_t*> found - text
+    else:
+        while position < end and text[position] != character:
+            position += 1
+        return position
 
 
 cdef inline Py_ssize_t _next_brace(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:

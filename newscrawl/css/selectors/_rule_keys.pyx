@@ -1,0 +1,199 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Compiled keys of the rule index.
+
+Equivalent to the functions of :mod:`newscrawl.css.selectors.rule_keys`, to which they delegate
+selectors with escapes, strings or attributes. CPython stores a NUL after the last character of a
+str, which ends each loop that does not compare its position with the end.
+"""
+
+from cpython.unicode cimport PyUnicode_1BYTE_KIND, PyUnicode_DATA, PyUnicode_KIND
+from libc.stdint cimport uint8_t
+from libc.string cimport memchr, memcmp, memset, strlen
+
+# Character classes
+cdef enum:
+    NAME = 1  # in ASCII: [-\w]
+    COMBINATOR = 2
+    SPACE = 4  # \s in ASCII
+    SPECIAL = 8  # everything up to the next one is not quoted
+    UPPER = 16
+
+cdef uint8_t[256] CLASS
+
+cdef const char** NEVER_MATCHING = [
+    b"active", b"after", b"before", b"focus", b"focus-visible", b"hover", b"visited",
+]
+
+
+def _classify():
+    memset(CLASS, 0, sizeof(CLASS))
+    capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for kind, characters in (
+        (NAME, "-_0123456789" + capitals + capitals.lower()),
+        (COMBINATOR, " >+~"),
+        (SPACE, " \t\n\r\f\v"),
+        (SPECIAL, "\\([\"'"),
+        (UPPER, capitals),
+    ):
+        for character in characters:
+            CLASS[<Py_ssize_t> ord(character)] |= kind
+
+
+_classify()
+
+
+def index_selectors(
+    list rules not None, *, bint quirks, names, name, never_matches, lower, table
+):
+    """Index selectors: see :func:`newscrawl.css.selectors.rule_keys.index_selectors`.
+
+    The last five arguments are functions of that module.
+    """
+    cdef list texts = [], ends = []
+    cdef dict by_name = {}
+    cdef str rule, text
+    cdef const uint8_t* data
+    cdef const uint8_t* separator
+    cdef Py_ssize_t start, end, length
+    for rule in rules:
+        if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
+            parts = rule.split("\6")
+            for text, key in zip(parts, names(parts)):
+                if not never_matches(text):
+                    _append(by_name, lower(key) if quirks else key, len(texts))
+                texts.append(text)
+            ends.append(len(texts))
+            continue
+        data = <const uint8_t*> PyUnicode_DATA(rule)
+        length = len(rule)
+        start = 0
+        while True:
+            separator = <const uint8_t*> memchr(data + start, 6, length - start)
+            end = length if separator is NULL else separator - data
+            text = rule if separator is NULL and not start else rule[start:end]
+            if not _never_matches(data + start, data + end):
+                key = _plain_key(rule, data, start, end)
+                if key is None:
+                    key = name(text)
+                _append(by_name, lower(key) if quirks else key, len(texts))
+            texts.append(text)
+            if separator is NULL:
+                break
+            start = end + 1
+        ends.append(len(texts))
+    return table(texts, ends, by_name)
+
+
+cdef int _append(dict by_name, str key, Py_ssize_t index) except -1:
+    found = by_name.get(key)
+    if found is None:
+        by_name[key] = [index]
+    else:
+        (<list> found).append(index)
+    return 0
+
+
+cdef bint _never_matches(const uint8_t* text, const uint8_t* end) noexcept:
+    """See :func:`newscrawl.css.selectors.rule_keys.never_matches`."""
+    cdef Py_ssize_t index, length
+    while text < end and not CLASS[text[0]] & SPECIAL:
+        if text[0] == c":":
+            for index in range(7):
+                length = <Py_ssize_t> strlen(NEVER_MATCHING[index])
+                if (
+                    end - text > length
+                    and not memcmp(text + 1, NEVER_MATCHING[index], length)
+                    and (
+                        text + 1 + length == end
+                        or not (CLASS[text[1 + length]] & NAME or text[1 + length] == c"(")
+                    )
+                ):
+                    return True
+        text += 1
+    return False
+
+
+cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
+    """Return the last class or else the tag of a plain selector, None for another one."""
+    cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, pseudo
+    while position < end and not CLASS[text[position]] & SPECIAL and text[position] != c"/":
+        if CLASS[text[position]] & COMBINATOR:
+            start = position + 1
+        position += 1
+    position = start
+    if position < end and text[position] == c"*" and text[position + 1] != c":":
+        position += 1
+    else:
+        position = _name_end(text, position, end)
+    tag_end = position
+    while position + 1 < end and text[position] == c"." and CLASS[text[position + 1]] & NAME:
+        key = position
+        key_end = position = _name_end(text, position + 1, end)
+    while position + 1 < end and text[position] == c":" and CLASS[text[position + 1]] & NAME:
+        pseudo = position + 1
+        position = _name_end(text, pseudo, end)
+        if (
+            position - pseudo >= 4
+            and not memcmp(text + pseudo, <const char*> b"root", 4)
+            and (position == pseudo + 4 or text[pseudo + 4] == c"-")
+        ):
+            return None
+        if position < end and text[position] == c"(":
+            position += 1
+            while position < end and text[position] != c")":
+                if CLASS[text[position]] & SPECIAL:
+                    return None
+                position += 1
+            if position == end:
+                return None
+            position += 1
+    if position != end:
+        return None
+    if key >= 0:
+        return rule[key:key_end]
+    if tag_end == start:
+        return None
+    for position in range(start, tag_end):
+        if CLASS[text[position]] & UPPER:
+            return rule[start:tag_end].lower()
+    return rule[start:tag_end]
+
+
+cdef inline Py_ssize_t _name_end(const uint8_t* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    while position < end and CLASS[text[position]] & NAME:
+        position += 1
+    return position
+
+
+def ancestor_name(str text not None, *, by_pattern, Py_ssize_t max_length):
+    """See :func:`newscrawl.css.selectors.rule_keys.ancestor_name`."""
+    cdef const uint8_t* data
+    cdef Py_ssize_t length = len(text), position = 0, name = -1, name_end = -1, start = -1, end = -1, first
+    if length > max_length:
+        return ""
+    if PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND:
+        return by_pattern(text)
+    data = <const uint8_t*> PyUnicode_DATA(text)
+    while position < length:
+        if CLASS[data[position]] & SPECIAL or data[position] == c"/":
+            return by_pattern(text)
+        if data[position] == c"." or data[position] == c"#":
+            first = position
+            position += 1
+            while position < length and (CLASS[data[position]] & NAME or data[position] >= 128):
+                position += 1
+            if position > first + 1:
+                name, name_end = first, position
+            continue
+        if not CLASS[data[position]] & (SPACE | COMBINATOR):
+            position += 1
+            continue
+        while position < length and CLASS[data[position]] & SPACE:
+            position += 1
+        # A space before another combinator is part of that.
+        if name >= 0 and (position == length or data[position] != c"+" and data[position] != c"~"):
+            start, end = name, name_end
+        name = -1
+        if position < length and CLASS[data[position]] & COMBINATOR:
+            position += 1
+    return text[start:end] if start >= 0 else ""
