@@ -30,7 +30,7 @@ def _classify():
     capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     for kind, characters in (
         (NAME, "-_0123456789" + capitals + capitals.lower()),
-        (COMBINATOR, " >+~"),
+        (COMBINATOR, " \t\n\r\f>+~"),
         (SPACE, " \t\n\r\f\v"),
         (SPECIAL, "\\([\"'"),
         (UPPER, capitals),
@@ -114,9 +114,18 @@ cdef bint _never_matches(const uint8_t* text, const uint8_t* end) noexcept:
 
 
 cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
-    """Return the last class or else the tag of a plain selector, None for another one."""
-    cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, pseudo
-    while position < end and not CLASS[text[position]] & SPECIAL and text[position] != c"/":
+    """Return the last id, else class, else the tag of the last compound.
+
+    Return None if it needs another name or is unusual.
+    """
+    cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, name
+    cdef bint attribute = False
+    while position < end:
+        if CLASS[text[position]] & SPECIAL or text[position] == c"/":
+            position = _block_end(text, position, end)
+            if position < 0:
+                return None
+            continue
         if CLASS[text[position]] & COMBINATOR:
             start = position + 1
         position += 1
@@ -126,37 +135,70 @@ cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize
     else:
         position = _name_end(text, position, end)
     tag_end = position
-    while position + 1 < end and text[position] == c"." and CLASS[text[position + 1]] & NAME:
-        key = position
-        key_end = position = _name_end(text, position + 1, end)
-    while position + 1 < end and text[position] == c":" and CLASS[text[position + 1]] & NAME:
-        pseudo = position + 1
-        position = _name_end(text, pseudo, end)
-        if (
-            position - pseudo >= 4
-            and not memcmp(text + pseudo, <const char*> b"root", 4)
-            and (position == pseudo + 4 or text[pseudo + 4] == c"-")
-        ):
+    while position < end:
+        name = position + 1
+        if text[position] == c"[":
+            attribute = True
+            position = _block_end(text, position, end)
+            continue
+        position = _name_end(text, name, end)
+        if position == name:
             return None
-        if position < end and text[position] == c"(":
-            position += 1
-            while position < end and text[position] != c")":
-                if CLASS[text[position]] & SPECIAL:
-                    return None
-                position += 1
-            if position == end:
+        if text[name - 1] == c":":
+            if _is_root(text + name, position - name):
                 return None
-            position += 1
-    if position != end:
-        return None
+            if position < end and text[position] == c"(":
+                position = _block_end(text, position, end)
+        elif text[name - 1] == c"#" or text[name - 1] == c"." and (key < 0 or text[key] == c"."):
+            key = name - 1
+            key_end = position
+        elif text[name - 1] != c".":
+            return None
     if key >= 0:
         return rule[key:key_end]
-    if tag_end == start:
+    if tag_end == start or attribute:
         return None
     for position in range(start, tag_end):
         if CLASS[text[position]] & UPPER:
             return rule[start:tag_end].lower()
     return rule[start:tag_end]
+
+
+cdef Py_ssize_t _block_end(const uint8_t* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    """Return the end of the parentheses or brackets at *position*, -1 for other characters.
+
+    Return -1 also if they contain escapes or comments or are not balanced.
+    """
+    cdef uint8_t[8] closers
+    cdef int depth = 0
+    cdef const void* found
+    while position < end:
+        if text[position] == c"(" or text[position] == c"[":
+            if depth == 8:
+                return -1
+            closers[depth] = c")" if text[position] == c"(" else c"]"
+            depth += 1
+        elif not depth or text[position] == c"\\" or text[position] == c"/":
+            return -1
+        elif text[position] == c'"' or text[position] == c"'":
+            found = memchr(text + position + 1, text[position], end - position - 1)
+            if found is NULL or memchr(text + position, c"\\", <const uint8_t*> found - (text + position)):
+                return -1
+            position = <const uint8_t*> found - text
+        elif text[position] == c")" or text[position] == c"]":
+            depth -= 1
+            if text[position] != closers[depth]:
+                return -1
+            if not depth:
+                return position + 1
+        position += 1
+    return -1
+
+
+cdef inline bint _is_root(const uint8_t* name, Py_ssize_t length) noexcept:
+    if length < 4 or memcmp(name, <const char*> b"root", 4):
+        return False
+    return length == 4 or name[4] == c"-"
 
 
 cdef inline Py_ssize_t _name_end(const uint8_t* text, Py_ssize_t position, Py_ssize_t end) noexcept:

@@ -404,23 +404,28 @@ cdef class RuleScan:
         cdef int depth = 0
         cdef str selector
         cdef list selectors = []
-        for position in range(start, end):
+        position = start
+        while position < end:
             if not _is(text[position], LIST):
+                position += 1
                 continue
             if text[position] == c"(" or text[position] == c"[":
                 depth += 1
             elif text[position] == c")" or text[position] == c"]":
                 depth -= 1
+            elif text[position] == c'"' or text[position] == c"'":
+                position = _end_of_plain_string(text, position, end)
             elif text[position] != c",":
-                return masked_selector_list(self.text[start:end])
+                depth = -1
             elif not depth:
                 selector = self.stripped(text, first, position)
                 if not selector:
                     return ""
                 selectors.append(selector)
                 first = position + 1
-            if depth < 0:
+            if depth < 0 or position == end:
                 return masked_selector_list(self.text[start:end])
+            position += 1
         selector = self.stripped(text, first, end)
         if not selectors or not selector:
             return selector
@@ -490,6 +495,17 @@ cdef class RuleScan:
         if text[position] != c":":
             return False
         return custom or _is_relevant_name(text + start, end - start)
+
+
+cdef Py_ssize_t _end_of_plain_string(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    """Return the position of the quote that ends a string, *end* if it needs Python."""
+    cdef Char quote = text[position]
+    position += 1
+    while position < end and text[position] != quote:
+        if text[position] <= 6 or text[position] == c"\\":
+            return end
+        position += 1
+    return position
 
 
 cdef inline Py_ssize_t _next(
