@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from newscrawl.css.selectors.rule_keys import ancestor_name, index_selectors
+from newscrawl.css.selectors.rule_keys import ancestor_name, group_by_ancestor, index_selectors
 from newscrawl.css.sheets import rule_scanner, scanner
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.syntax import masking
@@ -64,6 +64,9 @@ def assert_same_index(rules: list[str]) -> None:
     for quirks in (False, True):
         index = index_selectors(rules, quirks=quirks)
         assert index == unwrap(index_selectors)(rules, quirks=quirks)
+        for name in index.by_name:
+            groups = group_by_ancestor(index, name, quirks=quirks)
+            assert groups == unwrap(group_by_ancestor)(index, name, quirks=quirks)
     for text in index.texts:
         assert ancestor_name(text) == unwrap(ancestor_name)(text)
 

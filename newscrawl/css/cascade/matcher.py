@@ -1,7 +1,7 @@
 """Matching of rules with the elements of a page.
 
 :class:`MatchCache` holds results that depend only on the names of elements and outlives the page.
-:class:`Matcher` matches the elements of one page, once for all elements with the same path id.
+:class:`Matcher` matches the elements of one page, once for all elements with the same path.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.css.cascade.rule_index import Match, RuleIndex, SelectorEntry, SelectorGroup
-    from newscrawl.css.selectors.style_tree import Signature, StyleTree
+    from newscrawl.css.cascade.rule_index import Bucket, Match, RuleIndex, SelectorEntry
+    from newscrawl.css.selectors.style_tree import Path, Signature, StyleTree
 
 P = TypeVar("P")
 
@@ -24,10 +24,9 @@ P = TypeVar("P")
 class _Key(NamedTuple, Generic[P]):
     """The selectors with one key in all sheets of a page."""
 
+    buckets: Sequence[Bucket[P]]
     #: rules that require only the key
     certain: list[Match[P]]
-    #: required ancestor name, "" for none -> the other selectors
-    groups: dict[str, list[SelectorGroup[P]]]
     #: required ancestor names
     ancestors: frozenset[str]
 
@@ -46,8 +45,8 @@ class _Subject(NamedTuple, Generic[P]):
 
     #: those that require no ancestor name
     everywhere: _Candidates[P]
-    #: required ancestor names -> groups of selectors, for each key
-    groups: tuple[tuple[frozenset[str], dict[str, list[SelectorGroup[P]]]], ...]
+    #: its keys with selectors that require an ancestor name
+    keys: Sequence[_Key[P]]
     #: required ancestor names -> all candidates
     candidates: dict[frozenset[str], _Candidates[P]]
 
@@ -90,8 +89,8 @@ class Matcher(Generic[P]):
         self._cache = cache
         if any(index.quirks != tree.quirks for index in cache.indexes):
             raise ValueError("the page and the rule indexes must have the same quirks mode")
-        #: path id -> rules that apply, and selectors to be matched with each element
-        self._by_path: dict[int, _Candidates[P]] = {}
+        #: rules that apply, and selectors to be matched with each element
+        self._by_path: dict[Path, _Candidates[P]] = {}
         #: whether the limit was reached
         self.exhausted = False
 
@@ -101,10 +100,10 @@ class Matcher(Generic[P]):
         Elements with the same rules get the same tuple.
         """
         tree = self._tree
-        path_id = tree.path_id(row)
-        candidates = self._by_path.get(path_id)
+        path = tree.path(row)
+        candidates = self._by_path.get(path)
         if candidates is None:
-            candidates = self._by_path[path_id] = self._path_candidates(row)
+            candidates = self._by_path[path] = self._path_candidates(row)
         found = candidates.certain
         if candidates.conditional:
             tree.steps += len(candidates.conditional)
@@ -124,7 +123,7 @@ class Matcher(Generic[P]):
         self._by_path.clear()
 
     def _path_candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements with the path id of *row*."""
+        """Return the candidates of all elements with the path of *row*."""
         tree = self._tree
         ancestors = tree.ancestor_names(row)
         candidates = self._candidates(row, ancestors)
@@ -148,56 +147,55 @@ class Matcher(Generic[P]):
     def _candidates(self, row: int, ancestors: frozenset[str] | None) -> _Candidates[P]:
         """Return the candidates of all elements with the signature and ancestor names of *row*."""
         tree, cache = self._tree, self._cache
-        subject = cache.subjects.get(tree.signatures[row]) or self._subject(row)
+        signature = tree.path(row).signature
+        subject = cache.subjects.get(signature) or self._subject(row, signature)
         required: set[str] = set()
-        for names, groups in subject.groups:
-            required |= groups.keys() if ancestors is None else names & ancestors
+        for key in subject.keys:
+            required |= key.ancestors if ancestors is None else key.ancestors & ancestors
         if not required:
             return subject.everywhere
-        key = frozenset(required)
-        candidates = subject.candidates.get(key)
+        names = frozenset(required)
+        candidates = subject.candidates.get(names)
         if candidates is None:
             found = [
-                group
-                for names, groups in subject.groups
-                for ancestor in names & required
-                for group in groups[ancestor]
+                bucket.entries(ancestor, tree)
+                for key in subject.keys
+                for ancestor in key.ancestors & names
+                for bucket in key.buckets
             ]
             candidates = self._compiled(found, row, subject.everywhere)
             if not tree.exhausted:
-                subject.candidates[key] = candidates
+                subject.candidates[names] = candidates
                 cache.candidate_count += 1
         return candidates
 
-    def _subject(self, row: int) -> _Subject[P]:
-        """Return the candidates of all elements with the signature of *row*."""
-        tree = self._tree
-        certain: list[Match[P]] = []
-        everywhere: list[SelectorGroup[P]] = []
-        nested = []
-        for name in (*tree.names[row], "*"):
-            key = self._key(name)
-            if key is not None:
-                certain += key.certain
-                everywhere += key.groups.get("", ())
-                if key.ancestors:
-                    nested.append((key.ancestors, key.groups))
+    def _subject(self, row: int, signature: Signature) -> _Subject[P]:
+        """Return the candidates of all elements with the *signature* of *row*."""
+        tree, known = self._tree, self._cache.keys
+        keys = [
+            key
+            for name in (*tree.names[row], "*")
+            if (key := known[name] if name in known else self._key(name)) is not None
+        ]
+        certain = tuple([match for key in keys for match in key.certain])
         tree.steps += len(certain)
-        known = _Candidates(tuple(certain), ())
-        subject = _Subject(self._compiled(everywhere, row, known), tuple(nested), {})
+        found = [bucket.entries("", tree) for key in keys for bucket in key.buckets]
+        everywhere = self._compiled(found, row, _Candidates(certain, ()))
+        subject = _Subject(everywhere, [key for key in keys if key.ancestors], {})
         if not tree.exhausted:
-            self._cache.subjects[tree.signatures[row]] = subject
+            self._cache.subjects[signature] = subject
         return subject
 
     def _compiled(
-        self, groups: Iterable[SelectorGroup[P]], row: int, known: _Candidates[P]
+        self, found: Iterable[Sequence[SelectorEntry[P]]], row: int, known: _Candidates[P]
     ) -> _Candidates[P]:
-        """Return *known* candidates and those from *groups* that the signature of *row* allows."""
+        """Return *known* candidates and those of *found* that the signature of *row* allows."""
         tree, names = self._tree, self._tree.names[row]
         names_and_any = names | {"*"}
         certain, conditional = list(known.certain), list(known.conditional)
-        for group in groups:
-            entries = group.compiled(tree) if group.deferred else group.entries
+        for entries in found:
+            if not entries:
+                continue
             tree.steps += 1 + len(entries) // 4
             for entry in entries:
                 if (
@@ -214,15 +212,12 @@ class Matcher(Generic[P]):
     def _key(self, name: str) -> _Key[P] | None:
         """Return the selectors with the key *name* in all sheets, None if there are none."""
         tree, cache = self._tree, self._cache
-        if name in cache.keys:
-            return cache.keys[name]
-        buckets = [index.read(name, tree) for index in cache.indexes if name in index.by_name]
-        certain = [match for bucket in buckets for match in bucket.certain]
-        groups: dict[str, list[SelectorGroup[P]]] = {}
-        for bucket in buckets:
-            for ancestor, group in bucket.groups.items():
-                groups.setdefault(ancestor, []).append(group)
-        key = _Key(certain, groups, frozenset(groups) - {""}) if buckets else None
+        buckets = [bucket for index in cache.indexes if (bucket := index.read(name, tree))]
+        key = None
+        if buckets:
+            certain = [match for bucket in buckets for match in bucket.certain]
+            ancestors = frozenset().union(*[bucket.deferred for bucket in buckets]) - {""}
+            key = _Key(buckets, certain, ancestors)
         if not tree.exhausted:
             cache.keys[name] = key
         return key

@@ -49,7 +49,7 @@ def index_selectors(
 
     The last five arguments are functions of that module.
     """
-    cdef list texts = [], ends = []
+    cdef list texts = [], ends = [], previous = []
     cdef dict by_name = {}
     cdef str rule, text
     cdef const uint8_t* data
@@ -59,8 +59,10 @@ def index_selectors(
         if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
             parts = rule.split("\6")
             for text, key in zip(parts, names(parts)):
-                if not never_matches(text):
-                    _append(by_name, lower(key) if quirks else key, len(texts))
+                if never_matches(text):
+                    previous.append(-1)
+                else:
+                    _append(by_name, previous, lower(key) if quirks else key)
                 texts.append(text)
             ends.append(len(texts))
             continue
@@ -71,25 +73,25 @@ def index_selectors(
             separator = <const uint8_t*> memchr(data + start, 6, length - start)
             end = length if separator is NULL else separator - data
             text = rule if separator is NULL and not start else rule[start:end]
-            if not _never_matches(data + start, data + end):
+            if _never_matches(data + start, data + end):
+                previous.append(-1)
+            else:
                 key = _plain_key(rule, data, start, end)
                 if key is None:
                     key = name(text)
-                _append(by_name, lower(key) if quirks else key, len(texts))
+                _append(by_name, previous, lower(key) if quirks else key)
             texts.append(text)
             if separator is NULL:
                 break
             start = end + 1
         ends.append(len(texts))
-    return table(texts, ends, by_name)
+    return table(texts, ends, by_name, previous)
 
 
-cdef int _append(dict by_name, str key, Py_ssize_t index) except -1:
-    found = by_name.get(key)
-    if found is None:
-        by_name[key] = [index]
-    else:
-        (<list> found).append(index)
+cdef int _append(dict by_name, list previous, str key) except -1:
+    before = by_name.get(key)
+    by_name[key] = len(previous)
+    previous.append(-1 if before is None else before)
     return 0
 
 
@@ -207,8 +209,35 @@ cdef inline Py_ssize_t _name_end(const uint8_t* text, Py_ssize_t position, Py_ss
     return position
 
 
+def group_by_ancestor(
+    table not None, str name not None, *, bint quirks, by_pattern, Py_ssize_t max_length, lower
+):
+    """See :func:`newscrawl.css.selectors.rule_keys.group_by_ancestor`."""
+    cdef list texts = table.texts, previous = table.previous
+    cdef dict groups = {}
+    cdef Py_ssize_t steps = 0, index = table.by_name[name]
+    cdef str text
+    while index >= 0:
+        text = texts[index]
+        steps += 1 + len(text) // 16
+        ancestor = _ancestor_name(text, by_pattern, max_length)
+        if quirks:
+            ancestor = lower(ancestor)
+        group = groups.get(ancestor)
+        if group is None:
+            groups[ancestor] = [index]
+        else:
+            (<list> group).append(index)
+        index = previous[index]
+    return groups, steps
+
+
 def ancestor_name(str text not None, *, by_pattern, Py_ssize_t max_length):
     """See :func:`newscrawl.css.selectors.rule_keys.ancestor_name`."""
+    return _ancestor_name(text, by_pattern, max_length)
+
+
+cdef str _ancestor_name(str text, by_pattern, Py_ssize_t max_length):
     cdef const uint8_t* data
     cdef Py_ssize_t length = len(text), position = 0, name = -1, name_end = -1, start = -1, end = -1, first
     if length > max_length:

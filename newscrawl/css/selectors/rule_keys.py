@@ -61,8 +61,10 @@ class SelectorTable(NamedTuple):
     texts: list[str]
     #: for each rule, the index after its last selector
     ends: list[int]
-    #: :func:`rightmost_name` -> indexes of the selectors that may match on a static page
-    by_name: dict[str, list[int]]
+    #: :func:`rightmost_name` -> index of the last selector that may match on a static page
+    by_name: dict[str, int]
+    #: for each selector, the index of the one before it with the same name, -1 if there is none
+    previous: list[int]
 
 
 def rightmost_name(text: str) -> str:
@@ -110,12 +112,15 @@ def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
     The names are in lower case for pages in *quirks* mode.
     """
     texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
-    by_name: defaultdict[str, list[int]] = defaultdict(list)
+    by_name: dict[str, int] = {}
+    previous = [-1] * len(texts)
     for index, (text, name) in enumerate(zip(texts, rightmost_names(texts), strict=True)):
         if not never_matches(text):
-            by_name[ascii_lower(name) if quirks else name].append(index)
+            key = ascii_lower(name) if quirks else name
+            previous[index] = by_name.get(key, -1)
+            by_name[key] = index
     ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
-    return SelectorTable(texts, ends, dict(by_name))
+    return SelectorTable(texts, ends, by_name, previous)
 
 
 def _ancestor_by_pattern(text: str) -> str:
@@ -127,6 +132,27 @@ def _ancestor_by_pattern(text: str) -> str:
 def ancestor_name(text: str) -> str:
     """Return a class or id that an ancestor of every matched element has, "" if unknown."""
     return _ancestor_by_pattern(text) if len(text) <= _MAX_ANCESTOR_SCAN else ""
+
+
+@compiled(
+    _EXTENSION, by_pattern=_ancestor_by_pattern, max_length=_MAX_ANCESTOR_SCAN, lower=ascii_lower
+)
+def group_by_ancestor(
+    table: SelectorTable, name: str, *, quirks: bool
+) -> tuple[dict[str, list[int]], int]:
+    """Return the indexes of the selectors with the key *name* by :func:`ancestor_name`.
+
+    The last selector comes first. The second result is the number of matching steps.
+    """
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    steps, index = 0, table.by_name[name]
+    while index >= 0:
+        text = table.texts[index]
+        steps += 1 + len(text) // 16
+        ancestor = ancestor_name(text)
+        groups[ascii_lower(ancestor) if quirks else ancestor].append(index)
+        index = table.previous[index]
+    return dict(groups), steps
 
 
 def _extract_name(text: str, nesting: int) -> str:
