@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from inspect import unwrap
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from newscrawl.css.selectors.plain_selectors import compile_plain
 from newscrawl.css.selectors.rule_keys import ancestor_name, group_by_ancestor, index_selectors
 from newscrawl.css.sheets import rule_scanner, scanner
 from newscrawl.css.sheets.sheet import parse_sheet
@@ -91,6 +93,16 @@ def test_matches_the_reference_on_unmasked_text(text: str) -> None:
 def test_index_matches_the_reference(rules: list[str]) -> None:
     """The compiled and the Python index agree on any selectors."""
     assert_same_index(rules)
+
+
+@given(st.lists(SELECTOR_PIECES, max_size=8).map("".join), st.booleans())
+@example("*.a > B.-c#d ~ e", True)
+@example(" a + *\v.b", False)
+def test_plain_selectors_match_the_reference(text: str, quirks: bool) -> None:
+    """The compiled and the Python compiler of plain selectors agree."""
+    found = compile_plain(text, quirks=quirks)
+    expected = unwrap(compile_plain)(text, quirks=quirks)
+    assert (found and asdict(found)) == (expected and asdict(expected))
 
 
 @pytest.mark.parametrize("around", ["{}", "a{{color:red}}{}", "日{}a{{color:red}}"])

@@ -162,6 +162,7 @@ class Matcher(Generic[P]):
                 for key in subject.keys
                 for ancestor in key.ancestors & names
                 for bucket in key.buckets
+                if ancestor in bucket.deferred
             ]
             candidates = self._compiled(found, row, subject.everywhere)
             if not tree.exhausted:
@@ -179,7 +180,12 @@ class Matcher(Generic[P]):
         ]
         certain = tuple([match for key in keys for match in key.certain])
         tree.steps += len(certain)
-        found = [bucket.entries("", tree) for key in keys for bucket in key.buckets]
+        found = [
+            bucket.entries("", tree)
+            for key in keys
+            for bucket in key.buckets
+            if "" in bucket.deferred
+        ]
         everywhere = self._compiled(found, row, _Candidates(certain, ()))
         subject = _Subject(everywhere, [key for key in keys if key.ancestors], {})
         if not tree.exhausted:
@@ -194,8 +200,6 @@ class Matcher(Generic[P]):
         names_and_any = names | {"*"}
         certain, conditional = list(known.certain), list(known.conditional)
         for entries in found:
-            if not entries:
-                continue
             tree.steps += 1 + len(entries) // 4
             for entry in entries:
                 if (
@@ -212,7 +216,7 @@ class Matcher(Generic[P]):
     def _key(self, name: str) -> _Key[P] | None:
         """Return the selectors with the key *name* in all sheets, None if there are none."""
         tree, cache = self._tree, self._cache
-        buckets = [bucket for index in cache.indexes if (bucket := index.read(name, tree))]
+        buckets = [index.read(name, tree) for index in cache.indexes if name in index.names]
         key = None
         if buckets:
             certain = [match for bucket in buckets for match in bucket.certain]

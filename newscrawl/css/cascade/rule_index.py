@@ -21,7 +21,6 @@ from newscrawl.css.selectors.rule_keys import (
     index_selectors,
 )
 from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
-from newscrawl.css.selectors.style_tree import StyleTree, ascii_lower
 from newscrawl.css.sheets.sheet import Rule, Sheet, parse_sheet
 from newscrawl.css.values.declared_values import Value, parse_declaration
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from newscrawl.css.cascade.cascaded_values import PropertyValues
     from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
+    from newscrawl.css.selectors.style_tree import StyleTree
     from newscrawl.css.syntax.declarations import Declaration
 
 P = TypeVar("P")
@@ -130,13 +130,15 @@ class RuleIndex(Generic[P]):
         # Flat lists: an object per selector would burden the garbage collector.
         self._table = index_selectors(rules, quirks=quirks)
         self._texts, self._ends = self._table.texts, self._table.ends
+        #: the keys of the selectors
+        self.names = self._table.by_name.keys()
         self._buckets: dict[str, Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
 
-    def read(self, name: str, tree: StyleTree) -> Bucket[P] | None:
-        """Return the selectors with the key *name*, None if there are none."""
+    def read(self, name: str, tree: StyleTree) -> Bucket[P]:
+        """Return the selectors with the key *name*, which is one of ``names``."""
         bucket = self._buckets.get(name)
-        if bucket is None and name in self._table.by_name:
+        if bucket is None:
             bucket = self._buckets[name] = self._read(name, tree)
         return bucket
 
@@ -146,12 +148,13 @@ class RuleIndex(Generic[P]):
         tree.steps += steps
         bucket = Bucket(self, deferred)
         bare = name[1:2] if name[0] in ".#" else name[0]
-        if bare.isascii() and bare.isalpha() and "" in deferred:
-            texts = self._texts
-            for index in deferred[""]:
+        if bare.isascii() and bare.isalpha():
+            texts, everywhere = self._texts, deferred.pop("", ())
+            for index in everywhere:
                 if texts[index] == name:
                     self._add_name(bucket, index, tree)
-            deferred[""] = [index for index in deferred[""] if texts[index] != name]
+            if others := [index for index in everywhere if texts[index] != name]:
+                deferred[""] = others
         return bucket
 
     def _add_name(self, bucket: Bucket[P], index: int, tree: StyleTree) -> None:

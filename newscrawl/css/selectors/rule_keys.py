@@ -27,7 +27,7 @@ from newscrawl.css.syntax.masking import unescape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EXTENSION = "newscrawl.css.selectors._rule_keys"
+_EXTENSION = "newscrawl.css.selectors._selectors"
 _CHARACTER = "[-a-zA-Z0-9_]"
 SELECTOR_SEPARATOR = "\6"
 """Separator of selectors that are stored as one text; masked sheets do not contain it."""

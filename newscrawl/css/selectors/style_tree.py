@@ -82,7 +82,7 @@ class Path:
         self.signature = signature
         self.names = names
         #: names of all ancestors, None above :data:`MAX_ANCESTOR_NAMES`, ``...`` until computed
-        self.above: frozenset[str] | None | EllipsisType = frozenset() if parent is None else ...
+        self.above: frozenset[str] | EllipsisType | None = frozenset() if parent is None else ...
         self.children: dict[Signature, Path] = {}
 
 

@@ -52,6 +52,8 @@ cdef const char** RELEVANT_NAMES = [
     b"visibility", b"color-scheme", b"all",
 ]
 
+cdef const char** AT_RULES = [b"media", b"supports", b"layer", b"property"]
+
 assert MAX_SPECIAL <= masking.MAX_MASKED_CHARACTERS
 
 
@@ -445,6 +447,8 @@ cdef class RuleScan:
         cdef Py_ssize_t end = _next(text, start, self.length, c";")
         if end >= self.length or text[end + 1] != c"{":
             return -1
+        if not _may_apply(text + start + 1):
+            return _block_end(text, end + 2, self.length)
         applies = block_applies(self.text[start + 1 : end])
         if applies is None or (applies and len(self.open_blocks) >= MAX_OPEN_BLOCKS):
             return -1
@@ -506,6 +510,19 @@ cdef Py_ssize_t _end_of_plain_string(Char* text, Py_ssize_t position, Py_ssize_t
             return end
         position += 1
     return position
+
+
+cdef bint _may_apply(Char* rule) noexcept:
+    """Return False if the rules in an at-rule with this name never apply."""
+    cdef Py_ssize_t end = 0, index
+    while _is(rule[end], NAME):
+        end += 1
+    if rule[end] >= 128:
+        return True
+    for index in range(4):
+        if strlen(AT_RULES[index]) == <size_t> end and _same(rule, AT_RULES[index], end):
+            return True
+    return False
 
 
 cdef inline Py_ssize_t _next(

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Compiled keys of the rule index.
+"""Compiled keys of the rule index, and compiler of plain selectors.
 
 Equivalent to the functions of :mod:`newscrawl.css.selectors.rule_keys`, to which they delegate
-selectors with escapes, strings or attributes. CPython stores a NUL after the last character of a
+unusual selectors, and of :mod:`newscrawl.css.selectors.plain_selectors`. CPython stores a NUL after the last character of a
 str, which ends each loop that does not compare its position with the end.
 """
 
@@ -17,12 +17,15 @@ cdef enum:
     SPACE = 4  # \s in ASCII
     SPECIAL = 8  # everything up to the next one is not quoted
     UPPER = 16
+    LETTER = 32  # or an underscore
 
 cdef uint8_t[256] CLASS
 
 cdef const char** NEVER_MATCHING = [
     b"active", b"after", b"before", b"focus", b"focus-visible", b"hover", b"visited",
 ]
+
+cdef const char** COMMON = [b"class", b"id", b"style", b"href"]
 
 
 def _classify():
@@ -34,6 +37,7 @@ def _classify():
         (SPACE, " \t\n\r\f\v"),
         (SPECIAL, "\\([\"'"),
         (UPPER, capitals),
+        (LETTER, "_" + capitals + capitals.lower()),
     ):
         for character in characters:
             CLASS[<Py_ssize_t> ord(character)] |= kind
@@ -116,12 +120,14 @@ cdef bint _never_matches(const uint8_t* text, const uint8_t* end) noexcept:
 
 
 cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
-    """Return the last id, else class, else the tag of the last compound.
+    """Return the rarest name in the last compound, None if it is unusual.
 
-    Return None if it needs another name or is unusual.
+    That is ``:root``, the last id, class or attribute, the tag, or the name that the only argument
+    of ``:is()`` or ``:where()`` requires.
     """
-    cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, name
-    cdef bint attribute = False
+    cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, name, inner = -1, inner_end = -1
+    cdef Py_ssize_t after, common = -1, common_end = -1
+    cdef bint root = False
     while position < end:
         if CLASS[text[position]] & SPECIAL or text[position] == c"/":
             position = _block_end(text, position, end)
@@ -139,31 +145,75 @@ cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize
     tag_end = position
     while position < end:
         name = position + 1
-        if text[position] == c"[":
-            attribute = True
-            position = _block_end(text, position, end)
-            continue
-        position = _name_end(text, name, end)
+        position = after = _name_end(text, name, end)
         if position == name:
             return None
-        if text[name - 1] == c":":
+        if text[name - 1] == c"[":
+            position = _block_end(text, name - 1, end)
+            if _is_common(text + name, after - name):
+                common = name - 1
+                common_end = after
+                continue
+        elif text[name - 1] == c":":
             if _is_root(text + name, position - name):
-                return None
-            if position < end and text[position] == c"(":
+                if position - name > 4:
+                    return None
+                root = True
+            elif position < end and text[position] == c"(":
                 position = _block_end(text, position, end)
-        elif text[name - 1] == c"#" or text[name - 1] == c"." and (key < 0 or text[key] == c"."):
-            key = name - 1
-            key_end = position
-        elif text[name - 1] != c".":
+                if inner < 0 and _has_alternatives(text + name, after - name):
+                    if memchr(text + after, c",", position - after):
+                        return None
+                    inner = after + 1
+                    inner_end = position - 1
+            continue
+        elif text[name - 1] != c"#" and text[name - 1] != c".":
             return None
+        if key < 0 or _rank(text[name - 1]) <= _rank(text[key]):
+            key = name - 1
+            key_end = after
+    if root:
+        return ":root"
     if key >= 0:
-        return rule[key:key_end]
-    if tag_end == start or attribute:
-        return None
-    for position in range(start, tag_end):
+        return _lower(rule, text, key, key_end) if text[key] == c"[" else rule[key:key_end]
+    if tag_end > start and text[start] != c"*":
+        return _lower(rule, text, start, tag_end)
+    if common >= 0:
+        return _lower(rule, text, common, common_end)
+    if inner >= 0:
+        return _plain_key(rule, text, inner, inner_end)
+    return "*" if tag_end > start and position == tag_end else None
+
+
+cdef str _lower(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
+    cdef Py_ssize_t position
+    for position in range(start, end):
         if CLASS[text[position]] & UPPER:
-            return rule[start:tag_end].lower()
-    return rule[start:tag_end]
+            return rule[start:end].lower()
+    return rule[start:end]
+
+
+cdef inline int _rank(uint8_t sigil) noexcept:
+    return 1 if sigil == c"#" else 2 if sigil == c"." else 3
+
+
+cdef bint _is_common(const uint8_t* name, Py_ssize_t length) noexcept:
+    """Return whether an attribute is one that most elements have."""
+    cdef Py_ssize_t index, same
+    for index in range(4):
+        if <Py_ssize_t> strlen(COMMON[index]) == length:
+            same = 0
+            while same < length and name[same] | 32 == <uint8_t> COMMON[index][same]:
+                same += 1
+            if same == length:
+                return True
+    return False
+
+
+cdef inline bint _has_alternatives(const uint8_t* name, Py_ssize_t length) noexcept:
+    if length == 2:
+        return not memcmp(name, <const char*> b"is", 2)
+    return length == 5 and not memcmp(name, <const char*> b"where", 5)
 
 
 cdef Py_ssize_t _block_end(const uint8_t* text, Py_ssize_t position, Py_ssize_t end) noexcept:
@@ -268,3 +318,86 @@ cdef str _ancestor_name(str text, by_pattern, Py_ssize_t max_length):
         if position < length and CLASS[data[position]] & COMBINATOR:
             position += 1
     return text[start:end] if start >= 0 else ""
+
+
+def compile_plain(str text not None, *, bint quirks, compound, selector, lower):
+    """See :func:`newscrawl.css.selectors.plain_selectors.compile_plain`."""
+    cdef const uint8_t* data
+    cdef Py_ssize_t length = len(text), position, start, end
+    cdef int ids = 0, classes = 0, tags = 0
+    cdef bint per_element = False, spaced
+    cdef list compounds = []
+    cdef set ancestors = set()
+    cdef str combinator
+    if PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND:
+        return None
+    data = <const uint8_t*> PyUnicode_DATA(text)
+    position = _space_end(data, 0, length)
+    while True:
+        start = position
+        names = set()
+        if position < length and data[position] == c"*":
+            position += 1
+        else:
+            position = _plain_name_end(data, position, length)
+            if position > start:
+                names.add(_lower(text, data, start, position))
+                tags += 1
+        while position < length and (data[position] == c"." or data[position] == c"#"):
+            end = _plain_name_end(data, position + 1, length)
+            if end == position + 1:
+                return None
+            name = text[position:end]
+            names.add(lower(name) if quirks else name)
+            if data[position] == c"#":
+                ids += 1
+            else:
+                classes += 1
+            position = end
+        if position == start:
+            return None
+        end = _space_end(data, position, length)
+        spaced = end > position
+        position = end
+        if position == length:
+            break
+        if data[position] == c">" or data[position] == c"+" or data[position] == c"~":
+            combinator = chr(data[position])
+            position = _space_end(data, position + 1, length)
+        elif spaced:
+            combinator = " "
+        else:
+            return None
+        compounds.append(compound(combinator, frozenset(names), ()))
+        if combinator == " " or combinator == ">":
+            ancestors |= names
+        else:
+            per_element = True
+    compounds.append(compound("", frozenset(names), ()))
+    compounds.reverse()
+    return selector(
+        text.strip(),
+        (ids, classes, tags),
+        tuple(compounds),
+        frozenset(ancestors),
+        per_element,
+        False,
+    )
+
+
+cdef inline Py_ssize_t _space_end(const uint8_t* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    while position < end and CLASS[text[position]] & SPACE and text[position] != c"\v":
+        position += 1
+    return position
+
+
+cdef inline Py_ssize_t _plain_name_end(
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end
+) noexcept:
+    """Return the end of an identifier of ASCII characters, *start* if there is none."""
+    cdef Py_ssize_t position = start
+    if position < end and text[position] == c"-":
+        position += 1
+    if position < end and CLASS[text[position]] & LETTER:
+        return _name_end(text, position, end)
+    return start
