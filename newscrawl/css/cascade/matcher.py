@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from newscrawl.css.cascade.rule_index import SIGNATURE, WALK
+from newscrawl.css.cascade.rule_index import ANCESTORS, SIGNATURE
 from newscrawl.css.selectors.compiled_selectors import passes
 from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS
 
@@ -38,6 +38,10 @@ class _Candidates(NamedTuple, Generic[P]):
     certain: tuple[Match[P], ...]
     #: selectors to be matched
     conditional: tuple[SelectorEntry[P], ...]
+    #: names that those require of ancestors
+    ancestors: frozenset[str]
+    #: those names that occur -> candidates without the selectors that require another
+    filtered: dict[frozenset[str], _Candidates[P]]
 
 
 class _Subject(NamedTuple, Generic[P]):
@@ -47,7 +51,9 @@ class _Subject(NamedTuple, Generic[P]):
     everywhere: _Candidates[P]
     #: its keys with selectors that require an ancestor name
     keys: Sequence[_Key[P]]
-    #: required ancestor names -> all candidates
+    #: those names
+    ancestors: frozenset[str]
+    #: required ancestor names that occur -> all candidates
     candidates: dict[frozenset[str], _Candidates[P]]
 
 
@@ -129,32 +135,47 @@ class Matcher(Generic[P]):
         candidates = self._candidates(row, ancestors)
         if not candidates.conditional:
             return candidates
-        tree.steps += 1 + len(candidates.conditional) // 4  # comparing names is no step yet
+        if ancestors is not None:
+            candidates = self._filtered(candidates, candidates.ancestors & ancestors)
         certain: list[Match[P]] = []
         per_element = []
         for entry in candidates.conditional:
-            if ancestors is not None and not entry.ancestors <= ancestors:
-                continue
             if entry.per_element:
                 per_element.append(entry)
-            elif (ancestors is not None and entry.decided_by != WALK) or entry.matches(row, tree):
+            elif entry.matches(row, tree):
                 certain.append(entry.match)
         found = candidates.certain
         if certain:
             found = self._cache.intern([*found, *certain])
-        return _Candidates(found, tuple(per_element))
+        return _Candidates(found, tuple(per_element), candidates.ancestors, {})
+
+    def _filtered(self, candidates: _Candidates[P], names: frozenset[str]) -> _Candidates[P]:
+        """Return those candidates that require none of the ancestor names but *names*."""
+        found = candidates.filtered.get(names)
+        if found is None:
+            self._tree.steps += 1 + len(candidates.conditional) // 4
+            possible = [entry for entry in candidates.conditional if entry.ancestors <= names]
+            decided = [entry.match for entry in possible if entry.decided_by == ANCESTORS]
+            others = [entry for entry in possible if entry.decided_by != ANCESTORS]
+            found = self._finished([*candidates.certain, *decided], others)
+            candidates.filtered[names] = found
+            self._cache.candidate_count += 1
+        return found
+
+    def _finished(
+        self, certain: Sequence[Match[P]], conditional: Sequence[SelectorEntry[P]]
+    ) -> _Candidates[P]:
+        ancestors = frozenset().union(*[entry.ancestors for entry in conditional])
+        return _Candidates(self._cache.intern(certain), tuple(conditional), ancestors, {})
 
     def _candidates(self, row: int, ancestors: frozenset[str] | None) -> _Candidates[P]:
         """Return the candidates of all elements with the signature and ancestor names of *row*."""
         tree, cache = self._tree, self._cache
         signature = tree.path(row).signature
         subject = cache.subjects.get(signature) or self._subject(row, signature)
-        required: set[str] = set()
-        for key in subject.keys:
-            required |= key.ancestors if ancestors is None else key.ancestors & ancestors
-        if not required:
+        names = subject.ancestors if ancestors is None else subject.ancestors & ancestors
+        if not names:
             return subject.everywhere
-        names = frozenset(required)
         candidates = subject.candidates.get(names)
         if candidates is None:
             found = [
@@ -164,7 +185,8 @@ class Matcher(Generic[P]):
                 for bucket in key.buckets
                 if ancestor in bucket.deferred
             ]
-            candidates = self._compiled(found, row, subject.everywhere)
+            known = subject.everywhere
+            candidates = self._compiled(found, row, known.certain, known.conditional)
             if not tree.exhausted:
                 subject.candidates[names] = candidates
                 cache.candidate_count += 1
@@ -178,7 +200,7 @@ class Matcher(Generic[P]):
             for name in (*tree.names[row], "*")
             if (key := known[name] if name in known else self._key(name)) is not None
         ]
-        certain = tuple([match for key in keys for match in key.certain])
+        certain = [match for key in keys for match in key.certain]
         tree.steps += len(certain)
         found = [
             bucket.entries("", tree)
@@ -186,19 +208,25 @@ class Matcher(Generic[P]):
             for bucket in key.buckets
             if "" in bucket.deferred
         ]
-        everywhere = self._compiled(found, row, _Candidates(certain, ()))
-        subject = _Subject(everywhere, [key for key in keys if key.ancestors], {})
+        everywhere = self._compiled(found, row, certain, ())
+        nested = [key for key in keys if key.ancestors]
+        required = frozenset().union(*[key.ancestors for key in nested])
+        subject = _Subject(everywhere, nested, required, {})
         if not tree.exhausted:
             self._cache.subjects[signature] = subject
         return subject
 
     def _compiled(
-        self, found: Iterable[Sequence[SelectorEntry[P]]], row: int, known: _Candidates[P]
+        self,
+        found: Iterable[Sequence[SelectorEntry[P]]],
+        row: int,
+        certain: Iterable[Match[P]],
+        conditional: Iterable[SelectorEntry[P]],
     ) -> _Candidates[P]:
-        """Return *known* candidates and those of *found* that the signature of *row* allows."""
+        """Return the given candidates and those of *found* that the signature of *row* allows."""
         tree, names = self._tree, self._tree.names[row]
         names_and_any = names | {"*"}
-        certain, conditional = list(known.certain), list(known.conditional)
+        certain, conditional = list(certain), list(conditional)
         for entries in found:
             tree.steps += 1 + len(entries) // 4
             for entry in entries:
@@ -211,7 +239,7 @@ class Matcher(Generic[P]):
                         certain.append(entry.match)
                     else:
                         conditional.append(entry)
-        return _Candidates(self._cache.intern(certain), tuple(conditional))
+        return self._finished(certain, conditional)
 
     def _key(self, name: str) -> _Key[P] | None:
         """Return the selectors with the key *name* in all sheets, None if there are none."""

@@ -10,14 +10,13 @@ import re
 import unicodedata
 from bisect import bisect_left
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from newscrawl.css.selectors.quirks_mode import quirks_mode
 from newscrawl.document.document import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
-    from types import EllipsisType
 
     from newscrawl.document.document import Document
 
@@ -75,14 +74,16 @@ def _names_of(signature: Signature, quirks: bool) -> frozenset[str]:  # noqa: FB
 class Path:
     """The elements whose signatures, and those of their ancestors, are equal."""
 
-    __slots__ = ("above", "children", "names", "parent", "signature")
+    __slots__ = ("children", "known", "names", "parent", "signature", "with_ancestors")
 
     def __init__(self, parent: Path | None, signature: Signature, names: frozenset[str]) -> None:
+        #: None above the root element
         self.parent = parent
         self.signature = signature
         self.names = names
-        #: names of all ancestors, None above :data:`MAX_ANCESTOR_NAMES`, ``...`` until computed
-        self.above: frozenset[str] | EllipsisType | None = frozenset() if parent is None else ...
+        #: names of the element and its ancestors if *known*, None above :data:`MAX_ANCESTOR_NAMES`
+        self.with_ancestors: frozenset[str] | None = frozenset()
+        self.known = parent is None
         self.children: dict[Signature, Path] = {}
 
 
@@ -164,18 +165,23 @@ class StyleTree:
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
-        path = self.path(row)
-        if path.above is ...:
-            self._read_above(path)
-        return cast("frozenset[str] | None", path.above)
+        parent = self.path(row).parent
+        if parent is None:
+            return frozenset()
+        if not parent.known:
+            self._read_ancestors(parent)
+        return parent.with_ancestors
 
-    def _read_above(self, path: Path) -> None:
-        paths = [path]
-        while (parent := paths[-1].parent) is not None and parent.above is ...:
-            paths.append(parent)
-        for below in reversed(paths):
-            parent = cast("Path", below.parent)
-            below.above = self._union(cast("frozenset[str] | None", parent.above), parent.names)
+    def _read_ancestors(self, path: Path) -> None:
+        unknown = []
+        above: Path | None = path
+        while above is not None and not above.known:
+            unknown.append(above)
+            above = above.parent
+        names = above.with_ancestors if above else frozenset()
+        for below in reversed(unknown):
+            names = below.with_ancestors = self._union(names, below.names)
+            below.known = True
 
     def _union(self, names: frozenset[str] | None, more: frozenset[str]) -> frozenset[str] | None:
         if names is None or self._cached_name_count > MAX_ANCESTOR_NAMES:
