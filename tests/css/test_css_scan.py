@@ -89,7 +89,9 @@ def test_matches_the_reference_on_unmasked_text(text: str) -> None:
 
 
 @given(st.lists(st.lists(SELECTOR_PIECES, max_size=8).map("".join), max_size=3))
-@example([".a .B:hover", "A.b:is(c), #d\6e > F", "é.x y", "", ".a#>"])
+@example([".a .B:hover", "A.b:is(c), #d\\6e > F", "é.x y", "", ".a#>", "a:hover-x", "p.a.b#c#d.e"])
+@example([".a.b", "[x][y]", "[x][CLASS]", "B[class]", ":is(a .b)", "html :where(c, d)", "a:root"])
+@example(["*:not(.a b)", "[a=') .b']", ".a:not([b='(']) > I", ".a\n.b", ".a > + .b c", "a::before"])
 def test_index_matches_the_reference(rules: list[str]) -> None:
     """The compiled and the Python index agree on any selectors."""
     assert_same_index(rules)
