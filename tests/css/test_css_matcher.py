@@ -164,7 +164,7 @@ def test_equal_elements_share_matches():
     matcher = Matcher(tree, MatchCache([index_of(["li", "ul li", ".on, .off"])]))
     assert matcher.matches(a) is matcher.matches(b)
     assert matcher.matches(a) is not matcher.matches(c)
-    assert tree.path_id(a) == tree.path_id(b) != tree.path_id(c)
+    assert tree.path(a) is tree.path(b) is not tree.path(c)
     structural = Matcher(tree, MatchCache([index_of(["li", "li:first-child", "[data-id='3']"])]))
     assert structural.matches(a) is not structural.matches(b)
     assert len(structural.matches(c)) == 2

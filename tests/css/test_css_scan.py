@@ -1,13 +1,17 @@
-"""The compiled scanner of style sheets, compared with the Python reference."""
+"""The compiled scanner and rule index of style sheets, compared with the Python reference."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from inspect import unwrap
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from newscrawl.css.selectors.plain_selectors import compile_plain
+from newscrawl.css.selectors.rule_keys import ancestor_name, group_by_ancestor, index_selectors
 from newscrawl.css.sheets import rule_scanner, scanner
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.syntax import masking
@@ -31,6 +35,11 @@ PIECES = st.sampled_from(
      ":hover", "::before", "*:", "a", "tag", "_", ".", "66", "!important", "é", "\u00a0", "\u2028",
      "日", "😀", "\ud800", "\0", "\1", "\5", "\6"]
 )  # fmt: skip
+SELECTOR_PIECES = st.sampled_from(
+    [":", "::", "root", "hover", "before", ":focus-visible", ":hover", ":not(.b)", ":is(.Q p)",
+     "-x", ".", "#", ".a", "a", "B", "*", "(", ")", "[x]", "[a='b c']", '"', "'", "\\", "\\2c ",
+     "/", "/*", "*/", " ", ">", "+", "~", "\t", "\n", "\v", "|", "&", "\x85", "é", "日", "\6", ","]
+)  # fmt: skip
 SHEETS = st.lists(PIECES, max_size=40).map("".join)
 
 
@@ -52,6 +61,18 @@ def assert_same_rules(separated: str, depth: int, *, keep_all: bool) -> None:
     assert found[0] == found[1]
 
 
+def assert_same_index(rules: list[str]) -> None:
+    """Compare the keys and the required ancestors of selectors."""
+    for quirks in (False, True):
+        index = index_selectors(rules, quirks=quirks)
+        assert index == unwrap(index_selectors)(rules, quirks=quirks)
+        for name in index.by_name:
+            groups = group_by_ancestor(index, name, quirks=quirks)
+            assert groups == unwrap(group_by_ancestor)(index, name, quirks=quirks)
+    for text in index.texts:
+        assert ancestor_name(text) == unwrap(ancestor_name)(text)
+
+
 @given(SHEETS)
 @example("@media screen{a{color:red}.b{margin:0}}@media print{a{color:red}}c{color:red")
 @example("a{color:red}\\")
@@ -65,6 +86,25 @@ def test_matches_the_reference(text: str) -> None:
 def test_matches_the_reference_on_unmasked_text(text: str) -> None:
     """The scanners agree on text that was not masked."""
     assert_same_rules(masking.separate_braces(text), 1, keep_all=False)
+
+
+@given(st.lists(st.lists(SELECTOR_PIECES, max_size=8).map("".join), max_size=3))
+@example([".a .B:hover", "A.b:is(c), #d\\6e > F", "é.x y", "", ".a#>", "a:hover-x", "p.a.b#c#d.e"])
+@example([".a.b", "[x][y]", "[x][CLASS]", "B[class]", ":is(a .b)", "html :where(c, d)", "a:root"])
+@example(["*:not(.a b)", "[a=') .b']", ".a:not([b='(']) > I", ".a\n.b", ".a > + .b c", "a::before"])
+def test_index_matches_the_reference(rules: list[str]) -> None:
+    """The compiled and the Python index agree on any selectors."""
+    assert_same_index(rules)
+
+
+@given(st.lists(SELECTOR_PIECES, max_size=8).map("".join), st.booleans())
+@example("*.a > B.-c#d ~ e", True)
+@example(" a + *\v.b", False)
+def test_plain_selectors_match_the_reference(text: str, quirks: bool) -> None:
+    """The compiled and the Python compiler of plain selectors agree."""
+    found = compile_plain(text, quirks=quirks)
+    expected = unwrap(compile_plain)(text, quirks=quirks)
+    assert (found and asdict(found)) == (expected and asdict(expected))
 
 
 @pytest.mark.parametrize("around", ["{}", "a{{color:red}}{}", "日{}a{{color:red}}"])
@@ -134,3 +174,4 @@ def test_sheets_of_the_corpora(
             patched.setattr(scanner, "mask_and_separate", masking.mask_and_separate)
             patched.setattr(scanner, "scan_rules", rule_scanner.scan_rules)
             assert parse_sheet(text).to_plain() == mine.to_plain()
+        assert_same_index(mine.selectors)

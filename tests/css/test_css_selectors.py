@@ -14,6 +14,7 @@ from newscrawl.css.selectors.selector_compiler import (
     compile_list,
     compile_selector,
 )
+from newscrawl.css.selectors.selector_tokens import VALID_SELECTOR
 from newscrawl.css.selectors.style_tree import StyleTree
 from newscrawl.document.document import TEXT, parse_document
 
@@ -611,6 +612,12 @@ def test_index_keys_are_required_names(text: str):
 def test_never_raises(text: str):
     assert isinstance(compile_selector(text), Selector | SelectorError)
     rightmost_name(text)
+
+
+@given(st.from_regex(VALID_SELECTOR, fullmatch=True))
+def test_valid_without_compiling(text: str) -> None:
+    """Selectors that are not compiled to be checked are valid."""
+    assert isinstance(compile_selector(text), Selector)
 
 
 @given(

@@ -1,22 +1,22 @@
 """Matching of rules with the elements of a page.
 
 :class:`MatchCache` holds results that depend only on the names of elements and outlives the page.
-:class:`Matcher` matches the elements of one page, once for all elements with the same path id.
+:class:`Matcher` matches the elements of one page, once for all elements with the same path.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from newscrawl.css.cascade.rule_index import SIGNATURE, WALK
+from newscrawl.css.cascade.rule_index import ANCESTORS, SIGNATURE
 from newscrawl.css.selectors.compiled_selectors import passes
 from newscrawl.css.selectors.style_tree import MAX_MATCH_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.css.cascade.rule_index import Match, RuleIndex, SelectorEntry, SelectorGroup
-    from newscrawl.css.selectors.style_tree import Signature, StyleTree
+    from newscrawl.css.cascade.rule_index import Bucket, Match, RuleIndex, SelectorEntry
+    from newscrawl.css.selectors.style_tree import Path, Signature, StyleTree
 
 P = TypeVar("P")
 
@@ -24,10 +24,9 @@ P = TypeVar("P")
 class _Key(NamedTuple, Generic[P]):
     """The selectors with one key in all sheets of a page."""
 
+    buckets: Sequence[Bucket[P]]
     #: rules that require only the key
     certain: list[Match[P]]
-    #: required ancestor name, "" for none -> the other selectors
-    groups: dict[str, list[SelectorGroup[P]]]
     #: required ancestor names
     ancestors: frozenset[str]
 
@@ -39,6 +38,10 @@ class _Candidates(NamedTuple, Generic[P]):
     certain: tuple[Match[P], ...]
     #: selectors to be matched
     conditional: tuple[SelectorEntry[P], ...]
+    #: names that those require of ancestors
+    ancestors: frozenset[str]
+    #: those names that occur -> candidates without the selectors that require another
+    filtered: dict[frozenset[str], _Candidates[P]]
 
 
 class _Subject(NamedTuple, Generic[P]):
@@ -46,9 +49,11 @@ class _Subject(NamedTuple, Generic[P]):
 
     #: those that require no ancestor name
     everywhere: _Candidates[P]
-    #: required ancestor names -> groups of selectors, for each key
-    groups: tuple[tuple[frozenset[str], dict[str, list[SelectorGroup[P]]]], ...]
-    #: required ancestor names -> all candidates
+    #: its keys with selectors that require an ancestor name
+    keys: Sequence[_Key[P]]
+    #: those names
+    ancestors: frozenset[str]
+    #: required ancestor names that occur -> all candidates
     candidates: dict[frozenset[str], _Candidates[P]]
 
 
@@ -90,8 +95,8 @@ class Matcher(Generic[P]):
         self._cache = cache
         if any(index.quirks != tree.quirks for index in cache.indexes):
             raise ValueError("the page and the rule indexes must have the same quirks mode")
-        #: path id -> rules that apply, and selectors to be matched with each element
-        self._by_path: dict[int, _Candidates[P]] = {}
+        #: rules that apply, and selectors to be matched with each element
+        self._by_path: dict[Path, _Candidates[P]] = {}
         #: whether the limit was reached
         self.exhausted = False
 
@@ -101,10 +106,10 @@ class Matcher(Generic[P]):
         Elements with the same rules get the same tuple.
         """
         tree = self._tree
-        path_id = tree.path_id(row)
-        candidates = self._by_path.get(path_id)
+        path = tree.path(row)
+        candidates = self._by_path.get(path)
         if candidates is None:
-            candidates = self._by_path[path_id] = self._path_candidates(row)
+            candidates = self._by_path[path] = self._path_candidates(row)
         found = candidates.certain
         if candidates.conditional:
             tree.steps += len(candidates.conditional)
@@ -124,80 +129,105 @@ class Matcher(Generic[P]):
         self._by_path.clear()
 
     def _path_candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements with the path id of *row*."""
+        """Return the candidates of all elements with the path of *row*."""
         tree = self._tree
         ancestors = tree.ancestor_names(row)
         candidates = self._candidates(row, ancestors)
         if not candidates.conditional:
             return candidates
-        tree.steps += 1 + len(candidates.conditional) // 4  # comparing names is no step yet
+        if ancestors is not None:
+            candidates = self._filtered(candidates, candidates.ancestors & ancestors)
         certain: list[Match[P]] = []
         per_element = []
         for entry in candidates.conditional:
-            if ancestors is not None and not entry.ancestors <= ancestors:
-                continue
             if entry.per_element:
                 per_element.append(entry)
-            elif (ancestors is not None and entry.decided_by != WALK) or entry.matches(row, tree):
+            elif entry.matches(row, tree):
                 certain.append(entry.match)
         found = candidates.certain
         if certain:
             found = self._cache.intern([*found, *certain])
-        return _Candidates(found, tuple(per_element))
+        return _Candidates(found, tuple(per_element), candidates.ancestors, {})
+
+    def _filtered(self, candidates: _Candidates[P], names: frozenset[str]) -> _Candidates[P]:
+        """Return those candidates that require none of the ancestor names but *names*."""
+        found = candidates.filtered.get(names)
+        if found is None:
+            self._tree.steps += 1 + len(candidates.conditional) // 4
+            possible = [entry for entry in candidates.conditional if entry.ancestors <= names]
+            decided = [entry.match for entry in possible if entry.decided_by == ANCESTORS]
+            others = [entry for entry in possible if entry.decided_by != ANCESTORS]
+            found = self._finished([*candidates.certain, *decided], others)
+            candidates.filtered[names] = found
+            self._cache.candidate_count += 1
+        return found
+
+    def _finished(
+        self, certain: Sequence[Match[P]], conditional: Sequence[SelectorEntry[P]]
+    ) -> _Candidates[P]:
+        ancestors = frozenset().union(*[entry.ancestors for entry in conditional])
+        return _Candidates(self._cache.intern(certain), tuple(conditional), ancestors, {})
 
     def _candidates(self, row: int, ancestors: frozenset[str] | None) -> _Candidates[P]:
         """Return the candidates of all elements with the signature and ancestor names of *row*."""
         tree, cache = self._tree, self._cache
-        subject = cache.subjects.get(tree.signatures[row]) or self._subject(row)
-        required: set[str] = set()
-        for names, groups in subject.groups:
-            required |= groups.keys() if ancestors is None else names & ancestors
-        if not required:
+        signature = tree.path(row).signature
+        subject = cache.subjects.get(signature) or self._subject(row, signature)
+        names = subject.ancestors if ancestors is None else subject.ancestors & ancestors
+        if not names:
             return subject.everywhere
-        key = frozenset(required)
-        candidates = subject.candidates.get(key)
+        candidates = subject.candidates.get(names)
         if candidates is None:
             found = [
-                group
-                for names, groups in subject.groups
-                for ancestor in names & required
-                for group in groups[ancestor]
+                bucket.entries(ancestor, tree)
+                for key in subject.keys
+                for ancestor in key.ancestors & names
+                for bucket in key.buckets
+                if ancestor in bucket.deferred
             ]
-            candidates = self._compiled(found, row, subject.everywhere)
+            known = subject.everywhere
+            candidates = self._compiled(found, row, known.certain, known.conditional)
             if not tree.exhausted:
-                subject.candidates[key] = candidates
+                subject.candidates[names] = candidates
                 cache.candidate_count += 1
         return candidates
 
-    def _subject(self, row: int) -> _Subject[P]:
-        """Return the candidates of all elements with the signature of *row*."""
-        tree = self._tree
-        certain: list[Match[P]] = []
-        everywhere: list[SelectorGroup[P]] = []
-        nested = []
-        for name in (*tree.names[row], "*"):
-            key = self._key(name)
-            if key is not None:
-                certain += key.certain
-                everywhere += key.groups.get("", ())
-                if key.ancestors:
-                    nested.append((key.ancestors, key.groups))
+    def _subject(self, row: int, signature: Signature) -> _Subject[P]:
+        """Return the candidates of all elements with the *signature* of *row*."""
+        tree, known = self._tree, self._cache.keys
+        keys = [
+            key
+            for name in (*tree.names[row], "*")
+            if (key := known[name] if name in known else self._key(name)) is not None
+        ]
+        certain = [match for key in keys for match in key.certain]
         tree.steps += len(certain)
-        known = _Candidates(tuple(certain), ())
-        subject = _Subject(self._compiled(everywhere, row, known), tuple(nested), {})
+        found = [
+            bucket.entries("", tree)
+            for key in keys
+            for bucket in key.buckets
+            if "" in bucket.deferred
+        ]
+        everywhere = self._compiled(found, row, certain, ())
+        nested = [key for key in keys if key.ancestors]
+        required = frozenset().union(*[key.ancestors for key in nested])
+        subject = _Subject(everywhere, nested, required, {})
         if not tree.exhausted:
-            self._cache.subjects[tree.signatures[row]] = subject
+            self._cache.subjects[signature] = subject
         return subject
 
     def _compiled(
-        self, groups: Iterable[SelectorGroup[P]], row: int, known: _Candidates[P]
+        self,
+        found: Iterable[Sequence[SelectorEntry[P]]],
+        row: int,
+        certain: Iterable[Match[P]],
+        conditional: Iterable[SelectorEntry[P]],
     ) -> _Candidates[P]:
-        """Return *known* candidates and those from *groups* that the signature of *row* allows."""
+        """Return the given candidates and those of *found* that the signature of *row* allows."""
         tree, names = self._tree, self._tree.names[row]
         names_and_any = names | {"*"}
-        certain, conditional = list(known.certain), list(known.conditional)
-        for group in groups:
-            entries = group.compiled(tree) if group.deferred else group.entries
+        certain, conditional = list(certain), list(conditional)
+        for entries in found:
             tree.steps += 1 + len(entries) // 4
             for entry in entries:
                 if (
@@ -209,20 +239,17 @@ class Matcher(Generic[P]):
                         certain.append(entry.match)
                     else:
                         conditional.append(entry)
-        return _Candidates(self._cache.intern(certain), tuple(conditional))
+        return self._finished(certain, conditional)
 
     def _key(self, name: str) -> _Key[P] | None:
         """Return the selectors with the key *name* in all sheets, None if there are none."""
         tree, cache = self._tree, self._cache
-        if name in cache.keys:
-            return cache.keys[name]
-        buckets = [index.read(name, tree) for index in cache.indexes if name in index.by_name]
-        certain = [match for bucket in buckets for match in bucket.certain]
-        groups: dict[str, list[SelectorGroup[P]]] = {}
-        for bucket in buckets:
-            for ancestor, group in bucket.groups.items():
-                groups.setdefault(ancestor, []).append(group)
-        key = _Key(certain, groups, frozenset(groups) - {""}) if buckets else None
+        buckets = [index.read(name, tree) for index in cache.indexes if name in index.names]
+        key = None
+        if buckets:
+            certain = [match for bucket in buckets for match in bucket.certain]
+            ancestors = frozenset().union(*[bucket.deferred for bucket in buckets]) - {""}
+            key = _Key(buckets, certain, ancestors)
         if not tree.exhausted:
             cache.keys[name] = key
         return key

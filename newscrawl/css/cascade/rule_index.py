@@ -17,12 +17,10 @@ from newscrawl.css.selectors.compiled_selectors import DESCENDANT, SelectorError
 from newscrawl.css.selectors.pseudo_classes import is_local
 from newscrawl.css.selectors.rule_keys import (
     SELECTOR_SEPARATOR,
-    ancestor_name,
+    group_by_ancestor,
     index_selectors,
-    never_matches,
 )
 from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
-from newscrawl.css.selectors.style_tree import StyleTree, ascii_lower
 from newscrawl.css.sheets.sheet import Rule, Sheet, parse_sheet
 from newscrawl.css.values.declared_values import Value, parse_declaration
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
     from newscrawl.css.cascade.cascaded_values import PropertyValues
     from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
+    from newscrawl.css.selectors.style_tree import StyleTree
     from newscrawl.css.syntax.declarations import Declaration
 
 P = TypeVar("P")
@@ -90,35 +89,27 @@ def _decided_by(selector: Selector) -> int:
     return ANCESTORS if is_decided else WALK
 
 
-class SelectorGroup(Generic[P]):
-    """The selectors with one key and one required ancestor name, compiled when needed."""
-
-    __slots__ = ("_index", "deferred", "entries")
-
-    def __init__(self, index: RuleIndex[P]) -> None:
-        self._index = index
-        #: indexes of selectors not yet compiled
-        self.deferred: list[int] = []
-        self.entries: list[SelectorEntry[P]] = []
-
-    def compiled(self, tree: StyleTree) -> list[SelectorEntry[P]]:
-        """Compile the deferred selectors and return all."""
-        while self.deferred and not tree.exhausted:
-            if entry := self._index.compile(self.deferred.pop(), tree):
-                self.entries.append(entry)
-        return self.entries
-
-
 class Bucket(Generic[P]):
-    """The selectors under one key."""
+    """The selectors under one key, compiled when an ancestor with the required name occurs."""
 
-    __slots__ = ("certain", "groups")
+    __slots__ = ("_entries", "_index", "certain", "deferred")
 
-    def __init__(self) -> None:
+    def __init__(self, index: RuleIndex[P], deferred: dict[str, list[int]]) -> None:
+        self._index = index
         #: rules that require only the key
         self.certain: list[Match[P]] = []
-        #: required ancestor name, "" for none -> the other selectors
-        self.groups: dict[str, SelectorGroup[P]] = {}
+        #: required ancestor name, "" for none -> indexes of selectors not yet compiled
+        self.deferred = deferred
+        self._entries: dict[str, list[SelectorEntry[P]]] = {}
+
+    def entries(self, ancestor: str, tree: StyleTree) -> Sequence[SelectorEntry[P]]:
+        """Return the selectors with a required ancestor name, compiled."""
+        if deferred := self.deferred.get(ancestor):
+            entries = self._entries.setdefault(ancestor, [])
+            while deferred and not tree.exhausted:
+                if entry := self._index.compile(deferred.pop(), tree):
+                    entries.append(entry)
+        return self._entries.get(ancestor, ())
 
 
 class RuleIndex(Generic[P]):
@@ -137,12 +128,15 @@ class RuleIndex(Generic[P]):
         self._rules = rules
         self._payload = payload
         # Flat lists: an object per selector would burden the garbage collector.
-        self._texts, self._ends, self.by_name = index_selectors(rules, quirks=quirks)
+        self._table = index_selectors(rules, quirks=quirks)
+        self._texts, self._ends = self._table.texts, self._table.ends
+        #: the keys of the selectors
+        self.names = self._table.by_name.keys()
         self._buckets: dict[str, Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
 
     def read(self, name: str, tree: StyleTree) -> Bucket[P]:
-        """Return the selectors with the key *name*."""
+        """Return the selectors with the key *name*, which is one of ``names``."""
         bucket = self._buckets.get(name)
         if bucket is None:
             bucket = self._buckets[name] = self._read(name, tree)
@@ -150,21 +144,17 @@ class RuleIndex(Generic[P]):
 
     def _read(self, name: str, tree: StyleTree) -> Bucket[P]:
         """Return the selectors with the key *name*, by required ancestor name."""
-        bucket: Bucket[P] = Bucket()
-        texts, groups = self._texts, bucket.groups
+        deferred, steps = group_by_ancestor(self._table, name, quirks=self.quirks)
+        tree.steps += steps
+        bucket = Bucket(self, deferred)
         bare = name[1:2] if name[0] in ".#" else name[0]
-        is_plain = bare.isascii() and bare.isalpha()
-        for index in reversed(self.by_name[name]):
-            text = texts[index]
-            tree.steps += 1 + len(text) // 16
-            if is_plain and text == name:
-                self._add_name(bucket, index, tree)
-            elif not never_matches(text):
-                ancestor = ancestor_name(text)
-                ancestor = ascii_lower(ancestor) if self.quirks else ancestor
-                if ancestor not in groups:
-                    groups[ancestor] = SelectorGroup(self)
-                groups[ancestor].deferred.append(index)
+        if bare.isascii() and bare.isalpha():
+            texts, everywhere = self._texts, deferred.pop("", ())
+            for index in everywhere:
+                if texts[index] == name:
+                    self._add_name(bucket, index, tree)
+            if others := [index for index in everywhere if texts[index] != name]:
+                deferred[""] = others
         return bucket
 
     def _add_name(self, bucket: Bucket[P], index: int, tree: StyleTree) -> None:

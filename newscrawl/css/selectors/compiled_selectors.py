@@ -54,7 +54,7 @@ class Selector:
     #: names that the ancestors of the element must have together
     ancestors: frozenset[str]
     #: whether elements with the same
-    #: :meth:`~newscrawl.css.selectors.style_tree.StyleTree.path_id` can differ in the result
+    #: :meth:`~newscrawl.css.selectors.style_tree.StyleTree.path` can differ in the result
     per_element: bool
     #: whether it can match nothing on a static page: pseudo-elements, ``:hover``
     never_matches: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from newscrawl.compiled import compiled
 from newscrawl.css.selectors.compiled_selectors import CHILD, DESCENDANT, Compound, Selector
 from newscrawl.css.selectors.selector_tokens import PLAIN_SELECTOR
 from newscrawl.css.selectors.style_tree import ascii_lower
@@ -11,6 +12,9 @@ from newscrawl.css.selectors.style_tree import ascii_lower
 _TOKEN = re.compile(r"\s*+([>+~])\s*+|(\s++)|([.#]?)([-\w]++|\*)", re.ASCII)
 
 
+@compiled(
+    "newscrawl.css.selectors._selectors", compound=Compound, selector=Selector, lower=ascii_lower
+)
 def compile_plain(text: str, *, quirks: bool) -> Selector | None:
     """Return the compiled selector, None if *text* needs the parser."""
     if PLAIN_SELECTOR.fullmatch(text) is None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.compiled import compiled
 from newscrawl.css.selectors.compiled_selectors import rarest_name
 from newscrawl.css.selectors.selector_tokens import (
     ESCAPE,
@@ -26,6 +27,7 @@ from newscrawl.css.syntax.masking import unescape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_EXTENSION = "newscrawl.css.selectors._selectors"
 _CHARACTER = "[-a-zA-Z0-9_]"
 SELECTOR_SEPARATOR = "\6"
 """Separator of selectors that are stored as one text; masked sheets do not contain it."""
@@ -59,8 +61,10 @@ class SelectorTable(NamedTuple):
     texts: list[str]
     #: for each rule, the index after its last selector
     ends: list[int]
-    #: :func:`rightmost_name` -> indexes of the selectors that may match
-    by_name: dict[str, list[int]]
+    #: :func:`rightmost_name` -> index of the last selector that may match on a static page
+    by_name: dict[str, int]
+    #: for each selector, the index of the one before it with the same name, -1 if there is none
+    previous: list[int]
 
 
 def rightmost_name(text: str) -> str:
@@ -84,30 +88,71 @@ def rightmost_names(texts: Sequence[str]) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=4096)
+def _cached_name(text: str) -> str:
+    return _extract_name(text, 0)
+
+
+def never_matches(text: str) -> bool:
+    """Return whether a selector requires a state like ``:hover``; False if unknown."""
+    return ":" in text and _NEVER.match(text) is not None
+
+
+@compiled(
+    _EXTENSION,
+    names=rightmost_names,
+    name=_cached_name,
+    never_matches=never_matches,
+    lower=ascii_lower,
+    table=SelectorTable,
+)
 def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
     """Return the selectors of *rules*, given as texts joined by :data:`SELECTOR_SEPARATOR`.
 
     The names are in lower case for pages in *quirks* mode.
     """
     texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
-    by_name: defaultdict[str, list[int]] = defaultdict(list)
-    for index, name in enumerate(rightmost_names(texts)):
-        by_name[ascii_lower(name) if quirks else name].append(index)
+    by_name: dict[str, int] = {}
+    previous = [-1] * len(texts)
+    for index, (text, name) in enumerate(zip(texts, rightmost_names(texts), strict=True)):
+        if not never_matches(text):
+            key = ascii_lower(name) if quirks else name
+            previous[index] = by_name.get(key, -1)
+            by_name[key] = index
     ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
-    return SelectorTable(texts, ends, dict(by_name))
+    return SelectorTable(texts, ends, by_name, previous)
 
 
-def ancestor_name(text: str) -> str:
-    """Return a class or id that an ancestor of every matched element has, "" if unknown."""
-    if len(text) > _MAX_ANCESTOR_SCAN or not (" " in text or ">" in text):
-        return ""
+def _ancestor_by_pattern(text: str) -> str:
     match = _ANCESTOR.match(_masked(text) if _TO_MASK.search(text) else text)
     return text[match.start(1)] + unescape(text[match.start(1) + 1 : match.end(1)]) if match else ""
 
 
-def never_matches(text: str) -> bool:
-    """Return whether a selector requires a state like ``:hover``; False if unknown."""
-    return ":" in text and _NEVER.match(text) is not None
+@compiled(_EXTENSION, by_pattern=_ancestor_by_pattern, max_length=_MAX_ANCESTOR_SCAN)
+def ancestor_name(text: str) -> str:
+    """Return a class or id that an ancestor of every matched element has, "" if unknown."""
+    return _ancestor_by_pattern(text) if len(text) <= _MAX_ANCESTOR_SCAN else ""
+
+
+@compiled(
+    _EXTENSION, by_pattern=_ancestor_by_pattern, max_length=_MAX_ANCESTOR_SCAN, lower=ascii_lower
+)
+def group_by_ancestor(
+    table: SelectorTable, name: str, *, quirks: bool
+) -> tuple[dict[str, list[int]], int]:
+    """Return the indexes of the selectors with the key *name* by :func:`ancestor_name`.
+
+    The last selector comes first. The second result is the number of matching steps.
+    """
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    steps, index = 0, table.by_name[name]
+    while index >= 0:
+        text = table.texts[index]
+        steps += 1 + len(text) // 16
+        ancestor = ancestor_name(text)
+        groups[ascii_lower(ancestor) if quirks else ancestor].append(index)
+        index = table.previous[index]
+    return dict(groups), steps
 
 
 def _extract_name(text: str, nesting: int) -> str:
@@ -129,9 +174,6 @@ def _extract_name(text: str, nesting: int) -> str:
     if not names and nesting < MAX_NESTING:
         return _only_alternative(text, masked, start, nesting)
     return rarest_name(names)
-
-
-_cached_name = lru_cache(maxsize=4096)(partial(_extract_name, nesting=0))
 
 
 def _only_alternative(text: str, masked: str, start: int, nesting: int) -> str:

@@ -46,9 +46,9 @@ from newscrawl.css.selectors.selector_tokens import (
     COMBINATOR,
     IGNORE_CASE,
     MAX_NESTING,
-    PLAIN_SELECTOR,
     SUBCLASS_SELECTOR,
     TYPE_SELECTOR,
+    VALID_SELECTOR,
     WORD,
     end_of_arguments,
     split_arguments,
@@ -103,7 +103,7 @@ def compile_list(
 def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
     """Return whether all *texts* are valid complex selectors."""
     return all(
-        PLAIN_SELECTOR.fullmatch(text) is not None
+        VALID_SELECTOR.fullmatch(text) is not None
         or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
         for text in texts
     )

@@ -19,10 +19,20 @@ IDENT = (
 STRING = r""""(?:[^"\\\r\n\f]|\\.)*+"|'(?:[^'\\\r\n\f]|\\.)*+'"""
 
 COMBINATOR = re.compile(rf"{SPACE}*+([>+~]){SPACE}*+|{SPACE}++")
-# Selectors that consist of names and combinators, which are valid without compiling them.
+# Selectors that consist of names and combinators, and valid ones that need no compiling.
 _NAME = r"-?+[a-zA-Z_][-a-zA-Z0-9_]*+"
-_NAMES = rf"(?:(?:{_NAME}|\*)(?:[.#]{_NAME})*+|(?:[.#]{_NAME})++)"
-PLAIN_SELECTOR = re.compile(rf"\s*+{_NAMES}(?:(?:\s*+[>+~]\s*+|\s++){_NAMES})*+\s*+", re.ASCII)
+_STATE = r":(?:active|first-child|focus|hover|last-child|link|visited)(?![-\w(\\]|[^\x00-\x7f])"
+
+
+def _selector(simple: str) -> str:
+    compound = rf"(?:(?:{_NAME}|\*)(?:{simple})*+|(?:{simple})++)"
+    return rf"{SPACE}*+{compound}(?:(?:{SPACE}*+[>+~]{SPACE}*+|{SPACE}++){compound})*+"
+
+
+PLAIN_SELECTOR = re.compile(rf"{_selector(rf'[.#]{_NAME}')}{SPACE}*+", re.ASCII)
+VALID_SELECTOR = re.compile(
+    rf"{_selector(rf'[.#]{_NAME}|{_STATE}')}(?:::?(?:after|before))?+{SPACE}*+", re.ASCII
+)
 # "-->" is a separate token
 TYPE_SELECTOR = re.compile(rf"(?!-->)(?:(?P<prefix>\*|{IDENT})?\|)?(?P<tag>\*|{IDENT})", re.ASCII)
 SUBCLASS_SELECTOR = re.compile(

@@ -71,6 +71,22 @@ def _names_of(signature: Signature, quirks: bool) -> frozenset[str]:  # noqa: FB
     return frozenset(names)
 
 
+class Path:
+    """The elements whose signatures, and those of their ancestors, are equal."""
+
+    __slots__ = ("children", "known", "names", "parent", "signature", "with_ancestors")
+
+    def __init__(self, parent: Path | None, signature: Signature, names: frozenset[str]) -> None:
+        #: None above the root element
+        self.parent = parent
+        self.signature = signature
+        self.names = names
+        #: names of the element and its ancestors if *known*, None above :data:`MAX_ANCESTOR_NAMES`
+        self.with_ancestors: frozenset[str] | None = frozenset()
+        self.known = parent is None
+        self.children: dict[Signature, Path] = {}
+
+
 class StyleTree:
     """The elements of a document, as selectors see them.
 
@@ -95,13 +111,9 @@ class StyleTree:
         self.names = _LazyDict(self._names)
         #: rows of the child elements; for -1, the root
         self.children = _LazyDict(self._children)
-        #: see :data:`Signature`
-        self.signatures = _LazyDict(self._signature)
         #: names of the child elements together
         self.child_names = _LazyDict(self._child_names)
-        self._path_ids: dict[int, int] = {-1: 0}
-        self._ids_by_signature: dict[tuple[int, Signature], int] = {}
-        self._ancestor_names: dict[int, frozenset[str] | None] = {0: frozenset()}
+        self._paths: dict[int, Path] = {-1: Path(None, (), frozenset())}
         self._cached_name_count = 0
         self._rows_by_name: dict[str, list[int]] | None = None
         self._languages: dict[int, str] = {-1: ""}
@@ -116,30 +128,23 @@ class StyleTree:
         """Return the value of an attribute, None if the element does not have it."""
         return self.document.element(row).get(name)
 
-    def path_id(self, row: int) -> int:
-        """Return a number shared by elements with equal signatures on the path from the root.
-
-        The signature is the tag, the id, the class attribute and the names of all attributes.
-        """
-        path_ids = self._path_ids
-        if row in path_ids:
-            return path_ids[row]
-        path, ancestor = [row], row
-        while (ancestor := self.parent[ancestor]) not in path_ids:
-            path.append(ancestor)
-        while path:
-            self._register(path.pop())
-        return path_ids[row]
+    def path(self, row: int) -> Path:
+        """Return the path of an element, one object for equal signatures up to the root."""
+        paths = self._paths
+        path = paths.get(row)
+        if path is None:
+            rows, ancestor = [row], row
+            while (ancestor := self.parent[ancestor]) not in paths:
+                rows.append(ancestor)
+            path = paths[ancestor]
+            for below in reversed(rows):
+                path = self._register(below, path)
+        return path
 
     def _names(self, row: int) -> frozenset[str]:
-        self.path_id(row)
-        return self.names[row]
+        return self.path(row).names
 
-    def _signature(self, row: int) -> Signature:
-        self.path_id(row)
-        return self.signatures[row]
-
-    def _register(self, row: int) -> None:
+    def _register(self, row: int, parent: Path) -> Path:
         """Register an element whose parent is registered."""
         element: Any = self.document.element(row)
         attributes = element.keys()
@@ -149,31 +154,34 @@ class StyleTree:
             element.get("class") if "class" in attributes else None,
             *attributes,
         )
-        parent_id = self._path_ids[self.parent[row]]
-        if not parent_id:
-            signature = (*signature, ":root")
-        self.signatures[row] = signature
-        key = (parent_id, signature)
-        path_id = self._ids_by_signature.get(key)
-        if path_id is None:
-            path_id = self._ids_by_signature[key] = len(self._ids_by_signature) + 1
-        self._path_ids[row] = path_id
-        self.names[row] = _names_of(signature, self.quirks)
+        path = parent.children.get(signature)
+        if path is None:
+            own = signature if row else (*signature, ":root")
+            path = Path(parent, own, _names_of(own, self.quirks))
+            parent.children[signature] = path
+        self._paths[row] = path
+        self.names[row] = path.names
+        return path
 
     def ancestor_names(self, row: int) -> frozenset[str] | None:
         """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
-        row, cache = self.parent[row], self._ancestor_names
-        path_id = self.path_id(row)
-        if path_id in cache:
-            return cache[path_id]
-        path = []
-        while (path_id := self.path_id(row)) not in cache:
-            path.append((path_id, row))
-            row = self.parent[row]
-        names = cache[path_id]
-        for path_id, ancestor in reversed(path):
-            names = cache[path_id] = self._union(names, self.names[ancestor])
-        return names
+        parent = self.path(row).parent
+        if parent is None:
+            return frozenset()
+        if not parent.known:
+            self._read_ancestors(parent)
+        return parent.with_ancestors
+
+    def _read_ancestors(self, path: Path) -> None:
+        unknown = []
+        above: Path | None = path
+        while above is not None and not above.known:
+            unknown.append(above)
+            above = above.parent
+        names = above.with_ancestors if above else frozenset()
+        for below in reversed(unknown):
+            names = below.with_ancestors = self._union(names, below.names)
+            below.known = True
 
     def _union(self, names: frozenset[str] | None, more: frozenset[str]) -> frozenset[str] | None:
         if names is None or self._cached_name_count > MAX_ANCESTOR_NAMES:

@@ -11,7 +11,7 @@ ahead at most one character past a non-NUL character.
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memcpy, memset, strlen
+from libc.string cimport memchr, memcpy, memset, strlen
 
 from newscrawl.css.sheets import rule_scanner
 from newscrawl.css.syntax import masking
@@ -28,7 +28,7 @@ ctypedef fused Char:
 cdef object starts_relevant = RELEVANT_START_PATTERN.match
 cdef object block_applies = rule_scanner.block_applies
 cdef object masked_selector_list = rule_scanner.masked_selector_list
-cdef object plain_selector_list = rule_scanner.plain_selector_list
+cdef str SELECTOR_SEPARATOR = rule_scanner.SELECTOR_SEPARATOR
 cdef Py_ssize_t MAX_OPEN_BLOCKS = rule_scanner.MAX_OPEN_BLOCKS
 
 # Character classes; characters outside of ASCII have none.
@@ -37,7 +37,7 @@ cdef enum:
     NAME = 2  # in ASCII: [-\w]
     SPECIAL = 4  # needs handling by the masking, outside of parentheses and brackets
     SPECIAL_INSIDE = 8  # the same, inside of parentheses or brackets
-    UNPLAIN = 16  # a selector list with it cannot be split at every comma
+    LIST = 16  # a comma, a bracket, or what only Python handles in a selector list
     RELEVANT_START = 32  # may start a relevant declaration
 
     MAX_NESTING = 256  # parentheses and brackets
@@ -52,6 +52,8 @@ cdef const char** RELEVANT_NAMES = [
     b"visibility", b"color-scheme", b"all",
 ]
 
+cdef const char** AT_RULES = [b"media", b"supports", b"layer", b"property"]
+
 assert MAX_SPECIAL <= masking.MAX_MASKED_CHARACTERS
 
 
@@ -62,7 +64,7 @@ def _classify():
         (NAME, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
         (SPECIAL, "\0\1\2\3\4\5\6{}\"'\\/(["),
         (SPECIAL_INSIDE, "\0\1\2\3\4\5\6{};@\"'\\/()[]"),
-        (UNPLAIN, "\1\2\3\4\5\6(\"'[\\&"),
+        (LIST, ",()[]\"'\\&\1\2\3\4\5\6"),
         (RELEVANT_START, "fFcCdDvVaA\\-"),
     ):
         for character in characters:
@@ -109,16 +111,17 @@ cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
     one for each open parenthesis.
     """
     cdef uint8_t[MAX_NESTING] closers
-    cdef int depth = 0, special = 0
+    cdef int depth = 0, special = 0, kind
     cdef Py_ssize_t position = 0, start, end, written = 0, more
     cdef Py_UCS4 character
     while True:
         start = position
-        if depth:
-            while not _is(text[position], SPECIAL_INSIDE):
+        kind = SPECIAL_INSIDE if depth else SPECIAL
+        if Char is uint8_t:
+            while not CLASS[text[position]] & kind:
                 position += 1
         else:
-            while not _is(text[position], SPECIAL):
+            while not _is(text[position], kind):
                 position += 1
         memcpy(out + written, text + start, (position - start) * sizeof(Char))
         written += position - start
@@ -353,7 +356,6 @@ cdef class RuleScan:
     cdef Py_ssize_t run(self, Char* text, Py_ssize_t position) except -1:
         """Scan rules and return the position where the scan stopped."""
         cdef Py_ssize_t length = self.length, start, end, body, after
-        cdef bint unplain
         while position < length:
             position = start = _after_gap(text, position, self.top)
             if text[start] == c"@":
@@ -362,10 +364,7 @@ cdef class RuleScan:
                     return start
                 position = after
                 continue
-            unplain = False
-            while position < length and text[position] != c";":
-                unplain |= _is(text[position], UNPLAIN)
-                position += 1
+            position = _next(text, position, length, c";")
             if position >= length or text[position + 1] != c"{":
                 position = _next_brace(text, start, length)
                 if position >= length or text[position] == c"{" or self.top:
@@ -384,23 +383,16 @@ cdef class RuleScan:
             position = _next_brace(text, position, length)
             if position < length and text[position] == c"{":
                 return start
-            self.add(start, end, body, position, unplain)
+            self.add(text, start, end, body, position)
             if position < length:
                 position += 1
         return length
 
     cdef int add(
-        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end, bint unplain
+        self, Char* text, Py_ssize_t start, Py_ssize_t end, Py_ssize_t body, Py_ssize_t body_end
     ) except -1:
         """Add the rule whose prelude lies from *start* to *end*, unless it is invalid."""
-        cdef str prelude = self.text[start:end]
-        cdef str selectors
-        if unplain:
-            selectors = masked_selector_list(prelude)
-        elif "," in prelude:
-            selectors = plain_selector_list(prelude)
-        else:
-            selectors = prelude.strip(" \t\n\r\f")
+        cdef str selectors = self.selector_list(text, start, end)
         if not selectors:
             return 0
         self.selectors.append(selectors)
@@ -408,11 +400,55 @@ cdef class RuleScan:
         self.layers.append(self.layer)
         return 0
 
+    cdef str selector_list(self, Char* text, Py_ssize_t start, Py_ssize_t end):
+        """Return the joined selectors of a prelude, "" if one is invalid."""
+        cdef Py_ssize_t position, first = start
+        cdef int depth = 0
+        cdef str selector
+        cdef list selectors = []
+        position = start
+        while position < end:
+            if not _is(text[position], LIST):
+                position += 1
+                continue
+            if text[position] == c"(" or text[position] == c"[":
+                depth += 1
+            elif text[position] == c")" or text[position] == c"]":
+                depth -= 1
+            elif text[position] == c'"' or text[position] == c"'":
+                position = _end_of_plain_string(text, position, end)
+            elif text[position] != c",":
+                depth = -1
+            elif not depth:
+                selector = self.stripped(text, first, position)
+                if not selector:
+                    return ""
+                selectors.append(selector)
+                first = position + 1
+            if depth < 0 or position == end:
+                return masked_selector_list(self.text[start:end])
+            position += 1
+        selector = self.stripped(text, first, end)
+        if not selectors or not selector:
+            return selector
+        selectors.append(selector)
+        return SELECTOR_SEPARATOR.join(selectors)
+
+    cdef str stripped(self, Char* text, Py_ssize_t start, Py_ssize_t end):
+        """Return a piece of the text without white space around it."""
+        while start < end and _is(text[start], SPACE):
+            start += 1
+        while start < end and _is(text[end - 1], SPACE):
+            end -= 1
+        return self.text[start:end]
+
     cdef Py_ssize_t at_rule(self, Char* text, Py_ssize_t start) except -2:
         """Return the position after the prelude or the skipped block of an at-rule, -1 to stop."""
         cdef Py_ssize_t end = _next(text, start, self.length, c";")
         if end >= self.length or text[end + 1] != c"{":
             return -1
+        if not _may_apply(text + start + 1):
+            return _block_end(text, end + 2, self.length)
         applies = block_applies(self.text[start + 1 : end])
         if applies is None or (applies and len(self.open_blocks) >= MAX_OPEN_BLOCKS):
             return -1
@@ -465,13 +501,44 @@ cdef class RuleScan:
         return custom or _is_relevant_name(text + start, end - start)
 
 
+cdef Py_ssize_t _end_of_plain_string(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
+    """Return the position of the quote that ends a string, *end* if it needs Python."""
+    cdef Char quote = text[position]
+    position += 1
+    while position < end and text[position] != quote:
+        if text[position] <= 6 or text[position] == c"\\":
+            return end
+        position += 1
+    return position
+
+
+cdef bint _may_apply(Char* rule) noexcept:
+    """Return False if the rules in an at-rule with this name never apply."""
+    cdef Py_ssize_t end = 0, index
+    while _is(rule[end], NAME):
+        end += 1
+    if rule[end] >= 128:
+        return True
+    for index in range(4):
+        if strlen(AT_RULES[index]) == <size_t> end and _same(rule, AT_RULES[index], end):
+            return True
+    return False
+
+
 cdef inline Py_ssize_t _next(
     Char* text, Py_ssize_t position, Py_ssize_t end, Py_UCS4 character
 ) noexcept:
     """Return the position of the next *character*, else *end*."""
-    while position < end and text[position] != character:
-        position += 1
-    return position
+    cdef void* found
+    if Char is uint8_t:
+        if position >= end:
+            return position
+        found = memchr(text + position, character, end - position)
+        return end if found is NULL else <uint8_t*> found - text
+    else:
+        while position < end and text[position] != character:
+            position += 1
+        return position
 
 
 cdef inline Py_ssize_t _next_brace(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
