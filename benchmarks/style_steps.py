@@ -145,6 +145,7 @@ class Subject:
 
     def _take_style(self, name: str, store: SheetStore, *, whole: bool = False) -> None:
         document = parse_document(self.page.html)
+        document.element(0)  # the tree is parsed on demand, and its cost is not that of styles
         self._take(name, lambda: self._style(document, store, whole=whole))
 
     def _take(self, name: str, step: Callable[[], object]) -> None:
