@@ -24,7 +24,7 @@ if etree.LIBXML_VERSION[:2] != html_tables.LIBXML_VERSION:
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
     "shown_rows", "number_rows", "label_rows", "chars_before", "link_chars_before", "statements", "by_tag",
-    "attributes",
+    "media", "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -38,6 +38,7 @@ cdef dict HIDDEN_TAGS = rows.HIDDEN_TAGS
 cdef dict METADATA_TAGS = {
     tag: (name.encode(), parts) for tag, (name, parts) in rows.METADATA_TAGS.items()
 }
+cdef object MEDIA_TAGS = rows.MEDIA_TAGS
 cdef object Statement = rows.Statement
 cdef object hides = rows.DISPLAY_NONE.search
 cdef Py_ssize_t MAX_SHORT_TEXT = rows.MAX_SHORT_TEXT
@@ -129,6 +130,7 @@ cdef struct Name:
     bint link
     bint figure
     bint image
+    bint media
 
 
 cdef struct Attribute:
@@ -144,7 +146,7 @@ cdef class Reader:
     cdef list tag, parent, end, depth, text, text_rows, shown_rows, number_rows, label_rows
     cdef list chars_before, link_chars_before, statements
     cdef bytearray hidden, space
-    cdef dict classes, ids, item_types, roles, addresses, by_tag
+    cdef dict classes, ids, item_types, roles, addresses, by_tag, media
     cdef Py_ssize_t row
     cdef double chars, link_chars
     # the sums as objects: most rows share the object of the previous row
@@ -182,7 +184,7 @@ cdef class Reader:
         self.hidden, self.space = bytearray(), bytearray()
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
         self.addresses = {}
-        self.statements, self.by_tag = [], {}
+        self.statements, self.by_tag, self.media = [], {}, {}
         self.chars_now = self.link_chars_now = 0.0
         self.names, self.tags = {}, []
         self.link_row = self.figure_row = self.closed_row = -1
@@ -238,6 +240,7 @@ cdef class Reader:
         name.link = tag == "a"
         name.figure = tag == "figure"
         name.image = tag == "img"
+        name.media = tag in MEDIA_TAGS
         return index
 
     # rows
@@ -304,6 +307,8 @@ cdef class Reader:
             if found & HIDES and me not in self.shown:
                 own_mark = own_mark or INVISIBLE
             own_mark = mark or own_mark
+        if name.media:
+            self.media[_number(me)] = self.all_attributes()
         if found & HAS_METADATA or (name.image and self.figure_row >= 0):
             self.append_statement(name, me, content, size)
         self.append("", parent, own_mark, 0)
@@ -387,19 +392,23 @@ cdef class Reader:
                 return True
         return False
 
-    cdef int append_statement(
-        self, Name* name, Py_ssize_t row, Place content, Py_ssize_t size
-    ) except -1:
+    cdef dict all_attributes(self):
         cdef dict attributes = {}
         cdef int place
-        cdef str key, script = ""
+        cdef str key
         for place in range(self.found_size):
             key = _lower_name(&self.found[place])
             if key not in attributes:
                 attributes[key] = _value(&self.found[place])
+        return attributes
+
+    cdef int append_statement(
+        self, Name* name, Py_ssize_t row, Place content, Py_ssize_t size
+    ) except -1:
+        cdef str script = ""
         if name.content == SCRIPT_DATA and size:
             script = PyUnicode_DecodeUTF8(<const char*> content, size, b"strict")
-        fields = (_number(row), <str> name.tag, attributes, script)
+        fields = (_number(row), <str> name.tag, self.all_attributes(), script)
         self.statements.append(tuple.__new__(Statement, fields))
         return 0
 
@@ -702,7 +711,7 @@ def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset()):
         reader.tag, reader.parent, reader.end, reader.depth, reader.text,
         reader.hidden, reader.space, reader.text_rows, reader.shown_rows, reader.number_rows,
         reader.label_rows, reader.chars_before, reader.link_chars_before, reader.statements, reader.by_tag,
-        dict(zip(rows.KEPT_ATTRIBUTES, columns)),
+        reader.media, dict(zip(rows.KEPT_ATTRIBUTES, columns)),
     )
 
 

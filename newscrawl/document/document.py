@@ -114,6 +114,8 @@ class Document:
         self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements
         self.link_chars_before = columns.link_chars_before
+        #: row -> attributes of images, frames, players and their sources
+        self.media = columns.media
         #: elements with metadata, in document order
         self.statements = columns.statements
         #: rows of all text nodes

@@ -39,6 +39,9 @@ HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
 KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role", "href")
 """Attributes whose values are kept in ``Rows.attributes``."""
 
+MEDIA_TAGS = frozenset({"img", "iframe", "video", "audio", "source"})
+"""Tags of the elements whose attributes are in ``Rows.media``."""
+
 MAX_SHORT_TEXT = 60
 """Characters of a text node that may be a date, a number or a name."""
 
@@ -106,6 +109,8 @@ class Rows:
     statements: list[Statement] = field(default_factory=list)
     #: tag -> rows of the elements
     by_tag: dict[str, list[int]] = field(default_factory=dict)
+    #: row -> attributes of :data:`MEDIA_TAGS`
+    media: dict[int, dict[str, str]] = field(default_factory=dict)
     #: name -> row -> value of :data:`KEPT_ATTRIBUTES`
     attributes: dict[str, dict[int, str]] = field(
         default_factory=lambda: {name: {} for name in KEPT_ATTRIBUTES}

@@ -26,7 +26,7 @@ from newscrawl.extraction.body_lines import (
     paragraphs,
     preformatted_text,
 )
-from newscrawl.extraction.web_addresses import MEDIA_TAGS, PageLinks
+from newscrawl.extraction.web_addresses import PLAYER_TAGS, PageLinks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +94,7 @@ def body_blocks(
     The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that of the page. Images between two roots are included if no text is next to them except a
     caption.
     """
-    flow = _BlockFlow(document, PageLinks(document, url, roots))
+    flow = _BlockFlow(document, PageLinks(document, url))
     previous: int | None = None
     for run in _adjacent_roots(document, roots):
         if previous is not None:
@@ -154,7 +154,7 @@ class _BlockFlow(Flow):
         self._document = document
         self._links = links
         #: rows of images and players
-        self._media = sorted(row for tag in ("img", *MEDIA_TAGS) for row in document.rows_of(tag))
+        self._media = sorted(row for tag in ("img", *PLAYER_TAGS) for row in document.rows_of(tag))
         self._contexts: dict[int, _Context] = {-1: _Context()}
         self._open: _OpenBlock | None = None
         self._images = 0
@@ -170,7 +170,7 @@ class _BlockFlow(Flow):
         super().leave_out(row, tag)
         if tag == "figure":
             self._add_media(range(row, self._document.end[row]))
-        elif tag in MEDIA_TAGS:
+        elif tag in PLAYER_TAGS:
             self._add_embed(row)
 
     def add_text(self, text: str | None, parent: int) -> None:

@@ -7,15 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
-from newscrawl.document.document import rows_between
-from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from urllib.parse import SplitResult
-
-    from lxml import etree
 
     from newscrawl.document.document import Document
 
@@ -31,7 +26,7 @@ _HOST = re.compile(r"[\w.-]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202d\u202e]")
 # Attributes of images that a script loads come first: ``src`` is a placeholder then.
 _IMAGE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "src")
-MEDIA_TAGS = ("iframe", "video", "audio")
+PLAYER_TAGS = ("iframe", "video", "audio")
 """Tags of embedded players."""
 
 
@@ -64,72 +59,47 @@ def _is_host(parts: SplitResult) -> bool:
 
 
 class PageLinks:
-    """Addresses of the elements of a page, by row; fast for those around and between *roots*."""
+    """Addresses of the elements of a page, by row."""
 
-    def __init__(self, document: Document, url: str | None, roots: Sequence[int]) -> None:
+    def __init__(self, document: Document, url: str | None) -> None:
         self._document = document
         self._url = url
-        #: row of the closest element around all roots
-        self._top = roots[0] if roots else 0
-        while roots and document.end[self._top] <= roots[-1]:
-            self._top = document.parent[self._top]
-        self._elements: dict[str, dict[int, etree._Element]] = {}
+        self._addresses = document.attributes["href"]
 
     def link(self, row: int) -> str | None:
         """Return the address of the ``a`` element at *row*."""
-        return web_url(self._element(row).get("href"), self._base)
+        return web_url(self._addresses.get(row), self._base)
 
     def image(self, row: int) -> tuple[str, str] | None:
         """Return address and alternative text of the ``img`` element at *row*."""
-        element = self._element(row)
-        if "1" in {element.get("width"), element.get("height")}:  # counts visits
+        value_of = self._document.media[row].get
+        if "1" in {value_of("width"), value_of("height")}:  # counts visits
             return None
-        values = [element.get(name) for name in _IMAGE_ATTRIBUTES]
-        values += [_last_source(element.get(name)) for name in ("data-srcset", "srcset")]
+        values = [value_of(name) for name in _IMAGE_ATTRIBUTES]
+        values += [_last_source(value_of(name)) for name in ("data-srcset", "srcset")]
         urls = (web_url(value, self._base) for value in values if value)
         source = next((url for url in urls if url), None)
         return (
-            (source, squeeze(without_controls((element.get("alt") or "")[:_MAX_ALT])))
-            if source
-            else None
+            (source, squeeze(without_controls(value_of("alt", "")[:_MAX_ALT]))) if source else None
         )
 
     def player(self, row: int) -> str | None:
         """Return the address of the player at *row*; frames without full screen are no players."""
-        element = self._element(row)
-        if element.tag == "iframe" and element.get("allowfullscreen") is None:
+        document, attributes = self._document, self._document.media[row]
+        if document.tag[row] == "iframe" and "allowfullscreen" not in attributes:
             return None
-        values = [element.get("src"), element.get("data-src")]
-        values += [source.get("src") for source in element.findall("source")]
+        children = (child for child in document.children(row) if document.tag[child] == "source")
+        values = [attributes.get("src"), attributes.get("data-src")]
+        values += [document.media[child].get("src") for child in children]
         urls = (web_url(value, self._base) for value in values)
         return next((url for url in urls if url), None)
 
     @cached_property
     def _base(self) -> str | None:
         for row in self._document.rows_of("base"):
-            if href := web_url(self._element(row).get("href"), self._url):
+            if href := web_url(self._addresses.get(row), self._url):
                 return href
         return self._url
-
-    def _element(self, row: int) -> etree._Element:
-        """Return the element at *row*; reading all elements of a tag creates the fewest objects."""
-        elements = self._elements.setdefault(self._document.tag[row], {})
-        if row not in elements:
-            is_inside = self._top <= row < self._document.end[self._top]
-            elements.update(self._elements_in(self._top if is_inside else 0, row))
-        return elements[row]
-
-    def _elements_in(self, top: int, row: int) -> Iterator[tuple[int, etree._Element]]:
-        """Return the elements in and at *top* with the tag of *row*, by row."""
-        document, tag, element = self._document, self._document.tag, self._document.root
-        for ancestor in reversed([top, *document.ancestors(top)][:-1]):
-            siblings = document.children(document.parent[ancestor])
-            element = element[
-                sum(sibling < ancestor and tag[sibling] != TEXT for sibling in siblings)
-            ]
-        rows = document.rows_of(tag[row])
-        inside = rows_between(rows, top, document.end[top])
-        return zip(inside, element.iter(tag[row]), strict=True)
 
 
 def _last_source(value: str | None) -> str | None:
