@@ -92,8 +92,8 @@ class Job:
     def extract(self, unit: Unit) -> UnitRecord:
         """Extract the pages of *unit*, in one worker process with deadline and memory limit.
 
-        The next unit in this process uses the same worker process; it ends when it is idle for
-        :data:`~newscrawl.bulk.idle_pools.IDLE_SECONDS`.
+        The next unit in this process uses the same worker process, which ends when it is idle for a
+        minute.
         """
         return asyncio.run(self._extract(unit))
 
