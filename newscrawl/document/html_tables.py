@@ -9,22 +9,9 @@ LIBXML_VERSION = (2, 14)
 """Version of libxml2 with these rules."""
 
 VOID = frozenset(
-    [
-        "area",
-        "base",
-        "basefont",
-        "br",
-        "col",
-        "frame",
-        "hr",
-        "img",
-        "input",
-        "isindex",
-        "link",
-        "meta",
-        "param",
-    ]
-)
+    {"area", "base", "basefont", "br", "col", "frame", "hr", "img", "input", "isindex", "link", "meta",
+     "param"}
+)  # fmt: skip
 """Elements without content."""
 
 RCDATA = ("textarea", "title")
@@ -46,22 +33,9 @@ PRIORITIES = {
 """An end tag closes elements up to its own priority; that of other elements is 100."""
 
 BOOLEAN = frozenset(
-    [
-        "checked",
-        "compact",
-        "declare",
-        "defer",
-        "disabled",
-        "ismap",
-        "multiple",
-        "nohref",
-        "noresize",
-        "noshade",
-        "nowrap",
-        "readonly",
-        "selected",
-    ]
-)
+    {"checked", "compact", "declare", "defer", "disabled", "ismap", "multiple", "nohref", "noresize",
+     "noshade", "nowrap", "readonly", "selected"}
+)  # fmt: skip
 """Attributes that have their name as the value if they are without one."""
 
 _HEADING = "fieldset form li p table"
