@@ -93,6 +93,7 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
 
     Never fails: invalid bytes are replaced, and ``repaired`` is True.
     """
+    data = bytes(data)  # the body of a response may be of a subclass
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _decode(data.removeprefix(mark), encoding)
