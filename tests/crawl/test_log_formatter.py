@@ -29,5 +29,5 @@ def test_logs_same_lines_as_scrapy(tmp_path: Path, level: str):
             settings = {"LOG_LEVEL": level, "LOG_FORMATTER": formatter}
             crawls.append(crawl_pages(folder, [f"{web.url}/"], direct_environment(), **settings))
     logged = [("Crawled (200)" in crawl.output, "Scraped from" in crawl.output) for crawl in crawls]
-    assert logged == [(level == "DEBUG",) * 2] * 2
+    assert logged == [(level == "DEBUG",) * 2] * 2, crawls[0].output
     assert crawls[0].stats.get("log_count/DEBUG") == crawls[1].stats.get("log_count/DEBUG")
