@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -263,6 +265,20 @@ def test_bounds_work_on_hostile_sheets(name: str):
         matcher.matches(row)
     assert reads.steps
     assert tree.steps <= 2 * MAX_MATCH_STEPS
+
+
+def test_keeps_no_required_names_per_element():
+    tree = tree_of(f"<!DOCTYPE html><body>{ROWS}")
+    matcher = Matcher(tree, MatchCache([index_of([f".z{k} .a" for k in range(2000)])]))
+    rows = elements(tree)
+    tracemalloc.start()
+    try:
+        for row in rows:
+            matcher.matches(row)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000_000
 
 
 def test_reports_exhaustion():

@@ -51,10 +51,8 @@ class _Subject(NamedTuple, Generic[P]):
     everywhere: _Candidates[P]
     #: its keys with selectors that require an ancestor name
     keys: Sequence[_Key[P]]
-    #: those names
-    ancestors: frozenset[str]
-    #: required ancestor names that occur -> all candidates
-    candidates: dict[frozenset[str], _Candidates[P]]
+    #: required ancestor names that occur -> all candidates; None: any may occur
+    candidates: dict[frozenset[str] | None, _Candidates[P]]
 
 
 class MatchCache(Generic[P]):
@@ -173,15 +171,20 @@ class Matcher(Generic[P]):
         tree, cache = self._tree, self._cache
         signature = tree.path(row).signature
         subject = cache.subjects.get(signature) or self._subject(row, signature)
-        names = subject.ancestors if ancestors is None else subject.ancestors & ancestors
-        if not names:
+        if not subject.keys:
             return subject.everywhere
+        names: frozenset[str] | None = None
+        if ancestors is not None:
+            # No union of all required names is kept: each signature would have its own.
+            names = frozenset().union(*[key.ancestors & ancestors for key in subject.keys])
+            if not names:
+                return subject.everywhere
         candidates = subject.candidates.get(names)
         if candidates is None:
             found = [
                 bucket.entries(ancestor, tree)
                 for key in subject.keys
-                for ancestor in key.ancestors & names
+                for ancestor in (key.ancestors if names is None else key.ancestors & names)
                 for bucket in key.buckets
                 if ancestor in bucket.deferred
             ]
@@ -210,8 +213,7 @@ class Matcher(Generic[P]):
         ]
         everywhere = self._compiled(found, row, certain, ())
         nested = [key for key in keys if key.ancestors]
-        required = frozenset().union(*[key.ancestors for key in nested])
-        subject = _Subject(everywhere, nested, required, {})
+        subject = _Subject(everywhere, nested, {})
         if not tree.exhausted:
             self._cache.subjects[signature] = subject
         return subject
