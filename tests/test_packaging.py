@@ -106,7 +106,7 @@ def test_wheel_has_the_whole_package(checkout: Path, wheel: Path):
         if not re.fullmatch(r"newscrawl/(?:\w+/)*_\w+\.[\w.-]+\.(so|pyd)", name)
     }
     info = next(name for name in names if name.endswith(".dist-info/METADATA")).split("/")[0]
-    files = {name for name in package_files(checkout) if not name.endswith(".pyx")}
+    files = {name for name in package_files(checkout) if not name.endswith((".pxd", ".pyx"))}
     assert {name for name in names if not name.startswith(info)} == files
     assert "newscrawl/py.typed" in names
     assert any(re.fullmatch(r"newscrawl/samples/.+\.html", name) for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -257,5 +258,5 @@ def test_rejects_a_module_built_for_other_columns() -> None:
     ["news212", "fundus", "css-sites", "near-duplicates", "wcxb", "l3sgn1", "daniel", "dragnet"],
 )
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
-    for page in corpus_pages(corpus_dir / corpus):
+    for page in islice(corpus_pages(corpus_dir / corpus), 0, None, 4):
         assert_same_rows(page, is_read=None)
