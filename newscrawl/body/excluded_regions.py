@@ -138,7 +138,7 @@ def _article_below(document: Document, heading: int) -> int | None:
 
 
 class _RegionName(NamedTuple):
-    """What the class and the id of an element say."""
+    """Properties of an element by its class and id."""
 
     is_footer: bool
     #: largest share of text of a region with this name; None: not a region

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Compiled pass of :mod:`newscrawl.document.read_rows`: from the bytes of a page to its columns.
 
-It builds no tree: most of the time of a parser goes into nodes and attributes that nobody reads. Rows
+It builds no tree: most of the time of a parser goes into nodes and attributes that are not used. Rows
 are those of libxml2's tree, so the version is checked: since 2.14 libxml2 has the tokenizer of HTML5,
 https://html.spec.whatwg.org/multipage/parsing.html#tokenization, and rules of its own for the tree.
 """
@@ -861,13 +861,13 @@ cdef bint _hides(Attribute* attribute) except -1:
     cdef Place key = attribute.name
     cdef Py_ssize_t size = attribute.name_size
     if size == 5 and _same(key, b"style", 5):
-        return _may_say_none(attribute) and hides(_value(attribute)) is not None
+        return _may_have_none(attribute) and hides(_value(attribute)) is not None
     if size == 6 and _same(key, b"hidden", 6):
         return True
     return size == 11 and _same(key, b"aria-hidden", 11) and _value(attribute) == "true"
 
 
-cdef bint _may_say_none(Attribute* attribute) noexcept:
+cdef bint _may_have_none(Attribute* attribute) noexcept:
     """Return whether "none" or a reference is in the value: the pattern is slow."""
     cdef Py_ssize_t place
     if attribute.value is NULL:

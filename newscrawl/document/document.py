@@ -2,7 +2,7 @@
 
 A row is an element or a text node with text, in document order. The subtree T_u of row ``u`` is the
 slice ``u : end[u]``; its characters and link characters are differences of prefix sums. Later steps
-read these arrays. The lxml tree itself is only parsed for a step that asks for an element.
+read these arrays. The lxml tree is only parsed for steps that use its elements.
 """
 
 from __future__ import annotations
@@ -284,30 +284,28 @@ def parse_document(
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
-    columns = read_rows(utf8, scripts=scripts)
-    if columns is not None and (closed := close_open_title(columns, utf8)) is not None:
-        utf8 = closed
-        columns = read_rows(utf8, scripts=scripts)
-    if columns is not None and not needs_repair(columns):
-        return Document(columns, encoding, flags, source=utf8)
-    if (shortened := drop_surplus_attributes(utf8)) is not None:
-        utf8 = shortened
-        flags.append("attributes_dropped")
-    return _read_tree(utf8, encoding, flags, scripts=scripts)
-
-
-def _read_tree(utf8: bytes, encoding: str, flags: list[str], *, scripts: bool) -> Document:
-    """Return the document of a page that is read by way of its tree, with its repairs."""
-    root = _parse(utf8, flags)
-    columns = flatten(root, scripts=scripts)
+    utf8, columns, root = _read(utf8, flags, scripts=scripts)
     if (closed := close_open_title(columns, utf8)) is not None:
-        utf8 = closed
-        root = _parse(utf8, flags)
-        columns = flatten(root, scripts=scripts)
+        utf8, columns, root = _read(closed, flags, scripts=scripts)
     if needs_repair(columns):
+        root = _parse(utf8, flags) if root is None else root
         repair_tree(root)
         columns = flatten(root, scripts=scripts)
     return Document(columns, encoding, flags, root=root, source=utf8)
+
+
+def _read(
+    utf8: bytes, flags: list[str], *, scripts: bool
+) -> tuple[bytes, Rows, etree._Element | None]:
+    """Return the page as it was read, its columns, and the tree if they had to be read from it."""
+    columns = read_rows(utf8, scripts=scripts)
+    if columns is not None:
+        return utf8, columns, None
+    if (shortened := drop_surplus_attributes(utf8)) is not None:
+        utf8 = shortened
+        flags.append("attributes_dropped")
+    root = _parse(utf8, flags)
+    return utf8, flatten(root, scripts=scripts), root
 
 
 def _first_tags(utf8: bytes) -> bytes | None:

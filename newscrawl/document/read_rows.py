@@ -1,6 +1,6 @@
 """Reading the columns of a page without building its tree.
 
-A parser spends most of its time on nodes and attributes that nobody reads, and on freeing them.
+A parser spends most of its time on nodes and attributes that are not used, and on freeing them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def read_rows(
     """Return the columns of a page, those of :func:`~newscrawl.document.flatten.flatten`.
 
     *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
-    *shown*. None: the page has to be read by way of its
-    tree, always if the compiled module is missing. Else because elements are nested in more than
-    2,000 others, a tag has more than 256 attributes, or a name has 100 bytes or more.
+    *shown*. None: the columns have to be read from the tree, because the compiled module is missing,
+    elements are nested in more than 2,000 others, a tag has more than 256 attributes, or a name has
+    100 bytes or more.
     """
     return None

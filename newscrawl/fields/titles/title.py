@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.document.document import rows_between
 from newscrawl.items import Evidence
 from newscrawl.text import squeeze, weighted_length, words
 
@@ -171,11 +172,11 @@ def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata)
 
 def links_home(document: Document, row: int) -> bool:
     """Return whether the element *row* contains a link to the front page or is the child of one."""
-    links, parent = document.rows_of("a"), max(document.parent[row], 0)
-    first, last = bisect_left(links, row), bisect_left(links, document.end[row])
+    inside = rows_between(document.rows_of("a"), row, document.end[row])
+    parent = max(document.parent[row], 0)
+    links = (parent, *inside) if document.tag[parent] == "a" else inside
     address_of = document.attributes["href"].get
-    near = (link for link in (parent, *links[first:last]) if document.tag[link] == "a")
-    return any(_HOME.fullmatch(address) for link in near if (address := address_of(link)))
+    return any(_HOME.fullmatch(address) for link in links if (address := address_of(link)))
 
 
 class SiteNames:

@@ -7,13 +7,13 @@ of the relevant content, are candidates, too.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_similar
 
+from newscrawl.document.document import rows_between
 from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text
 from newscrawl.text import squeeze, weighted_length
 
@@ -182,7 +182,7 @@ def _heading_of(document: Document, row: int) -> int | None:
 
 def _text_rows(document: Document, rows: Sequence[int], row: int) -> Sequence[int]:
     """Return the text nodes of the element *row* without the readings of ruby annotations."""
-    inside = rows[bisect_left(rows, row) : bisect_left(rows, document.end[row])]
+    inside = rows_between(rows, row, document.end[row])
     if not document.rows_of("rt"):
         return inside
     return [node for node in inside if document.tag[document.parent[node]] not in _READINGS]
