@@ -11,12 +11,21 @@ from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.string cimport memchr, memcmp, memset
 
-from newscrawl.document._references cimport decode_text
+from newscrawl.document._attributes cimport (
+    MAX_NAME, Attribute, Attributes, all_attributes, find_attributes, has_metadata, hides_element,
+    is_repeated, value,
+)
+from newscrawl.document._html_tokens cimport (
+    Place, after, after_space_reference, end_of_comment, end_of_content, ends_name, is_letter,
+    is_space, same,
+)
+from newscrawl.document._row_text cimport (
+    decoded, has_digit, stripped, trimmed, weighted_length,
+)
 
 from lxml import etree
 
-from newscrawl.document import guard, html_tables, rows
-from newscrawl.text import WIDE_WEIGHT as _WIDE_WEIGHT
+from newscrawl.document import html_tables, rows
 
 if etree.LIBXML_VERSION[:2] != html_tables.LIBXML_VERSION:
     raise ImportError(f"made for libxml2 {html_tables.LIBXML_VERSION}, lxml has {etree.LIBXML_VERSION}")
@@ -29,8 +38,6 @@ COLUMNS = (
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
 
-ctypedef const unsigned char* Place
-
 cdef str TEXT = rows.TEXT
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
@@ -40,26 +47,20 @@ cdef dict METADATA_TAGS = {
 }
 cdef object MEDIA_TAGS = rows.MEDIA_TAGS
 cdef object Statement = rows.Statement
-cdef object hides = rows.DISPLAY_NONE.search
 cdef Py_ssize_t MAX_SHORT_TEXT = rows.MAX_SHORT_TEXT
 cdef Py_ssize_t MAX_LABEL = rows.MAX_LABEL
-cdef double WIDE_WEIGHT = _WIDE_WEIGHT
 cdef int LEADING = rows.LEADING
 cdef int TRAILING = rows.TRAILING
 
-# read_attributes and _hides compare these names.
-if rows.KEPT_ATTRIBUTES != ("class", "id", "itemtype", "role", "href") or list(
-    rows.HIDING_ATTRIBUTES
-) != ["hidden", "aria-hidden", "style"]:
+# read_attributes compares these names.
+if rows.KEPT_ATTRIBUTES != ("class", "id", "itemtype", "role", "href"):
     raise ImportError("built for other attributes")
 
 cdef enum:
     HIDES = 1
     HAS_METADATA = 2
     CACHED_NAMES = 512
-    MAX_NAME = 99  # bytes; libxml2 cuts off longer ones
     MAX_DEPTH = 2000
-    MAX_ATTRIBUTES = 256
     # contents of an element
     DATA = 0
     RCDATA = 1
@@ -78,9 +79,6 @@ cdef enum:
     AFTER_HEAD = 1
     AFTER_BODY = 2
 
-if MAX_ATTRIBUTES != guard.MAX_ATTRIBUTES:
-    raise ImportError("built for another number of attributes")
-
 cdef dict CONTENTS = {
     name: mode
     for mode, names in (
@@ -96,7 +94,6 @@ cdef dict ROLES = {
 }
 cdef object VOID = html_tables.VOID
 cdef dict PRIORITIES = html_tables.PRIORITIES
-cdef object BOOLEAN = html_tables.BOOLEAN
 
 # Names of CLOSED_BY have numbers from 1 on.
 cdef list CLOSING = sorted({*html_tables.CLOSED_BY, *(n for s in html_tables.CLOSED_BY.values() for n in s)})
@@ -133,13 +130,6 @@ cdef struct Name:
     bint media
 
 
-cdef struct Attribute:
-    Place name
-    Py_ssize_t name_size
-    Place value  # NULL: none
-    Py_ssize_t size
-
-
 cdef class Reader:
     """State of the pass, and the columns of :class:`~newscrawl.document.rows.Rows`."""
 
@@ -174,8 +164,7 @@ cdef class Reader:
     cdef Py_ssize_t piece_size
     cdef bint piece_has_references
     cdef list pieces
-    cdef Attribute found[MAX_ATTRIBUTES]
-    cdef int found_size
+    cdef Attributes found
 
     def __cinit__(self):
         self.tag, self.parent, self.end, self.depth, self.text = [], [], [], [], []
@@ -204,7 +193,7 @@ cdef class Reader:
         cdef bytes lower
         if index >= 0:
             lower = <bytes> self.known[index].bytes_
-            if len(lower) == size and _same(name, lower, size):
+            if len(lower) == size and same(name, lower, size):
                 return index
         lower = name[:size].lower()
         if lower in self.names:
@@ -266,7 +255,7 @@ cdef class Reader:
         cdef double length
         cdef object row = _number(self.row)
         self.text_rows.append(row)
-        if len(text) <= MAX_SHORT_TEXT and _has_digit(text):
+        if len(text) <= MAX_SHORT_TEXT and has_digit(text):
             self.number_rows.append(row)
         if len(text) <= MAX_LABEL:
             self.label_rows.append(row)
@@ -274,7 +263,7 @@ cdef class Reader:
         self.append(text, self.open_rows[self.size - 1], mark, space)
         if not mark:
             self.shown_rows.append(row)
-            length = len(text) if text.isascii() else _weighted_length(text)
+            length = len(text) if text.isascii() else weighted_length(text)
             self.chars += length
             self.chars_now = self.chars
             if self.link_row >= 0:
@@ -308,7 +297,7 @@ cdef class Reader:
                 own_mark = own_mark or INVISIBLE
             own_mark = mark or own_mark
         if name.media:
-            self.media[_number(me)] = self.all_attributes()
+            self.media[_number(me)] = all_attributes(&self.found)
         if found & HAS_METADATA or (name.image and self.figure_row >= 0):
             self.append_statement(name, me, content, size)
         self.append("", parent, own_mark, 0)
@@ -351,56 +340,33 @@ cdef class Reader:
         cdef dict column
         if name.metadata is not NULL and not (<tuple> name.metadata)[0]:
             found = HAS_METADATA
-        for place in range(self.found_size):
-            attribute = &self.found[place]
+        for place in range(self.found.size):
+            attribute = &self.found.items[place]
             key, size = attribute.name, attribute.name_size
             column = None
-            if size == 5 and _same(key, b"class", 5):
+            if size == 5 and same(key, b"class", 5):
                 column = self.classes
-            elif size == 4 and _same(key, b"href", 4):
+            elif size == 4 and same(key, b"href", 4):
                 column = self.addresses
-            elif size == 2 and _same(key, b"id", 2):
+            elif size == 2 and same(key, b"id", 2):
                 column = self.ids
-            elif size == 4 and _same(key, b"role", 4):
+            elif size == 4 and same(key, b"role", 4):
                 column = self.roles
-            elif size == 8 and _same(key, b"itemtype", 8):
+            elif size == 8 and same(key, b"itemtype", 8):
                 column = self.item_types
-            elif size == 8 and _same(key, b"itemprop", 8):
+            elif size == 8 and same(key, b"itemprop", 8):
                 found |= HAS_METADATA
-            elif _hides(attribute) and not self.is_repeated(place):
+            elif hides_element(attribute) and not is_repeated(&self.found, place):
                 found |= HIDES
-            if column is not None and not self.is_repeated(place):
-                column[_number(self.row)] = _value(attribute)
+            if column is not None and not is_repeated(&self.found, place):
+                column[_number(self.row)] = value(attribute)
             if (
                 name.metadata is not NULL
-                and _has_metadata(attribute, <tuple> name.metadata)
-                and not self.is_repeated(place)
+                and has_metadata(attribute, <tuple> name.metadata)
+                and not is_repeated(&self.found, place)
             ):
                 found |= HAS_METADATA
         return found
-
-    cdef bint is_repeated(self, int place):
-        """Return whether an earlier attribute has the same name."""
-        cdef Attribute* attribute = &self.found[place]
-        cdef Attribute* earlier
-        cdef int index
-        for index in range(place):
-            earlier = &self.found[index]
-            if earlier.name_size == attribute.name_size and _same_name(
-                earlier.name, attribute.name, attribute.name_size
-            ):
-                return True
-        return False
-
-    cdef dict all_attributes(self):
-        cdef dict attributes = {}
-        cdef int place
-        cdef str key
-        for place in range(self.found_size):
-            key = _lower_name(&self.found[place])
-            if key not in attributes:
-                attributes[key] = _value(&self.found[place])
-        return attributes
 
     cdef int append_statement(
         self, Name* name, Py_ssize_t row, Place content, Py_ssize_t size
@@ -408,7 +374,7 @@ cdef class Reader:
         cdef str script = ""
         if name.content == SCRIPT_DATA and size:
             script = PyUnicode_DecodeUTF8(<const char*> content, size, b"strict")
-        fields = (_number(row), <str> name.tag, self.all_attributes(), script)
+        fields = (_number(row), <str> name.tag, all_attributes(&self.found), script)
         self.statements.append(tuple.__new__(Statement, fields))
         return 0
 
@@ -421,8 +387,8 @@ cdef class Reader:
             self.piece, self.piece_size, self.piece_has_references = data, size, has_references
             return 0
         if self.pieces is None:
-            self.pieces = [_decoded(self.piece, self.piece_size, self.piece_has_references)]
-        self.pieces.append(_decoded(data, size, has_references))
+            self.pieces = [decoded(self.piece, self.piece_size, self.piece_has_references)]
+        self.pieces.append(decoded(data, size, has_references))
         return 0
 
     cdef int end_text(self) except -1:
@@ -436,9 +402,9 @@ cdef class Reader:
         mark = self.hidden[row]
         if mark != SCRIPT or self.scripts:
             if self.pieces is not None:
-                text = _trimmed("".join(self.pieces), &space)
+                text = trimmed("".join(self.pieces), &space)
             else:
-                text = _stripped(self.piece, self.piece_size, self.piece_has_references, &space)
+                text = stripped(self.piece, self.piece_size, self.piece_has_references, &space)
             if text:
                 self.append_text(text, mark, space)
             elif space and self.closed_row < 0:
@@ -457,14 +423,14 @@ cdef class Reader:
             if role != HTML and role != HEAD:
                 break
             start = data
-            while data < end and _is_space(data[0]):
+            while data < end and is_space(data[0]):
                 data += 1
             if self.size:
                 self.add_piece(start, data - start, False)
             if data == end:
                 return 0
             start = data
-            data = _after_space_reference(data, end)
+            data = after_space_reference(data, end)
             if data == start:
                 self.start_text()
                 break
@@ -513,7 +479,7 @@ cdef class Reader:
         return 0
 
     cdef int open_implied(self, bytes name) except -1:
-        self.found_size = 0
+        self.found.size = 0
         return self.open(self.name_at(name, len(name)), NULL, 0)
 
     cdef bint is_misplaced(self, int index):
@@ -539,7 +505,7 @@ cdef class Reader:
         cdef Py_ssize_t size = 0
         cdef int index
         cdef bint misplaced, closed
-        while place < self.limit and not _ends_name(place[0]):
+        while place < self.limit and not ends_name(place[0]):
             place += 1
         if place - start > MAX_NAME or self.size >= MAX_DEPTH - 3:
             return NULL
@@ -549,7 +515,7 @@ cdef class Reader:
         misplaced = self.is_misplaced(index)
         if misplaced:
             self.discarded += 1
-        place = self.find_attributes(place)
+        place = find_attributes(&self.found, place, self.limit)
         if place is NULL or place == self.limit:
             return place
         closed = place[0] == b"/"
@@ -564,7 +530,10 @@ cdef class Reader:
             if self.known[index].content == PLAINTEXT:
                 return NULL
             content = place
-            place = _end_of_content(place, self.limit, &self.known[index])
+            place = end_of_content(
+                place, self.limit, <bytes> self.known[index].bytes_,
+                self.known[index].content == SCRIPT_DATA,
+            )
             size = place - content
         self.open(index, content, size)
         if size:
@@ -573,68 +542,17 @@ cdef class Reader:
             self.close()
         return place
 
-    cdef Place find_attributes(self, Place place) noexcept:
-        """Set *found* to the attributes from *place* on; return the end of the tag, ">" or "/>".
-
-        NULL: there are too many, or a name is too long.
-        """
-        cdef Attribute* attribute
-        cdef const void* quote
-        self.found_size = 0
-        while True:
-            while place < self.limit and _is_space(place[0]):
-                place += 1
-            if place == self.limit or place[0] == b">":
-                return place
-            if place[0] == b"/":
-                if place + 1 < self.limit and place[1] == b">":
-                    return place
-                place += 1
-                continue
-            if self.found_size == MAX_ATTRIBUTES:
-                return NULL
-            attribute = &self.found[self.found_size]
-            self.found_size += 1
-            attribute.name = place
-            attribute.value = NULL
-            place += 1
-            while place < self.limit and place[0] != b"=" and not _ends_name(place[0]):
-                place += 1
-            attribute.name_size = place - attribute.name
-            if attribute.name_size > MAX_NAME:
-                return NULL
-            while place < self.limit and _is_space(place[0]):
-                place += 1
-            if place == self.limit or place[0] != b"=":
-                continue
-            place += 1
-            while place < self.limit and _is_space(place[0]):
-                place += 1
-            attribute.value = place
-            if place < self.limit and (place[0] == b'"' or place[0] == b"'"):
-                attribute.value = place + 1
-                quote = memchr(place + 1, place[0], self.limit - place - 1)
-                if quote is NULL:
-                    return self.limit
-                place = <Place> quote
-                attribute.size = place - attribute.value
-                place += 1
-            else:
-                while place < self.limit and place[0] != b">" and not _is_space(place[0]):
-                    place += 1
-                attribute.size = place - attribute.value
-
     cdef Place end_tag(self, Place place) except? NULL:
         """Read the end tag from its name at *place*; return the end, or NULL as above."""
         cdef Place start = place
         cdef int index, priority
         cdef Py_ssize_t depth
-        while place < self.limit and not _ends_name(place[0]):
+        while place < self.limit and not ends_name(place[0]):
             place += 1
         if place - start > MAX_NAME:
             return NULL
         index = self.name_at(start, place - start)
-        place = self.find_attributes(place)
+        place = find_attributes(&self.found, place, self.limit)
         if place is NULL or place == self.limit:
             return place
         place += 2 if place[0] == b"/" else 1
@@ -659,16 +577,16 @@ cdef class Reader:
     cdef Place read_markup(self, Place place) except? NULL:
         """Read what begins with the "<" at *place*; return the end, or NULL as above."""
         cdef Py_ssize_t left = self.limit - place
-        if left > 1 and _is_letter(place[1]):
+        if left > 1 and is_letter(place[1]):
             return self.start_tag(place + 1)
-        if left > 2 and place[1] == b"/" and _is_letter(place[2]):
+        if left > 2 and place[1] == b"/" and is_letter(place[2]):
             return self.end_tag(place + 2)
         if left > 3 and memcmp(place, b"<!--", 4) == 0:
-            return _end_of_comment(place + 4, self.limit)
+            return end_of_comment(place + 4, self.limit)
         if left > 1 and (place[1] == b"!" or place[1] == b"?"):
-            return _after(place + 1, self.limit, b">")
+            return after(place + 1, self.limit, b">")
         if left > 2 and place[1] == b"/":
-            return _after(place + 2, self.limit, b">")
+            return after(place + 2, self.limit, b">")
         self.start_text()
         left = 2 if left > 1 and place[1] == b"/" else 1
         self.add_piece(place, left, False)
@@ -717,245 +635,3 @@ def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset()):
 
 cdef inline object _number(Py_ssize_t row):
     return NUMBERS[row] if 0 <= row < (1 << 14) else row
-
-
-# bytes
-
-
-cdef inline bint _is_space(unsigned char byte) noexcept:
-    """Return whether *byte* is white space of HTML."""
-    return byte == 32 or byte == 10 or byte == 9 or byte == 13 or byte == 12
-
-
-cdef inline bint _is_letter(unsigned char byte) noexcept:
-    return b"a" <= (byte | 0x20) <= b"z"
-
-
-cdef inline bint _ends_name(unsigned char byte) noexcept:
-    return byte == b">" or byte == b"/" or _is_space(byte)
-
-
-cdef inline bint _same(Place name, const unsigned char* lower, Py_ssize_t size) noexcept:
-    """Return whether *name* is *lower* in any case."""
-    cdef Py_ssize_t place
-    for place in range(size):
-        if name[place] != lower[place] and not (
-            b"A" <= name[place] <= b"Z" and (name[place] | 0x20) == lower[place]
-        ):
-            return False
-    return True
-
-
-cdef bint _same_name(Place name, Place other, Py_ssize_t size) noexcept:
-    """Return whether two names are equal in any case."""
-    cdef Py_ssize_t place
-    for place in range(size):
-        if name[place] != other[place] and not (
-            _is_letter(name[place]) and (name[place] ^ other[place]) == 0x20
-        ):
-            return False
-    return True
-
-
-cdef Place _after(Place place, Place limit, unsigned char byte) noexcept:
-    """Return the place after the next *byte*."""
-    cdef const void* found = memchr(place, byte, limit - place)
-    return limit if found is NULL else <Place> found + 1
-
-
-cdef Place _end_of_comment(Place place, Place limit) noexcept:
-    cdef const void* dash
-    if place < limit and place[0] == b">":
-        return place + 1
-    if limit - place > 1 and place[0] == b"-" and place[1] == b">":
-        return place + 2
-    while place < limit:
-        dash = memchr(place, b"-", limit - place)
-        if dash is NULL:
-            return limit
-        place = <Place> dash
-        if limit - place > 2 and place[1] == b"-":
-            if place[2] == b">":
-                return place + 3
-            if limit - place > 3 and place[2] == b"!" and place[3] == b">":
-                return place + 4
-        place += 1
-    return limit
-
-
-cdef Place _end_of_content(Place place, Place limit, Name* name) noexcept:
-    """Return the end tag of the raw element *name*, or the limit."""
-    cdef bytes lower = <bytes> name.bytes_
-    cdef Py_ssize_t size = len(lower)
-    cdef bint in_comment = False, in_script = False  # "script data escaped", "double escaped"
-    cdef bint is_end
-    cdef Place after
-    while place < limit:
-        if place[0] == b"-" and in_comment:
-            if limit - place > 2 and place[1] == b"-" and place[2] == b">":
-                in_comment = in_script = False
-        elif place[0] == b"<":
-            if name.content == SCRIPT_DATA and not in_comment and limit - place > 1 and place[1] == b"!":
-                in_comment = limit - place > 3 and place[2] == b"-" and place[3] == b"-"
-            else:
-                is_end = limit - place > 1 and place[1] == b"/"
-                after = place + 1 + is_end
-                if (is_end or (in_comment and not in_script)) and (
-                    limit - after > size and _same(after, lower, size) and _ends_name(after[size])
-                ):
-                    if not is_end:
-                        in_script = True
-                    elif in_script:
-                        in_script = False
-                    else:
-                        return place
-        place += 1
-        if not in_comment:
-            place = <Place> memchr(place, b"<", limit - place) if place < limit else limit
-            if place is NULL:
-                return limit
-    return limit
-
-
-cdef Place _after_space_reference(Place place, Place limit) noexcept:
-    """Return the end of the reference to white space at *place*; without one, *place*."""
-    cdef Place semicolon
-    cdef str text
-    if place[0] != b"&" or limit - place < 3:
-        return place
-    semicolon = place + 1
-    while semicolon < limit and semicolon - place < 16 and (
-        _is_letter(semicolon[0]) or b"0" <= semicolon[0] <= b"9" or semicolon[0] == b"#"
-    ):
-        semicolon += 1
-    if semicolon < limit and semicolon[0] == b";":
-        semicolon += 1
-    text = decode_text(place, semicolon - place, False)
-    return semicolon if len(text) == 1 and text in " \t\n\f\r" else place
-
-
-# attributes
-
-
-cdef str _decoded(Place data, Py_ssize_t size, bint has_references):
-    if has_references:
-        return decode_text(data, size, False)
-    return PyUnicode_DecodeUTF8(<const char*> data, size, b"strict")
-
-
-cdef str _lower_name(Attribute* attribute):
-    cdef bytes name = attribute.name[: attribute.name_size]
-    return name.lower().decode()
-
-
-cdef str _value(Attribute* attribute):
-    cdef str name
-    if attribute.value is not NULL:
-        return decode_text(attribute.value, attribute.size, True)
-    name = _lower_name(attribute)
-    return name if name in BOOLEAN else ""
-
-
-cdef bint _hides(Attribute* attribute) except -1:
-    """Return whether an attribute hides its element."""
-    cdef Place key = attribute.name
-    cdef Py_ssize_t size = attribute.name_size
-    if size == 5 and _same(key, b"style", 5):
-        return _may_have_none(attribute) and hides(_value(attribute)) is not None
-    if size == 6 and _same(key, b"hidden", 6):
-        return True
-    return size == 11 and _same(key, b"aria-hidden", 11) and _value(attribute) == "true"
-
-
-cdef bint _may_have_none(Attribute* attribute) noexcept:
-    """Return whether "none" or a reference is in the value: the pattern is slow."""
-    cdef Py_ssize_t place
-    if attribute.value is NULL:
-        return False
-    for place in range(attribute.size - 3):
-        if (attribute.value[place] | 0x20) == b"n" and _same(attribute.value + place, b"none", 4):
-            return True
-    return attribute.size and memchr(attribute.value, b"&", attribute.size) is not NULL
-
-
-cdef bint _has_metadata(Attribute* attribute, tuple wanted) except -1:
-    """Return whether *wanted* of METADATA_TAGS matches the attribute."""
-    cdef bytes name = wanted[0]
-    cdef str value, part
-    if attribute.name_size != len(name) or not _same(attribute.name, name, len(name)):
-        return False
-    value = _value(attribute).lower()
-    for part in wanted[1]:
-        if part in value:
-            return True
-    return False
-
-
-# text
-
-
-cdef inline bint _strips(unsigned char byte) noexcept:
-    """Return whether *byte* is white space for ``str.strip`` and a whole character."""
-    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
-
-
-cdef str _stripped(Place first, Py_ssize_t size, bint has_references, int* space):
-    """Return the stripped text; set the bits of *space* for white space removed."""
-    cdef Place last = first + size
-    cdef str text
-    space[0] = 0
-    while first < last and _strips(first[0]):
-        first += 1
-        space[0] = LEADING
-    if first == last:
-        return ""
-    while _strips((last - 1)[0]):
-        last -= 1
-        space[0] |= TRAILING
-    text = _decoded(first, last - first, has_references)
-    if first[0] < 128 and (last - 1)[0] < 128 and not (
-        has_references and memchr(first, b"&", last - first) is not NULL
-    ):
-        return text
-    # A reference or a character of several bytes may be white space, too.
-    return _trimmed(text, space)
-
-
-cdef str _trimmed(str text, int* space):
-    if text and text[0].isspace():
-        space[0] |= LEADING
-    if text and text[len(text) - 1].isspace():
-        space[0] |= TRAILING
-    return text.strip() if space[0] else text
-
-
-cdef bint _has_digit(str text):
-    cdef Py_UCS4 character
-    for character in text:
-        if u"0" <= character <= u"9" or (character > 127 and character.isdecimal()):
-            return True
-    return False
-
-
-cdef double _weighted_length(str text):
-    """Return :func:`newscrawl.text.weighted_length`, which has the same ranges."""
-    cdef Py_UCS4 character
-    cdef Py_ssize_t wide = 0
-    for character in text:
-        if character >= 0x1100 and _is_wide(character):
-            wide += 1
-    return len(text) + (WIDE_WEIGHT - 1) * wide
-
-
-cdef bint _is_wide(Py_UCS4 c) noexcept:
-    if c < 0x3040:
-        return c <= 0x11ff
-    if c < 0xa000:
-        return c <= 0x30ff or 0x3130 <= c <= 0x318f or 0x31f0 <= c <= 0x31ff or (
-            0x3400 <= c <= 0x4dbf or 0x4e00 <= c
-        )
-    if c < 0x10000:
-        return 0xac00 <= c <= 0xd7ff or 0xa960 <= c <= 0xa97f or 0xf900 <= c <= 0xfaff or (
-            0xff66 <= c <= 0xffdc
-        )
-    return 0x20000 <= c <= 0x3ffff
