@@ -136,16 +136,16 @@ def _named_rows(document: Document, min_chars: float) -> list[int]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # pages of a site share their names
 def _names_comments(*values: str | None) -> bool:
     """Return whether the class, id and item type of an element name comments."""
-    names = {name for value in values if value for name in value.lower().split()}
-    return any(map(_is_name_of_comments, names)) and not names & _POST
-
-
-@lru_cache(maxsize=16384)  # a name occurs in many class lists
-def _is_name_of_comments(name: str) -> bool:
-    return _NAME.search(name) is not None and _STATE.search(name) is None
+    text = " ".join(filter(None, values)).lower()
+    if _NAME.search(text) is None:  # the common case
+        return False
+    names = text.split()
+    return _POST.isdisjoint(names) and any(
+        _NAME.search(name) and not _STATE.search(name) for name in names
+    )
 
 
 def _is_region(document: Document, row: int, start: int) -> bool:

@@ -126,12 +126,16 @@ def _table() -> dict[str, Any]:
     return table
 
 
-@lru_cache(maxsize=64)
 def vocabulary(language: str | None) -> Vocabulary:
     """Return the words of *language* (a BCP 47 tag), of English and of all languages."""
+    base = base_language(language) or _DEFAULT_LANGUAGE
+    return _vocabulary(base if base in _table()["languages"] else _DEFAULT_LANGUAGE)
+
+
+@lru_cache(maxsize=64)  # takes the time of several pages
+def _vocabulary(base: str) -> Vocabulary:
     languages = _table()["languages"]
-    own = languages.get(base_language(language) or "", {})
-    layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], own]
+    layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], languages[base]]
 
     def merged(name: str) -> dict[str, str]:
         """Return phrase -> value; the language's own words override the others."""
