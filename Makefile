@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz peers families bench-crawl bench-archive growth clean
+.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -61,6 +61,16 @@ faults: $(VENV)/installed
 # Mutated and generated inputs for everything that reads downloaded bytes: `make fuzz ARGS='--seed 2'`.
 fuzz: $(VENV)/installed
 	$(BIN)/python -m benchmarks.fuzz $(ARGS)
+
+# The fuzzer on a copy whose compiled modules check addresses and undefined behaviour (gcc).
+SANITIZED := build/sanitized
+SANITIZE := -fsanitize=address,undefined
+fuzz-sanitized: $(VENV)/installed
+	rm -rf $(SANITIZED)
+	git checkout-index --all --prefix=$(SANITIZED)/
+	cd $(SANITIZED) && CFLAGS="$(SANITIZE) -O1 -g" LDFLAGS="$(SANITIZE)" $(abspath $(BIN))/python setup.py --quiet build_ext --inplace
+	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(abspath $(BIN))/python -m benchmarks.fuzz $(ARGS)
 
 # Other tools on the same pages: `make peers ARGS='--out docs/results/peers.md'`.
 # One thread a fit: on a busy machine those of scikit-learn wait actively for each other.

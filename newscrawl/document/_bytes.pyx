@@ -1,6 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Compiled loops over the bytes of a page: of :mod:`newscrawl.document.guard` and ``encoding``."""
 
+from libc.string cimport memcpy
+
 
 def count_byte(bytes data not None, bytes byte not None):
     """See :func:`newscrawl.document.guard.count_byte`."""
@@ -18,9 +20,13 @@ def utf8_length(bytes data not None):
     cdef const unsigned char* place = first
     cdef const unsigned char* end = first + len(data)
     cdef unsigned char least, most
+    cdef unsigned long long word
     cdef int index, size
     while True:
-        while end - place >= 8 and not (<const unsigned long long*> place)[0] & 0x8080808080808080ULL:
+        while end - place >= 8:
+            memcpy(&word, place, 8)  # a load from any address
+            if word & 0x8080808080808080ULL:
+                break
             place += 8
         while place < end and place[0] < 0x80:
             place += 1
