@@ -69,7 +69,7 @@ class BodyModels(NamedTuple):
         self.blocks.save(folder)
         self.context.save(folder)
 
-    def probabilities(self, features: Table, chars: Sequence[float]) -> list[float]:
+    def probabilities(self, features: Table, chars: list[float]) -> list[float]:
         """Return the probability that each candidate block belongs to the body."""
         alone = self.blocks.ensemble.predict(features)
         return self.context.ensemble.predict(in_context(features, alone, chars))
@@ -82,9 +82,7 @@ def load_body_models(folder: Path | None = None) -> BodyModels:
     )
 
 
-def in_context(
-    features: Sequence[float], probabilities: Sequence[float], chars: Sequence[float]
-) -> Table:
+def in_context(features: Table, probabilities: list[float], chars: list[float]) -> Table:
     """Return the features of the second pass, given the *probabilities* of the first."""
     selected, expected_f1 = best_subset(probabilities, chars)
     cut = min((probabilities[place] for place in selected), default=0.0)

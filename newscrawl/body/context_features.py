@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from newscrawl.body.feature_names import FEATURES
+from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from newscrawl.body.block_features import Table
 
     Floats = NDArray[np.float64]
     Column = Floats | float
@@ -31,7 +34,7 @@ _GROUPS = {
     "above": ("above_count", "above_mean", "above_long"),
     "parent": ("up_share", "up_blocks", "depth"),
 }
-_KEYS = {name: [FEATURES.index(key) for key in keys] for name, keys in _GROUPS.items()}
+_KEYS = [[FEATURES.index(key) for key in keys] for keys in _GROUPS.values()]
 
 CONTEXT_FEATURES = (
     *FEATURES,
@@ -44,13 +47,14 @@ CONTEXT_FEATURES = (
 """Features of the first pass, then of the context, in the order of the rows of the model."""
 
 
+@compiled("newscrawl.body._context_features", keys=_KEYS)
 def context_table(
-    features: Sequence[float],
-    probabilities: Sequence[float],
-    chars: Sequence[float],
+    features: Table,
+    probabilities: list[float],
+    chars: list[float],
     expected_f1: float,
     cut: float,
-) -> array[float]:
+) -> Table:
     """Return :data:`CONTEXT_FEATURES` of candidate blocks, one row after the other.
 
     *features* is the table of the first pass, *probabilities* its result. *expected_f1* is that of
@@ -64,9 +68,7 @@ def context_table(
     mass = probability * size
     mass_before, chars_before = (np.concatenate(((0.0,), it.cumsum())) for it in (mass, size))
     whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
-    groups = [
-        _grouped(own[:, places].tolist(), mass, probability, size) for places in _KEYS.values()
-    ]
+    groups = [_grouped(own[:, places].tolist(), mass, probability, size) for places in _KEYS]
     columns: list[Column] = [
         probability,
         *(_shifted(probability, shift) for shift in _NEIGHBOURS),

@@ -7,8 +7,10 @@ corpora have few old layouts. The second pass is fitted to out-of-fold probabili
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -189,8 +191,8 @@ def _fit_second(
     return _fit(rows, examples, SECOND, sites)
 
 
-def _in_context(example: BodyExample, probabilities: Sequence[float]) -> NDArray[np.float64]:
-    flat = [value for row in example.features for value in row]
+def _in_context(example: BodyExample, probabilities: list[float]) -> NDArray[np.float64]:
+    flat = array("d", chain.from_iterable(example.features))
     table = in_context(flat, probabilities, example.chars)
     return np.reshape(table, (-1, len(CONTEXT_FEATURES)))
 

@@ -372,7 +372,7 @@ def test_context_sees_neighbours_and_equal_markup():
     blocks = [[0.0] * len(FEATURES) for _ in range(4)]
     for block, count in zip(blocks, (3.0, 3.0, 1.0, 3.0), strict=True):
         block[FEATURES.index("own_count")] = count
-    flat, probabilities = list(chain.from_iterable(blocks)), [0.2, 0.8, 0.1, 0.5]
+    flat, probabilities = array("d", chain.from_iterable(blocks)), [0.2, 0.8, 0.1, 0.5]
     table = context_table(flat, probabilities, [10.0, 30.0, 10.0, 10.0], 0.7, 0.5)
     width = len(CONTEXT_FEATURES)
     rows = [
@@ -392,7 +392,7 @@ def test_context_sees_neighbours_and_equal_markup():
 
 
 def test_context_table_is_empty_without_candidates():
-    assert not context_table([], [], [], 0.0, 0.0)
+    assert not context_table(array("d"), [], [], 0.0, 0.0)
 
 
 def test_confidence_is_lower_for_menus():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts, coreex, econ
+from newscrawl.body import block_features, block_texts, context_features, coreex, econ
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, coreex.count_rows, coreex.find_main_content_node,
+    block_features.feature_table, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
@@ -65,7 +65,11 @@ def assert_equal_features(document: Document) -> None:
         (len(document) // 2, "x"),
     ):
         columns = (document, found.owner, found.rows, votes, heading, texts, description)
-        assert_equal(block_features.feature_table, *columns)
+        table = assert_equal(block_features.feature_table, *columns)
+    chars = found.chars(document, range(len(found)))
+    probabilities = [(place * 37 % 101) / 101 for place in range(len(found))]
+    for probability in (probabilities, [0.0] * len(found)):
+        assert_equal(context_features.context_table, table, probability, chars, 0.7, 0.3)
 
 
 TAGS = st.sampled_from([
