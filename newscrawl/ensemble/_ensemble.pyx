@@ -1,32 +1,61 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Compiled loop of :mod:`newscrawl.ensemble.ensemble`."""
 
-from array import array
+from cpython cimport array
+
+from array import array as new_array
+from functools import lru_cache
+
+cdef struct Node:
+    float number  # the threshold, or the value of a leaf
+    int feature  # LEAF, which is negative, for a leaf
+    int left
+    int right
 
 
-def sum_leaves(ensemble, const double[::1] table, Py_ssize_t width):
-    """See :func:`newscrawl.ensemble.ensemble.sum_leaves`.
-
-    There are no bounds checks: :func:`newscrawl.ensemble.model_file.check` has verified that every
-    path ends at a leaf, and the caller that each row has *width* values.
-    """
+@lru_cache(maxsize=32)
+def _nodes(ensemble):
+    """Return the nodes of *ensemble*: the parts of each side by side, to load them at once."""
     cdef const short[::1] features = ensemble.feature
     cdef const float[::1] thresholds = ensemble.threshold
     cdef const int[::1] lefts = ensemble.left
     cdef const int[::1] rights = ensemble.right
     cdef const float[::1] values = ensemble.value
-    cdef const int[::1] offsets = ensemble.offset
-    cdef Py_ssize_t tree, row, first, count = table.shape[0] // width
-    cdef double[::1] sums = array("d", bytes(8 * count))
-    cdef int node
-    for tree in range(offsets.shape[0] - 1):  # outer loop: a tree stays in the processor's cache
+    cdef Py_ssize_t place
+    cdef array.array packed = new_array("b", bytes(sizeof(Node) * features.shape[0]))
+    cdef Node* node = <Node*> packed.data.as_chars
+    for place in range(features.shape[0]):
+        node.number = thresholds[place] if features[place] >= 0 else values[place]
+        node.feature, node.left, node.right = features[place], lefts[place], rights[place]
+        node += 1
+    return packed, new_array("i", ensemble.offset.tobytes())
+
+
+def sum_leaves(ensemble, array.array table not None, Py_ssize_t width):
+    """See :func:`newscrawl.ensemble.ensemble.sum_leaves`.
+
+    There are no bounds checks: :func:`newscrawl.ensemble.model_file.check` has verified that every
+    path ends at a leaf, and the caller that each row has *width* values.
+    """
+    cdef Py_ssize_t tree, row, count = len(table) // width, trees
+    cdef array.array packed, offsets
+    packed, offsets = _nodes(ensemble)
+    cdef const Node* nodes = <const Node*> packed.data.as_chars
+    cdef const Node* root
+    cdef const Node* node
+    cdef const double* values
+    cdef array.array sums = new_array("d", bytes(8 * count))
+    trees = len(offsets) - 1
+    for tree in range(trees):  # outer loop: a tree stays in the processor's cache
+        root = &nodes[offsets.data.as_ints[tree]]
+        values = table.data.as_doubles
         for row in range(count):
-            first = width * row
-            node = offsets[tree]
-            while features[node] >= 0:
-                if <float> table[first + features[node]] <= thresholds[node]:
-                    node = lefts[node]
+            node = root
+            while node.feature >= 0:
+                if <float> values[node.feature] <= node.number:
+                    node = &nodes[node.left]
                 else:
-                    node = rights[node]
-            sums[row] += values[node]
-    return list(sums)
+                    node = &nodes[node.right]
+            sums.data.as_doubles[row] += node.number
+            values += width
+    return sums.tolist()
