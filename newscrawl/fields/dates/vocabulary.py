@@ -132,7 +132,7 @@ def vocabulary(language: str | None) -> Vocabulary:
     return _vocabulary(base if base in _table()["languages"] else _DEFAULT_LANGUAGE)
 
 
-@lru_cache(maxsize=64)  # takes the time of several pages
+@lru_cache(maxsize=64)
 def _vocabulary(base: str) -> Vocabulary:
     languages = _table()["languages"]
     layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], languages[base]]
@@ -148,7 +148,7 @@ def _vocabulary(base: str) -> Vocabulary:
 
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
     days = _numbers(merged("days"))
-    ago, ago_before = _index_ago_phrases(merged("ago"))
+    ago, ago_before = _index_ago_phrases(frozenset(merged("ago").items()))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
@@ -171,13 +171,14 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
+@lru_cache(maxsize=8)  # most languages have the same phrases
 def _index_ago_phrases(
-    units: dict[str, str],
+    units: frozenset[tuple[str, str]],
 ) -> tuple[dict[str, dict[str, list[Ago]]], dict[str, list[Ago]]]:
     """Return the fields ``ago`` and ``ago_before`` of :class:`Vocabulary`, of phrase -> unit."""
     by_start: dict[str, dict[str, list[Ago]]] = {}
     before: dict[str, list[Ago]] = {}
-    longest_first = sorted(units.items(), key=lambda item: -len(item[0]))
+    longest_first = sorted(units, key=lambda item: (-len(item[0]), item))
     for rank, (text, unit) in enumerate(longest_first):
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
