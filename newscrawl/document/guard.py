@@ -13,8 +13,9 @@ from newscrawl.compiled import compiled
 MAX_ATTRIBUTES = 256
 """Attributes that a tag may keep; tags of news pages have up to 60."""
 
-# Quotes delimit a value only right after "="; elsewhere they are part of a name.
-_PART = rb"""[^>=]{1,64}+(?:="[^"]*+"|=\s*+(?:"[^"]*+"|'[^']*+')?+)?+|="""
+# Quotes delimit a value only right after "="; elsewhere they are part of a name. A value without its
+# closing quote extends to the end of the page.
+_PART = rb"""[^>=]{1,64}+(?:="[^"]*+"?+|=\s*+(?:"[^"]*+"?+|'[^']*+'?+)?+)?+|="""
 _TAG = rb"<[a-zA-Z](?:" + _PART + rb"){0,%s}+(?:>|\Z)"
 # Markup in scripts and comments is not a tag.
 _COMMENT = rb"<!--(?:[^-]++|-(?!->))*+"
@@ -26,7 +27,7 @@ _MAX_PARTS = 512
 _HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_PARTS) + rb"[^<]*+)*+")
 _ANY_TOKEN = re.compile(_TOKEN.replace(b"%s", b""))
 _OPEN_TAG = re.compile(_TAG.replace(b"%s", b""))
-_ATTRIBUTE = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+""")
+_ATTRIBUTE = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+""")
 
 # Sampling before the exact count: one stride in _EVERY is read.
 _STRIDE = 4096

@@ -32,6 +32,12 @@ def test_keeps_long_tags_with_few_attributes() -> None:
     )
 
 
+@pytest.mark.parametrize("quote", [b'"', b"'"])
+def test_reads_a_value_without_closing_quote_to_the_end_of_the_page(quote: bytes) -> None:
+    page = b"<p>text</p><base href=" + quote + b"(((@media > = " * 10_000
+    assert drop_surplus_attributes(page) is None
+
+
 def test_ignores_tags_in_scripts_and_comments() -> None:
     code = b"if (i<n) { " + b"x = y; " * 50_000 + b"}"
     for page in (b"<script>%s</script><p>x", b"<!-- %s --><p>x", b"<style>%s</style><p>x"):
