@@ -34,7 +34,7 @@ def test_keeps_long_tags_with_few_attributes() -> None:
 
 @pytest.mark.parametrize("quote", [b'"', b"'"])
 def test_reads_a_value_without_closing_quote_to_the_end_of_the_page(quote: bytes) -> None:
-    page = b"<p>text</p><base href=" + quote + b"(((@media > = " * 10_000
+    page = b"<p>text</p><base href=" + quote + b"(((@media " * 10_000
     assert drop_surplus_attributes(page) is None
 
 
