@@ -407,7 +407,7 @@ def test_parses_hostile_sheets_in_linear_time(
     start: str, unit: str, monkeypatch: pytest.MonkeyPatch
 ):
     """Applies to the Python scanner."""
-    monkeypatch.setattr(scanner, "mask_and_separate", masking.mask_and_separate)
+    monkeypatch.setattr(scanner, "mask_relevant", masking.mask_and_separate)
     monkeypatch.setattr(scanner, "scan_rules", rule_scanner.scan_rules)
 
     def parse(size: int) -> None:

@@ -2,7 +2,8 @@
 """Compiled masking and rule scanning of style sheets.
 
 Equivalent to :func:`newscrawl.css.syntax.masking.mask_and_separate` and
-:func:`newscrawl.css.sheets.rule_scanner.scan_rules`, to which unusual input is delegated. The
+:func:`newscrawl.css.sheets.rule_scanner.scan_rules`, to which unusual input is delegated, and a
+masking that drops most irrelevant rules. The
 functions read the characters of a str in place. CPython stores a NUL after the last one, which ends
 every loop: a loop continues past a NUL only after comparing its position with the length, and looks
 ahead at most one character past a non-NUL character.
@@ -11,7 +12,7 @@ ahead at most one character past a non-NUL character.
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memchr, memcpy, memset, strlen
+from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 
 from newscrawl.css.sheets import rule_scanner
 from newscrawl.css.syntax import masking
@@ -44,6 +45,9 @@ cdef enum:
     MAX_SPECIAL = 1 << 18  # at most masking.MAX_MASKED_CHARACTERS
 
     RELEVANT_COUNT = 10
+    UNKNOWN = 2
+
+    MAX_FILTERED = 64  # open at-rules, fewer than rule_scanner.MAX_OPEN_BLOCKS
 
 cdef uint8_t[256] CLASS
 
@@ -55,6 +59,7 @@ cdef const char** RELEVANT_NAMES = [
 cdef const char** AT_RULES = [b"media", b"supports", b"layer", b"property"]
 
 assert MAX_SPECIAL <= masking.MAX_MASKED_CHARACTERS
+assert MAX_FILTERED < rule_scanner.MAX_OPEN_BLOCKS
 
 
 def _classify():
@@ -83,6 +88,18 @@ cdef inline bint _is(Py_UCS4 character, int kind) noexcept:
 
 def mask_and_separate(str text not None):
     """Return *text* masked: see :func:`newscrawl.css.syntax.masking.mask_and_separate`."""
+    return _masked(text, False)
+
+
+def mask_relevant(str text not None):
+    """Return *text* masked and separated, without most of the rules that :func:`scan_rules` skips.
+
+    The first block is kept, as its position decides whether imports are valid.
+    """
+    return _masked(text, True)
+
+
+cdef str _masked(str text, bint only_relevant):
     cdef int kind = PyUnicode_KIND(text)
     cdef Py_ssize_t length = len(text)
     cdef void* out = PyMem_Malloc((2 * length + MAX_NESTING + 8) * kind)
@@ -91,11 +108,11 @@ def mask_and_separate(str text not None):
         raise MemoryError
     try:
         if kind == 1:
-            written = _mask(<uint8_t*> PyUnicode_DATA(text), length, <uint8_t*> out)
+            written = _mask(<uint8_t*> PyUnicode_DATA(text), length, <uint8_t*> out, only_relevant)
         elif kind == 2:
-            written = _mask(<uint16_t*> PyUnicode_DATA(text), length, <uint16_t*> out)
+            written = _mask(<uint16_t*> PyUnicode_DATA(text), length, <uint16_t*> out, only_relevant)
         else:
-            written = _mask(<uint32_t*> PyUnicode_DATA(text), length, <uint32_t*> out)
+            written = _mask(<uint32_t*> PyUnicode_DATA(text), length, <uint32_t*> out, only_relevant)
         if written >= 0:
             return PyUnicode_FromKindAndData(kind, out, written)
     finally:
@@ -103,13 +120,17 @@ def mask_and_separate(str text not None):
     return masking.mask_and_separate(text)
 
 
-cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
+cdef Py_ssize_t _mask(
+    Char* text, Py_ssize_t length, Char* out, bint only_relevant
+) except -2:
     """Write the masked and separated text to *out* and return its length.
 
     Return -1 for input left to Python: mask characters, a backslash at the end, too many special
     characters or too deep nesting. A character becomes at most two, and the end of the text adds
-    one for each open parenthesis.
+    one for each open parenthesis. With *only_relevant*, the rules that a :class:`RuleFilter` drops
+    are overwritten.
     """
+    cdef RuleFilter rules = RuleFilter(only_relevant)
     cdef uint8_t[MAX_NESTING] closers
     cdef int depth = 0, special = 0, kind
     cdef Py_ssize_t position = 0, start, end, written = 0, more
@@ -118,6 +139,13 @@ cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
         start = position
         kind = SPECIAL_INSIDE if depth else SPECIAL
         if Char is uint8_t:
+            while position + 4 <= length and not kind & (
+                CLASS[text[position]]
+                | CLASS[text[position + 1]]
+                | CLASS[text[position + 2]]
+                | CLASS[text[position + 3]]
+            ):
+                position += 4
             while not CLASS[text[position]] & kind:
                 position += 1
         else:
@@ -136,7 +164,12 @@ cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
         if not depth and (character == c"{" or character == c"}"):
             out[written] = c";"
             out[written + 1] = <Char> character
-            written += 2
+            if not rules.active:
+                written += 2
+            elif character == c"{":
+                written = rules.open_block(out, written, text, position)
+            else:
+                written = rules.close_block(out, written, position)
             position += 1
             continue
         if character == c"/" and text[position + 1] != c"*":
@@ -220,6 +253,141 @@ cdef Py_ssize_t _mask(Char* text, Py_ssize_t length, Char* out) noexcept:
         out[written] = <Char> _mask_of(closers[depth])
         written += 1
     return written
+
+
+# Treatment of a block: kept, dropped without relevant declarations, dropped, or entered.
+cdef enum:
+    KEEP, FILTER, DROP, ENTER
+
+    MAX_KNOWN = 16
+
+
+cdef struct Known:
+    # Position and length of the prelude of an at-rule with the space before it, and its treatment
+    Py_ssize_t start, length
+    int treatment
+
+
+cdef class RuleFilter:
+    """Drops rules that the scan skips from masked text while it is written.
+
+    These are rules without nested blocks, directly in a sheet or in at-rules that apply, and
+    at-rules that do not apply or become empty. The filter ends at a stray brace, after which the
+    parser skips a rule.
+    """
+
+    #: False if everything that follows is kept
+    cdef bint active
+    #: whether no block was opened before
+    cdef bint first
+    #: number of open at-rules that apply; of other open blocks, all in one
+    cdef Py_ssize_t outer, inner
+    #: treatment of that one, and start of its content
+    cdef int treatment
+    cdef Py_ssize_t body
+    #: position after the last brace; position where the current item starts
+    cdef Py_ssize_t item, start
+    #: position in the original text after the last brace
+    cdef Py_ssize_t source
+    #: for each open at-rule, its start, -1 if it is kept, and the start of its content
+    cdef Py_ssize_t[MAX_FILTERED] starts, bodies
+    cdef Known[MAX_KNOWN] known
+    cdef Py_ssize_t known_count
+
+    def __cinit__(self, bint active):
+        self.active = self.first = active
+
+    cdef Py_ssize_t open_block(
+        self, Char* out, Py_ssize_t end, Char* text, Py_ssize_t position
+    ) except -1:
+        """Return the length of the masked text with the opening brace at *end*.
+
+        *position* is that of the brace in the original *text*.
+        """
+        if self.inner:
+            if self.treatment == FILTER:
+                self.treatment = KEEP
+            self.inner += 1
+            return end + 2
+        self.treatment = self.block_treatment(out, end, text, position)
+        if self.treatment != ENTER:
+            self.inner = 1
+            self.body = end + 2
+            if self.first:
+                self.treatment = KEEP
+        elif self.outer == MAX_FILTERED:
+            self.active = False
+        else:
+            self.starts[self.outer] = -1 if self.first or self.keeps_empty(out) else self.start
+            self.bodies[self.outer] = end + 2
+            self.outer += 1
+            self.item = end + 2
+            self.source = position + 1
+        self.first = False
+        return end + 2
+
+    cdef bint keeps_empty(self, Char* out) noexcept:
+        """Return whether the at-rule at the current position is a layer, which is registered."""
+        return out[_after_gap(out, self.start, not self.outer) + 1] | 32 == c"l"
+
+    cdef int block_treatment(
+        self, Char* out, Py_ssize_t end, Char* text, Py_ssize_t source_end
+    ) except -1:
+        """Return the treatment of the block that is opened at *end*."""
+        cdef Py_ssize_t position, next_item, length = source_end - self.source
+        cdef int treatment
+        cdef Known* known
+        self.start = self.item
+        while True:
+            position = _after_gap(out, self.start, not self.outer)
+            next_item = _next(out, position, end, c";")
+            if out[position] != c"@":
+                return FILTER if next_item == end else KEEP
+            if next_item == end:
+                break
+            self.start = next_item + 1
+        for index in range(min(self.known_count, MAX_KNOWN)):
+            known = &self.known[index]
+            if known.length == length and not memcmp(
+                text + known.start, text + self.source, length * sizeof(Char)
+            ):
+                return known.treatment
+        treatment = self.at_rule_treatment(out + position + 1, end - position - 1)
+        if self.start == self.item:
+            known = &self.known[self.known_count % MAX_KNOWN]
+            known.start, known.length, known.treatment = self.source, length, treatment
+            self.known_count += 1
+        return treatment
+
+    cdef int at_rule_treatment(self, Char* rule, Py_ssize_t length) except -1:
+        """Return the treatment of an at-rule, given without its "@"."""
+        if not _may_apply(rule):
+            return DROP
+        applies = block_applies(PyUnicode_FromKindAndData(sizeof(Char), rule, length))
+        if applies is None:
+            return ENTER if rule[0] | 32 == c"l" else KEEP
+        return ENTER if applies else DROP
+
+    cdef Py_ssize_t close_block(self, Char* out, Py_ssize_t end, Py_ssize_t position) noexcept:
+        """Return the length of the masked text with the closing brace at *end*."""
+        cdef bint dropped
+        if self.inner > 1:
+            self.inner -= 1
+            return end + 2
+        if self.inner:
+            self.inner = 0
+            dropped = self.treatment == DROP or (
+                self.treatment == FILTER and not _has_relevant(out, self.body, end)
+            )
+        elif self.outer:
+            self.outer -= 1
+            self.start = self.starts[self.outer]
+            dropped = self.start >= 0 and _after_gap(out, self.bodies[self.outer], False) == end
+        else:
+            self.active = dropped = False
+        self.source = position + 1
+        self.item = self.start if dropped else end + 2
+        return self.item
 
 
 cdef inline bint _in_name(Py_UCS4 character) noexcept:
@@ -461,44 +629,66 @@ cdef class RuleScan:
     cdef Py_ssize_t skip_irrelevant(self, Char* text, Py_ssize_t position) except -1:
         """Return the position of the next relevant declaration, or the end of the block."""
         cdef Py_ssize_t length = self.length, end
-        while position < length and text[position] != c"}" and not self.is_relevant(text, position):
+        cdef int relevant
+        while position < length and text[position] != c"}":
+            relevant = _is_relevant(text, position, length)
+            if relevant == UNKNOWN:
+                relevant = starts_relevant(self.text, position) is not None
+            if relevant:
+                break
             end = _next(text, position, length, c";")
             if end >= length or text[end + 1] == c"{":
                 break
             position = end + 1
         return position
 
-    cdef bint is_relevant(self, Char* text, Py_ssize_t position) except -1:
-        """Return whether a possibly relevant declaration starts at *position*."""
-        cdef Py_ssize_t start, end
-        cdef bint custom
-        while _is(text[position], SPACE):
-            position += 1
-        start = end = position
-        if not _is(text[start], RELEVANT_START):
-            return False
-        while _is(text[end], NAME):
+
+cdef int _is_relevant(Char* text, Py_ssize_t position, Py_ssize_t length) noexcept:
+    """Return whether a relevant declaration may start at *position*.
+
+    Return ``UNKNOWN`` for names that need the regular expression.
+    """
+    cdef Py_ssize_t start, end
+    cdef bint custom
+    while _is(text[position], SPACE):
+        position += 1
+    start = end = position
+    if not _is(text[start], RELEVANT_START):
+        return False
+    while _is(text[end], NAME):
+        end += 1
+    custom = text[start] == c"-" and text[start + 1] == c"-"
+    if custom:
+        while (
+            end < length
+            and not _is(text[end], SPACE)
+            and text[end] != c":"
+            and text[end] != c";"
+            and text[end] != c"{"
+            and text[end] != c"}"
+            and text[end] != c"\\"
+        ):
             end += 1
-        custom = text[start] == c"-" and text[start + 1] == c"-"
-        if custom:
-            while (
-                end < self.length
-                and not _is(text[end], SPACE)
-                and text[end] != c":"
-                and text[end] != c";"
-                and text[end] != c"{"
-                and text[end] != c"}"
-                and text[end] != c"\\"
-            ):
-                end += 1
-        if text[end] == c"\\" or (text[end] >= 128 and not custom):
-            return starts_relevant(self.text, start) is not None
-        position = end
-        while _is(text[position], SPACE):
-            position += 1
-        if text[position] != c":":
-            return False
-        return custom or _is_relevant_name(text + start, end - start)
+    if text[end] == c"\\" or (text[end] >= 128 and not custom):
+        return UNKNOWN
+    position = end
+    while _is(text[position], SPACE):
+        position += 1
+    if text[position] != c":":
+        return False
+    return custom or _is_relevant_name(text + start, end - start)
+
+
+cdef bint _has_relevant(Char* text, Py_ssize_t position, Py_ssize_t length) noexcept:
+    """Return whether a relevant declaration may start between *position* and *length*.
+
+    There are no braces in between; a semicolon is at *length*.
+    """
+    while position < length:
+        if _is_relevant(text, position, length):
+            return True
+        position = _next(text, position, length, c";") + 1
+    return False
 
 
 cdef Py_ssize_t _end_of_plain_string(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
@@ -543,9 +733,8 @@ cdef inline Py_ssize_t _next(
 
 cdef inline Py_ssize_t _next_brace(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
     """Return the position of the next brace, else *end*."""
-    while position < end and text[position] != c"{" and text[position] != c"}":
-        position += 1
-    return position
+    cdef Py_ssize_t closing = _next(text, position, end, c"}")
+    return _next(text, position, closing, c"{")
 
 
 cdef Py_ssize_t _after_gap(Char* text, Py_ssize_t position, bint top) noexcept:

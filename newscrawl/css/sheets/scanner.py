@@ -15,11 +15,15 @@ from newscrawl.css.syntax import masking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["COMPILED", "mask_and_separate", "scan_rules"]
+__all__ = ["COMPILED", "mask_and_separate", "mask_relevant", "scan_rules"]
 
 _compiled = compiled_module("newscrawl.css.sheets._scanner")
 COMPILED = _compiled is not None
 """Whether the compiled functions are in use."""
 
 mask_and_separate: Callable[[str], str] = (_compiled or masking).mask_and_separate
+# The Python scanner skips irrelevant rules faster than it could remove them.
+mask_relevant: Callable[[str], str] = (
+    _compiled.mask_relevant if _compiled else masking.mask_and_separate
+)
 scan_rules: Callable[..., int] = (_compiled or rule_scanner).scan_rules

@@ -136,9 +136,8 @@ def parse_sheet(text: str, *, keep_all: bool = False) -> Sheet:
 
     Time and memory are linear in the length of *text*.
     """
-    return _SheetParser(
-        scanner.mask_and_separate(text.removeprefix("\ufeff")), keep_all=keep_all
-    ).parse()
+    mask = scanner.mask_and_separate if keep_all else scanner.mask_relevant
+    return _SheetParser(mask(text.removeprefix("\ufeff")), keep_all=keep_all).parse()
 
 
 _PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
