@@ -3,10 +3,10 @@
 
 Equivalent to :func:`newscrawl.css.syntax.masking.mask_and_separate` and
 :func:`newscrawl.css.sheets.rule_scanner.scan_rules`, to which unusual input is delegated, and a
-masking that drops most irrelevant rules. The
-functions read the characters of a str in place. CPython stores a NUL after the last one, which ends
-every loop: a loop continues past a NUL only after comparing its position with the length, and looks
-ahead at most one character past a non-NUL character.
+masking that drops most irrelevant rules. The functions read the characters of a str in place.
+CPython stores a NUL after the last one, which ends every loop: a loop continues past a NUL only
+after comparing its position with the length, and looks ahead at most one character past a non-NUL
+character.
 """
 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
@@ -40,6 +40,8 @@ cdef enum:
     SPECIAL_INSIDE = 8  # the same, inside of parentheses or brackets
     LIST = 16  # a comma, a bracket, or what only Python handles in a selector list
     RELEVANT_START = 32  # may start a relevant declaration
+    TO_MASK = 64  # to be masked, or a mask
+    QUOTED = 128  # may end a string or URL, or is an escape
 
     MAX_NESTING = 256  # parentheses and brackets
     MAX_SPECIAL = 1 << 18  # at most masking.MAX_MASKED_CHARACTERS
@@ -55,6 +57,7 @@ cdef const char** RELEVANT_NAMES = [
     b"color", b"font-size", b"font", b"font-weight", b"display", b"font-family", b"font-style",
     b"visibility", b"color-scheme", b"all",
 ]
+cdef Py_ssize_t* RELEVANT_LENGTHS = [5, 9, 4, 11, 7, 11, 10, 10, 12, 3]
 
 cdef const char** AT_RULES = [b"media", b"supports", b"layer", b"property"]
 
@@ -71,6 +74,8 @@ def _classify():
         (SPECIAL_INSIDE, "\0\1\2\3\4\5\6{};@\"'\\/()[]"),
         (LIST, ",()[]\"'\\&\1\2\3\4\5\6"),
         (RELEVANT_START, "fFcCdDvVaA\\-"),
+        (TO_MASK, "{};@\1\2\3\4\5\6"),
+        (QUOTED, "\"'\n\r\f\\)"),
     ):
         for character in characters:
             CLASS[<Py_ssize_t> ord(character)] |= kind
@@ -81,6 +86,27 @@ _classify()
 
 cdef inline bint _is(Py_UCS4 character, int kind) noexcept:
     return character < 128 and CLASS[character] & kind
+
+
+cdef inline Py_ssize_t _find(
+    Char* text, Py_ssize_t position, Py_ssize_t end, int kind
+) noexcept:
+    """Return the position of the next character of a class, else *end*."""
+    cdef Char first, second, third, fourth
+    while position + 4 <= end:
+        first, second = text[position], text[position + 1]
+        third, fourth = text[position + 2], text[position + 3]
+        if Char is not uint8_t and (first | second | third | fourth) >= 128:
+            if (
+                _is(first, kind) or _is(second, kind) or _is(third, kind) or _is(fourth, kind)
+            ):
+                break
+        elif (CLASS[first] | CLASS[second] | CLASS[third] | CLASS[fourth]) & kind:
+            break
+        position += 4
+    while position < end and not _is(text[position], kind):
+        position += 1
+    return position
 
 
 # ------------------------------------------------------------------------------------- masking
@@ -104,15 +130,16 @@ cdef str _masked(str text, bint only_relevant):
     cdef Py_ssize_t length = len(text)
     cdef void* out = PyMem_Malloc((2 * length + MAX_NESTING + 8) * kind)
     cdef Py_ssize_t written
+    cdef RuleFilter rules = RuleFilter(only_relevant)
     if out is NULL:
         raise MemoryError
     try:
         if kind == 1:
-            written = _mask(<uint8_t*> PyUnicode_DATA(text), length, <uint8_t*> out, only_relevant)
+            written = _mask(<uint8_t*> PyUnicode_DATA(text), length, <uint8_t*> out, rules)
         elif kind == 2:
-            written = _mask(<uint16_t*> PyUnicode_DATA(text), length, <uint16_t*> out, only_relevant)
+            written = _mask(<uint16_t*> PyUnicode_DATA(text), length, <uint16_t*> out, rules)
         else:
-            written = _mask(<uint32_t*> PyUnicode_DATA(text), length, <uint32_t*> out, only_relevant)
+            written = _mask(<uint32_t*> PyUnicode_DATA(text), length, <uint32_t*> out, rules)
         if written >= 0:
             return PyUnicode_FromKindAndData(kind, out, written)
     finally:
@@ -121,16 +148,14 @@ cdef str _masked(str text, bint only_relevant):
 
 
 cdef Py_ssize_t _mask(
-    Char* text, Py_ssize_t length, Char* out, bint only_relevant
+    Char* text, Py_ssize_t length, Char* out, RuleFilter rules
 ) except -2:
     """Write the masked and separated text to *out* and return its length.
 
     Return -1 for input left to Python: mask characters, a backslash at the end, too many special
     characters or too deep nesting. A character becomes at most two, and the end of the text adds
-    one for each open parenthesis. With *only_relevant*, the rules that a :class:`RuleFilter` drops
-    are overwritten.
+    one for each open parenthesis. Rules that *rules* drops are overwritten.
     """
-    cdef RuleFilter rules = RuleFilter(only_relevant)
     cdef uint8_t[MAX_NESTING] closers
     cdef int depth = 0, special = 0, kind
     cdef Py_ssize_t position = 0, start, end, written = 0, more
@@ -138,19 +163,7 @@ cdef Py_ssize_t _mask(
     while True:
         start = position
         kind = SPECIAL_INSIDE if depth else SPECIAL
-        if Char is uint8_t:
-            while position + 4 <= length and not kind & (
-                CLASS[text[position]]
-                | CLASS[text[position + 1]]
-                | CLASS[text[position + 2]]
-                | CLASS[text[position + 3]]
-            ):
-                position += 4
-            while not CLASS[text[position]] & kind:
-                position += 1
-        else:
-            while not _is(text[position], kind):
-                position += 1
+        position = _find(text, position, length, kind)
         memcpy(out + written, text + start, (position - start) * sizeof(Char))
         written += position - start
         character = text[position]
@@ -406,11 +419,13 @@ cdef inline Py_UCS4 _mask_of(Py_UCS4 character) noexcept:
 
 cdef Py_ssize_t _copy_masked(Char* text, Py_ssize_t length, Char* out) noexcept:
     """Copy *length* characters masked; return their number, -1 if one is a mask character."""
-    cdef Py_ssize_t position
-    for position in range(length):
-        if 0 < text[position] <= 6:
+    cdef Py_ssize_t position = 0
+    memcpy(out, text, length * sizeof(Char))
+    while (position := _find(text, position, length, TO_MASK)) < length:
+        if text[position] <= 6:
             return -1
         out[position] = <Char> _mask_of(text[position])
+        position += 1
     return length
 
 
@@ -421,8 +436,8 @@ cdef Py_ssize_t _end_of_string(Char* text, Py_ssize_t start, Py_ssize_t length) 
     """
     cdef Char quote = text[start]
     cdef Py_ssize_t position = start + 1
-    while position < length:
-        if text[position] == quote or text[position] == 10 or text[position] == 13 or text[position] == 12:
+    while (position := _find(text, position, length, QUOTED)) < length:
+        if text[position] == quote or _is(text[position], SPACE):
             return position
         if text[position] != c"\\":
             position += 1
@@ -453,13 +468,15 @@ cdef Py_ssize_t _end_of_url(Char* text, Py_ssize_t start, Py_ssize_t length) noe
     Return -1 if the text ends with a backslash.
     """
     cdef Py_ssize_t position = start + 1
-    while position < length and text[position] != c")":
+    while (position := _find(text, position, length, QUOTED)) < length:
+        if text[position] == c")":
+            return position
         if text[position] == c"\\":
             position += 1
             if position >= length:
                 return -1
         position += 1
-    return position
+    return length
 
 
 cdef bint _is_good_url(Char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
@@ -467,7 +484,9 @@ cdef bint _is_good_url(Char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
     cdef Py_ssize_t position = start + 1
     while _is(text[position], SPACE):
         position += 1
-    while position < end and not _is(text[position], SPACE):
+    while (position := _find(text, position, end, SPACE | SPECIAL)) < end:
+        if _is(text[position], SPACE):
+            break
         if text[position] == c"\\":
             position += 1
         elif text[position] == c'"' or text[position] == c"'" or text[position] == c"(":
@@ -575,10 +594,7 @@ cdef class RuleScan:
         cdef str selector
         cdef list selectors = []
         position = start
-        while position < end:
-            if not _is(text[position], LIST):
-                position += 1
-                continue
+        while (position := _find(text, position, end, LIST)) < end:
             if text[position] == c"(" or text[position] == c"[":
                 depth += 1
             elif text[position] == c")" or text[position] == c"]":
@@ -772,9 +788,8 @@ cdef bint _is_relevant_name(Char* name, Py_ssize_t length) noexcept:
     """Return whether *name* is that of a relevant property."""
     cdef Py_ssize_t index
     for index in range(RELEVANT_COUNT):
-        if strlen(RELEVANT_NAMES[index]) == <size_t> length:
-            if _same(name, RELEVANT_NAMES[index], length):
-                return True
+        if RELEVANT_LENGTHS[index] == length and _same(name, RELEVANT_NAMES[index], length):
+            return True
     return False
 
 

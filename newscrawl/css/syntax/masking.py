@@ -28,6 +28,7 @@ _MASKS = {"{": "\x01", "}": "\x02", ";": "\x03", "@": "\x04"}
 _MASK = str.maketrans(_MASKS | dict.fromkeys("\x01\x02\x03\x04\x05\x06", "\ufffd"))
 _MASK_ONLY = str.maketrans(_MASKS)
 _UNMASK = str.maketrans({mask: char for char, mask in _MASKS.items()})
+_MASKED = re.compile(f"[{''.join(_MASKS.values())}]")
 _TO_MASK = r"{};@\x01-\x06"
 
 # Text that needs no change, with parentheses and brackets nested up to three levels.
@@ -70,7 +71,7 @@ def mask(text: str) -> str:
 
 def unmask(text: str) -> str:
     """Return a piece of masked text with its original characters."""
-    return text.translate(_UNMASK)
+    return text.translate(_UNMASK) if _MASKED.search(text) else text
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:

@@ -112,7 +112,10 @@ def media_applies(queries: str) -> bool:
         return True
     if len(queries) > MAX_CONDITION_LENGTH:
         return False
-    return any(_query_applies(query) for query in split_at_top_level(queries.lower(), ","))
+    queries = queries.lower()
+    if "," not in queries:
+        return _query_applies(queries.strip(SPACE))
+    return any(_query_applies(query) for query in split_at_top_level(queries, ","))
 
 
 def _query_applies(query: str) -> bool:
