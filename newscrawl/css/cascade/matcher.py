@@ -227,15 +227,14 @@ class Matcher(Generic[P]):
     ) -> _Candidates[P]:
         """Return the given candidates and those of *found* that the signature of *row* allows."""
         tree, names = self._tree, self._tree.names[row]
-        names_and_any = names | {"*"}
         certain, conditional = list(certain), list(conditional)
         for entries in found:
             tree.steps += 1 + len(entries) // 4
             for entry in entries:
                 if (
                     entry.names <= names
-                    and not names_and_any.isdisjoint(entry.alternatives)
-                    and passes(entry.local, tree, row)
+                    and (entry.alternatives is None or not names.isdisjoint(entry.alternatives))
+                    and (not entry.local or passes(entry.local, tree, row))
                 ):
                     if entry.decided_by == SIGNATURE:
                         certain.append(entry.match)

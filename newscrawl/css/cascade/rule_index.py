@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.css.cascade.cascaded_values import PropertyValues
-    from newscrawl.css.selectors.compiled_selectors import Selector, Specificity
+    from newscrawl.css.selectors.compiled_selectors import Selector, Specificity, Test
     from newscrawl.css.selectors.style_tree import StyleTree
     from newscrawl.css.syntax.declarations import Declaration
 
@@ -65,11 +65,16 @@ class SelectorEntry(Generic[P]):
     )
 
     def __init__(self, selector: Selector, payload: P) -> None:
-        self.names = selector.compounds[0].names
-        #: names of which a matching element has one, "*" if unknown
-        self.alternatives = frozenset(alternative_names(selector.compounds[0]))
+        subject = selector.compounds[0]
+        self.names = subject.names
+        #: names of which a matching element has one, None if those are *names* or unknown
+        self.alternatives: frozenset[str] | None = None
         #: tests that elements with the same signature pass or fail together
-        self.local = tuple([test for test in selector.compounds[0].tests if is_local(test)])
+        self.local: tuple[Test, ...] = ()
+        if subject.tests:
+            self.local = tuple([test for test in subject.tests if is_local(test)])
+            if not subject.names and "*" not in (names := alternative_names(subject)):
+                self.alternatives = frozenset(names)
         self.ancestors = selector.ancestors
         self.decided_by = _decided_by(selector)
         self.per_element = selector.per_element
@@ -183,8 +188,7 @@ class RuleIndex(Generic[P]):
         valid = self._valid.get(number)
         if valid is None:
             tree.steps += len(rule)
-            selectors = rule.split(SELECTOR_SEPARATOR)
-            valid = self._valid[number] = all_valid(selectors, quirks=self.quirks)
+            valid = self._valid[number] = all_valid(rule, quirks=self.quirks)
         return valid
 
 

@@ -6,6 +6,7 @@ https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Namespaces 
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -42,6 +43,7 @@ from newscrawl.css.selectors.pseudo_classes import (
     IsLanguage,
     may_follow,
 )
+from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR
 from newscrawl.css.selectors.selector_tokens import (
     COMBINATOR,
     IGNORE_CASE,
@@ -58,8 +60,7 @@ from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.syntax.masking import unescape
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from newscrawl.css.selectors.compiled_selectors import Test
     from newscrawl.css.selectors.style_tree import StyleTree
@@ -100,12 +101,17 @@ def compile_list(
     return tuple(selectors)
 
 
-def all_valid(texts: Iterable[str], *, quirks: bool = False) -> bool:
-    """Return whether all *texts* are valid complex selectors."""
-    return all(
+_VALID_LIST = re.compile(
+    f"{VALID_SELECTOR.pattern}(?:{SELECTOR_SEPARATOR}{VALID_SELECTOR.pattern})*+", re.ASCII
+)
+
+
+def all_valid(rule: str, *, quirks: bool = False) -> bool:
+    """Return whether the selectors of a rule, joined, are valid complex selectors."""
+    return _VALID_LIST.fullmatch(rule) is not None or all(
         VALID_SELECTOR.fullmatch(text) is not None
         or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
-        for text in texts
+        for text in rule.split(SELECTOR_SEPARATOR)
     )
 
 

@@ -21,15 +21,15 @@ RELEVANT_START = rf"{_S}(?=[fFcCdDvVaA\\-])(?:{_NAMES}){_S}:"
 
 # ASCII letters, digits, "-", "_", escapes, and all that is not ASCII.
 _ESCAPED = rf"\\(?:[0-9a-fA-F]{{1,6}}+[{SPACE}]?+|.)"
-_CHARACTER = rf"(?:[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]|{_ESCAPED})"
-_NAME = rf"(?i:{_RELEVANT})|--{_CHARACTER}*+|[\w-]*+{_ESCAPED}{_CHARACTER}*+"
+_CHARACTERS = rf"(?:[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]++|{_ESCAPED})"
+_NAME = rf"(?i:{_RELEVANT})|--{_CHARACTERS}*+|[\w-]*+{_ESCAPED}{_CHARACTERS}*+"
 _DECLARATION = re.compile(rf";{_S}({_NAME}){_S}:([^;]*+)")
-_ANY_NAME = rf"(?!-?\d){_CHARACTER}++"
+_ANY_NAME = rf"(?!-?\d){_CHARACTERS}++"
 _ANY_DECLARATION = re.compile(rf";{_S}({_ANY_NAME}){_S}:([^;]*+)")
 _AT_RULE = re.compile(r"@[^;{}]*+(?:\{[^{}]*+\}?+|;|\Z)")
 _RELEVANT_NAME = re.compile(_RELEVANT, re.IGNORECASE)
 _IMPORTANT = re.compile(rf"(?<![{SPACE}]){_S}!{_S}important\Z", re.IGNORECASE)
-_SPECIAL = re.compile(rf"[()\[\]!\\\"'{BAD}]")
+_SPECIAL = re.compile(r"[()\[\]!\\\"'\x01-\x05]")
 _PART = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|[()\[\]!]""", re.DOTALL)
 _OPENER = {")": "(", "]": "["}
 _STARTS_RELEVANT = re.compile(f";{RELEVANT_START}")
@@ -88,13 +88,19 @@ def _declaration(name: str, value: str) -> Declaration | None:
         if not (name.startswith("--") or _RELEVANT_NAME.fullmatch(name)):
             return None
     custom = name.startswith("--")
+    if not custom:
+        name = name.lower()
     value = value.strip(SPACE)
+    if not value and not custom:
+        return None
+    if not _SPECIAL.search(value):
+        return Declaration(name, value)
     important = _IMPORTANT.search(value) if "!" in value else None
     if important is not None:
         value = value[: important.start()]
     if not (value or custom) or not _is_value(value):
         return None
-    return Declaration(name if custom else name.lower(), unmask(value), important is not None)
+    return Declaration(name, unmask(value), important is not None)
 
 
 # Most declarations of a site are repeated.
@@ -104,8 +110,6 @@ _cached_block = lru_cache(maxsize=4096)(_block_declarations)
 
 def _is_value(value: str) -> bool:
     """Return whether *value* has no bad token, unbalanced bracket or "!" at the top level."""
-    if not _SPECIAL.search(value):
-        return True
     open_brackets: list[str] = []
     for part in _PART.findall(value):
         if part in {"(", "["}:

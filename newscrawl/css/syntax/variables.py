@@ -25,7 +25,10 @@ _FUNCTION = r"(?<![\w-])(?P<name>var|env|--[\w-]*)\("
 _REFERENCE = re.compile(_FUNCTION, re.IGNORECASE)
 _STRING = r"\"(?:[^\"\\]|\\.)*+\"?+|'(?:[^'\\]|\\.)*+'?+|\\."
 _TO_REFERENCE = re.compile(rf"{_STRING}|{_FUNCTION}", re.IGNORECASE | re.DOTALL)
-_TO_BRACKET = re.compile(rf"{_STRING}|(?P<bracket>[()\[\]{{}},])", re.DOTALL)
+_TO_BRACKET = re.compile(
+    rf"[^\"'\\()\[\]{{}},]*+(?:{_STRING}|\\|(?P<bracket>[()\[\]{{}},])|\Z)", re.DOTALL
+)
+_ONLY_REFERENCE = re.compile(r"var\([ \t\n]*+(--[-a-zA-Z0-9_]*+)[ \t\n]*+\)", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"safe-area-(?:max-)?inset-(?:top|right|bottom|left)\b")
 
 
@@ -36,6 +39,9 @@ def has_reference(text: str) -> bool:
 
 def substitute(text: str, lookup: Callable[[str], str | None], depth: int = 0) -> str | None:
     """Return *text* with its references replaced, None if one has no value."""
+    if only := _ONLY_REFERENCE.fullmatch(text):
+        value = lookup(only[1])
+        return None if value is None or len(value) > MAX_SUBSTITUTION_LENGTH - 2 else value.strip()
     pieces: list[str] = []
     position = size = 0
     while found := _next_reference(text, position):
@@ -71,11 +77,11 @@ def _arguments(text: str, start: int) -> tuple[int, int]:
             continue
         if bracket == ",":
             if depth == 0 and comma < 0:
-                comma = found.start() - start
+                comma = found.end() - 1 - start
         elif bracket in "([{":
             depth += 1
         elif depth == 0:
-            return found.start(), comma
+            return found.end() - 1, comma
         else:
             depth -= 1
     return len(text), comma
