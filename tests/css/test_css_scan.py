@@ -11,7 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from newscrawl.css.selectors.plain_selectors import compile_plain
-from newscrawl.css.selectors.rule_keys import ancestor_name, group_by_ancestor, index_selectors
+from newscrawl.css.selectors.rule_keys import (
+    SELECTOR_SEPARATOR,
+    SelectorTable,
+    index_selectors,
+    rightmost_names,
+)
+from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.sheets import rule_scanner, scanner
 from newscrawl.css.sheets.sheet import parse_sheet
 from newscrawl.css.syntax import masking
@@ -70,14 +76,16 @@ def assert_same_rules(separated: str, depth: int, *, keep_all: bool) -> None:
 
 def assert_same_index(rules: list[str]) -> None:
     """Compare the keys and the required ancestors of selectors."""
+    texts = [text for rule in rules for text in rule.split(SELECTOR_SEPARATOR)]
     for quirks in (False, True):
-        index = index_selectors(rules, quirks=quirks)
-        assert index == unwrap(index_selectors)(rules, quirks=quirks)
-        for name in index.by_name:
-            groups = group_by_ancestor(index, name, quirks=quirks)
-            assert groups == unwrap(group_by_ancestor)(index, name, quirks=quirks)
-    for text in index.texts:
-        assert ancestor_name(text) == unwrap(ancestor_name)(text)
+        mine, expected = index_selectors(rules, quirks=quirks), SelectorTable(rules, quirks=quirks)
+        names = {ascii_lower(name) if quirks else name for name in rightmost_names(texts)}
+        for name in (*names, "", "a", "*", ":root", ".b"):
+            assert (name in mine) == (name in expected)
+            assert mine.by_ancestor(name) == expected.by_ancestor(name)
+        for index, text in enumerate(texts):
+            assert mine.text(index) == text == expected.text(index)
+            assert mine.rule(index) == expected.rule(index)
 
 
 @given(SHEETS)

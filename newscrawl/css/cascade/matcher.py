@@ -245,7 +245,7 @@ class Matcher(Generic[P]):
     def _key(self, name: str) -> _Key[P] | None:
         """Return the selectors with the key *name* in all sheets, None if there are none."""
         tree, cache = self._tree, self._cache
-        buckets = [index.read(name, tree) for index in cache.indexes if name in index.names]
+        buckets = [index.read(name, tree) for index in cache.indexes if name in index.selectors]
         key = None
         if buckets:
             certain = [match for bucket in buckets for match in bucket.certain]

@@ -7,7 +7,6 @@ selector shows one, an ancestor with a required name.
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -15,11 +14,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from newscrawl.css.cascade.default_stylesheet import QUIRKS_SHEET, UA_SHEET
 from newscrawl.css.selectors.compiled_selectors import DESCENDANT, SelectorError, alternative_names
 from newscrawl.css.selectors.pseudo_classes import is_local
-from newscrawl.css.selectors.rule_keys import (
-    SELECTOR_SEPARATOR,
-    group_by_ancestor,
-    index_selectors,
-)
+from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR, index_selectors
 from newscrawl.css.selectors.selector_compiler import all_valid, compile_selector
 from newscrawl.css.sheets.sheet import Rule, Sheet, parse_sheet
 from newscrawl.css.values.declared_values import Value, parse_declaration
@@ -132,16 +127,13 @@ class RuleIndex(Generic[P]):
         self.quirks = quirks
         self._rules = rules
         self._payload = payload
-        # Flat lists: an object per selector would burden the garbage collector.
-        self._table = index_selectors(rules, quirks=quirks)
-        self._texts, self._ends = self._table.texts, self._table.ends
-        #: the keys of the selectors
-        self.names = self._table.by_name.keys()
+        #: the selectors, and whether one has a key; objects would burden the garbage collector
+        self.selectors = index_selectors(rules, quirks=quirks)
         self._buckets: dict[str, Bucket[P]] = {}
         self._valid: dict[int, bool] = {}
 
     def read(self, name: str, tree: StyleTree) -> Bucket[P]:
-        """Return the selectors with the key *name*, which is one of ``names``."""
+        """Return the selectors with the key *name*, which occurs."""
         bucket = self._buckets.get(name)
         if bucket is None:
             bucket = self._buckets[name] = self._read(name, tree)
@@ -149,29 +141,31 @@ class RuleIndex(Generic[P]):
 
     def _read(self, name: str, tree: StyleTree) -> Bucket[P]:
         """Return the selectors with the key *name*, by required ancestor name."""
-        deferred, steps = group_by_ancestor(self._table, name, quirks=self.quirks)
+        deferred, steps = self.selectors.by_ancestor(name)
         tree.steps += steps
         bucket = Bucket(self, deferred)
         bare = name[1:2] if name[0] in ".#" else name[0]
         if bare.isascii() and bare.isalpha():
-            texts, everywhere = self._texts, deferred.pop("", ())
-            for index in everywhere:
-                if texts[index] == name:
-                    self._add_name(bucket, index, tree)
-            if others := [index for index in everywhere if texts[index] != name]:
+            others = []
+            for index in deferred.pop("", ()):
+                if self.selectors.text(index) == name:
+                    self._add_name(bucket, index, name, tree)
+                else:
+                    others.append(index)
+            if others:
                 deferred[""] = others
         return bucket
 
-    def _add_name(self, bucket: Bucket[P], index: int, tree: StyleTree) -> None:
+    def _add_name(self, bucket: Bucket[P], index: int, name: str, tree: StyleTree) -> None:
         """Add a selector that consists of a single name."""
-        number = bisect_right(self._ends, index)
+        number = self.selectors.rule(index)
         if self._is_valid(number, tree):
-            specificity = _NAME_SPECIFICITY.get(self._texts[index][0], (0, 0, 1))
+            specificity = _NAME_SPECIFICITY.get(name[0], (0, 0, 1))
             bucket.certain.append(Match(specificity, self._payload(number)))
 
     def compile(self, index: int, tree: StyleTree) -> SelectorEntry[P] | None:
         """Return a compiled selector, None if it is invalid or never matches."""
-        text, number = self._texts[index], bisect_right(self._ends, index)
+        text, number = self.selectors.text(index), self.selectors.rule(index)
         tree.steps += len(text)
         selector = compile_selector(text, quirks=self.quirks)
         if isinstance(selector, SelectorError) or selector.never_matches:

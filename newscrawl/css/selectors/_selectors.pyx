@@ -6,8 +6,10 @@ unusual selectors, and of :mod:`newscrawl.css.selectors.plain_selectors`. CPytho
 str, which ends each loop that does not compare its position with the end.
 """
 
+cimport cython
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.unicode cimport PyUnicode_1BYTE_KIND, PyUnicode_DATA, PyUnicode_KIND
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memchr, memcmp, memset, strlen
 
 # Character classes
@@ -18,6 +20,17 @@ cdef enum:
     SPECIAL = 8  # everything up to the next one is not quoted
     UPPER = 16
     LETTER = 32  # or an underscore
+
+# Results of _plain_key that are no positions
+cdef enum:
+    ROOT = -1
+    ANY = -2
+    UNUSUAL = -3
+
+    MAX_POSITION = (1 << 30) - 1
+
+cdef const char* ROOT_NAME = b":root"
+cdef const char* ANY_NAME = b"*"
 
 cdef uint8_t[256] CLASS
 
@@ -47,56 +60,204 @@ _classify()
 
 
 def index_selectors(
-    list rules not None, *, bint quirks, names, name, never_matches, lower, table
+    list rules not None, *, bint quirks, name, never_matches, lower, by_pattern,
+    Py_ssize_t max_length
 ):
     """Index selectors: see :func:`newscrawl.css.selectors.rule_keys.index_selectors`.
 
-    The last five arguments are functions of that module.
+    The other arguments are functions and a constant of that module.
     """
-    cdef list texts = [], ends = [], previous = []
-    cdef dict by_name = {}
-    cdef str rule, text
-    cdef const uint8_t* data
-    cdef const uint8_t* separator
-    cdef Py_ssize_t start, end, length
-    for rule in rules:
-        if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
-            parts = rule.split("\6")
-            for text, key in zip(parts, names(parts)):
-                if never_matches(text):
-                    previous.append(-1)
-                else:
-                    _append(by_name, previous, lower(key) if quirks else key)
-                texts.append(text)
-            ends.append(len(texts))
-            continue
-        data = <const uint8_t*> PyUnicode_DATA(rule)
-        length = len(rule)
-        start = 0
-        while True:
-            separator = <const uint8_t*> memchr(data + start, 6, length - start)
-            end = length if separator is NULL else separator - data
-            text = rule if separator is NULL and not start else rule[start:end]
-            if _never_matches(data + start, data + end):
-                previous.append(-1)
-            else:
-                key = _plain_key(rule, data, start, end)
-                if key is None:
-                    key = name(text)
-                _append(by_name, previous, lower(key) if quirks else key)
-            texts.append(text)
-            if separator is NULL:
+    table = SelectorTable(rules, quirks)
+    table.name, table.never_matches, table.lower = name, never_matches, lower
+    table.by_pattern, table.max_length = by_pattern, max_length
+    table.add_all()
+    return table
+
+
+cdef struct Entry:
+    # A selector: key, the entry before it with the same key, -1 if there is none, its rule, and its
+    # position in the text of that rule
+    const uint8_t* key
+    int32_t key_length, previous, rule, start, end
+
+
+@cython.final
+cdef class SelectorTable:
+    """See :class:`newscrawl.css.selectors.rule_keys.SelectorTable`.
+
+    Has no objects per selector. Keys lie in the texts of rules, or in those of *kept*.
+    """
+
+    cdef list rules, kept
+    #: keys with characters outside of Latin-1 -> the last entry
+    cdef dict wide
+    cdef object name, never_matches, lower, by_pattern
+    cdef bint quirks
+    cdef Py_ssize_t max_length
+    cdef Entry* entries
+    cdef int32_t count, capacity
+    #: hash table of the last entries with each key, -1 for none
+    cdef int32_t* slots
+    cdef size_t slot_mask
+
+    def __cinit__(self, list rules, bint quirks):
+        cdef str rule
+        cdef Py_ssize_t capacity = 0, length
+        cdef size_t slots = 16
+        self.rules, self.kept, self.wide, self.quirks = list(rules), [], {}, quirks
+        for rule in rules:
+            capacity += rule.count("\6") + 1
+            length = len(rule)
+            if length > MAX_POSITION:
+                raise OverflowError("a selector list is too long")
+        if capacity > MAX_POSITION:
+            raise OverflowError("too many selectors")
+        while slots < 2 * <size_t> capacity:
+            slots *= 2
+        self.capacity = <int32_t> capacity
+        self.slot_mask = slots - 1
+        self.entries = <Entry*> PyMem_Malloc((capacity + 1) * sizeof(Entry))
+        self.slots = <int32_t*> PyMem_Malloc(slots * sizeof(int32_t))
+        if self.entries is NULL or self.slots is NULL:
+            raise MemoryError
+        memset(self.slots, 255, slots * sizeof(int32_t))
+
+    def __dealloc__(self):
+        PyMem_Free(self.entries)
+        PyMem_Free(self.slots)
+
+    cdef int add_all(self) except -1:
+        cdef Py_ssize_t start, end, length
+        cdef str rule, text
+        cdef const uint8_t* data
+        cdef const uint8_t* separator
+        cdef int32_t rule_number = 0
+        for rule in self.rules:
+            length = len(rule)
+            start = 0
+            if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
+                for text in rule.split("\6"):
+                    self.add(rule_number, start, start + len(text))
+                    if not self.never_matches(text):
+                        self.add_key(self.name(text))
+                    start += len(text) + 1
+                rule_number += 1
+                continue
+            data = <const uint8_t*> PyUnicode_DATA(rule)
+            while True:
+                separator = <const uint8_t*> memchr(data + start, 6, length - start)
+                end = length if separator is NULL else separator - data
+                self.add(rule_number, start, end)
+                if not _never_matches(data + start, data + end):
+                    if not self.add_plain_key(data, start, end):
+                        self.add_key(self.name(rule[start:end]))
+                if separator is NULL:
+                    break
+                start = end + 1
+            rule_number += 1
+        return 0
+
+    cdef void add(self, int32_t rule, Py_ssize_t start, Py_ssize_t end) noexcept:
+        """Add an entry without a key."""
+        cdef Entry* entry = &self.entries[self.count]
+        entry.rule, entry.start, entry.end = rule, <int32_t> start, <int32_t> end
+        entry.previous = -1
+        self.count += 1
+
+    cdef bint add_plain_key(self, const uint8_t* data, Py_ssize_t start, Py_ssize_t end) noexcept:
+        """Add the key of the last entry, False if it is unusual."""
+        cdef Py_ssize_t key_end, key = _plain_key(data, start, end, self.quirks, &key_end)
+        if key == UNUSUAL:
+            return False
+        if key == ROOT:
+            self.add_bytes(<const uint8_t*> ROOT_NAME, 5)
+        elif key == ANY:
+            self.add_bytes(<const uint8_t*> ANY_NAME, 1)
+        else:
+            self.add_bytes(data + key, key_end - key)
+        return True
+
+    cdef int add_key(self, str key) except -1:
+        """Add the key of the last entry."""
+        if self.quirks:
+            key = self.lower(key)
+        if PyUnicode_KIND(key) == PyUnicode_1BYTE_KIND:
+            self.kept.append(key)
+            self.add_bytes(<const uint8_t*> PyUnicode_DATA(key), len(key))
+        else:
+            self.entries[self.count - 1].previous = self.wide.get(key, -1)
+            self.wide[key] = self.count - 1
+        return 0
+
+    cdef void add_bytes(self, const uint8_t* key, Py_ssize_t length) noexcept:
+        """Add the key of the last entry, given by Latin-1 characters that stay in place."""
+        cdef Entry* entry = &self.entries[self.count - 1]
+        cdef size_t slot = self.slot(key, length)
+        entry.key, entry.key_length = key, <int32_t> length
+        entry.previous = self.slots[slot]
+        self.slots[slot] = self.count - 1
+
+    cdef size_t slot(self, const uint8_t* key, Py_ssize_t length) noexcept:
+        """Return the slot of a key, an empty one if it does not occur."""
+        cdef size_t hashed = 14695981039346656037ULL
+        cdef Py_ssize_t position
+        cdef Entry* entry
+        for position in range(length):
+            hashed = (hashed ^ key[position]) * 1099511628211ULL
+        hashed = (hashed ^ (hashed >> 32)) & self.slot_mask
+        while self.slots[hashed] >= 0:
+            entry = &self.entries[self.slots[hashed]]
+            if entry.key_length == length and not memcmp(entry.key, key, length):
                 break
-            start = end + 1
-        ends.append(len(texts))
-    return table(texts, ends, by_name, previous)
+            hashed = (hashed + 1) & self.slot_mask
+        return hashed
 
+    cdef int32_t last(self, str name) except -2:
+        """Return the last entry with the key *name*, -1 if there is none."""
+        if PyUnicode_KIND(name) != PyUnicode_1BYTE_KIND:
+            return self.wide.get(name, -1)
+        return self.slots[self.slot(<const uint8_t*> PyUnicode_DATA(name), len(name))]
 
-cdef int _append(dict by_name, list previous, str key) except -1:
-    before = by_name.get(key)
-    by_name[key] = len(previous)
-    previous.append(-1 if before is None else before)
-    return 0
+    cdef int check(self, Py_ssize_t index) except -1:
+        if not 0 <= index < self.count:
+            raise IndexError("no such selector")
+        return 0
+
+    def __contains__(self, str name not None):
+        return self.last(name) >= 0
+
+    def text(self, Py_ssize_t index):
+        """Return a selector."""
+        self.check(index)
+        cdef Entry* entry = &self.entries[index]
+        return (<str> self.rules[entry.rule])[entry.start : entry.end]
+
+    def rule(self, Py_ssize_t index):
+        """Return the number of the rule of a selector."""
+        self.check(index)
+        return self.entries[index].rule
+
+    def by_ancestor(self, str name not None):
+        """See :meth:`newscrawl.css.selectors.rule_keys.SelectorTable.by_ancestor`."""
+        cdef dict groups = {}
+        cdef Py_ssize_t steps = 0
+        cdef int32_t index = self.last(name)
+        cdef Entry* entry
+        while index >= 0:
+            entry = &self.entries[index]
+            steps += 1 + (entry.end - entry.start) // 16
+            ancestor = _ancestor_name(
+                self.rules[entry.rule], entry.start, entry.end, self.by_pattern, self.max_length
+            )
+            if self.quirks:
+                ancestor = self.lower(ancestor)
+            group = groups.get(ancestor)
+            if group is None:
+                groups[ancestor] = [index]
+            else:
+                (<list> group).append(index)
+            index = entry.previous
+        return groups, steps
 
 
 cdef bint _never_matches(const uint8_t* text, const uint8_t* end) noexcept:
@@ -119,10 +280,14 @@ cdef bint _never_matches(const uint8_t* text, const uint8_t* end) noexcept:
     return False
 
 
-cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
-    """Return the rarest name in the last compound, None if it is unusual.
+cdef Py_ssize_t _plain_key(
+    const uint8_t* text, Py_ssize_t start, Py_ssize_t end, bint folded, Py_ssize_t* end_of_key
+) noexcept:
+    """Return the position of the rarest name in the last compound, and set its end.
 
-    That is ``:root``, the last id, class or attribute, the tag, or the name that the only argument
+    Return ``ROOT`` or ``ANY`` for those names, ``UNUSUAL`` for selectors left to Python, among them
+    those whose key must be put in lower case; with *folded*, that of any kind. The name is
+    ``:root``, the last id, class or attribute, the tag, or the name that the only argument
     of ``:is()`` or ``:where()`` requires.
     """
     cdef Py_ssize_t position = start, tag_end, key = -1, key_end = -1, name, inner = -1, inner_end = -1
@@ -132,7 +297,7 @@ cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize
         if CLASS[text[position]] & SPECIAL or text[position] == c"/":
             position = _block_end(text, position, end)
             if position < 0:
-                return None
+                return UNUSUAL
             continue
         if CLASS[text[position]] & COMBINATOR:
             start = position + 1
@@ -147,7 +312,7 @@ cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize
         name = position + 1
         position = after = _name_end(text, name, end)
         if position == name:
-            return None
+            return UNUSUAL
         if text[name - 1] == c"[":
             position = _block_end(text, name - 1, end)
             if _is_common(text + name, after - name):
@@ -157,40 +322,47 @@ cdef object _plain_key(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize
         elif text[name - 1] == c":":
             if _is_root(text + name, position - name):
                 if position - name > 4:
-                    return None
+                    return UNUSUAL
                 root = True
             elif position < end and text[position] == c"(":
                 position = _block_end(text, position, end)
                 if inner < 0 and _has_alternatives(text + name, after - name):
                     if memchr(text + after, c",", position - after):
-                        return None
+                        return UNUSUAL
                     inner = after + 1
                     inner_end = position - 1
             continue
         elif text[name - 1] != c"#" and text[name - 1] != c".":
-            return None
+            return UNUSUAL
         if key < 0 or _rank(text[name - 1]) <= _rank(text[key]):
             key = name - 1
             key_end = after
     if root:
-        return ":root"
+        return ROOT
     if key >= 0:
-        return _lower(rule, text, key, key_end) if text[key] == c"[" else rule[key:key_end]
-    if tag_end > start and text[start] != c"*":
-        return _lower(rule, text, start, tag_end)
-    if common >= 0:
-        return _lower(rule, text, common, common_end)
-    if inner >= 0:
-        return _plain_key(rule, text, inner, inner_end)
-    return "*" if tag_end > start and position == tag_end else None
+        folded = folded or text[key] == c"["
+    elif tag_end > start and text[start] != c"*":
+        key, key_end, folded = start, tag_end, True
+    elif common >= 0:
+        key, key_end, folded = common, common_end, True
+    elif inner >= 0:
+        return _plain_key(text, inner, inner_end, folded, end_of_key)
+    else:
+        return ANY if tag_end > start and position == tag_end else UNUSUAL
+    end_of_key[0] = key_end
+    return UNUSUAL if folded and _has_upper(text, key, key_end) else key
 
 
-cdef str _lower(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
+cdef bint _has_upper(const uint8_t* text, Py_ssize_t start, Py_ssize_t end) noexcept:
     cdef Py_ssize_t position
     for position in range(start, end):
         if CLASS[text[position]] & UPPER:
-            return rule[start:end].lower()
-    return rule[start:end]
+            return True
+    return False
+
+
+cdef str _lower(str rule, const uint8_t* text, Py_ssize_t start, Py_ssize_t end):
+    return rule[start:end].lower() if _has_upper(text, start, end) else rule[start:end]
 
 
 cdef inline int _rank(uint8_t sigil) noexcept:
@@ -259,65 +431,40 @@ cdef inline Py_ssize_t _name_end(const uint8_t* text, Py_ssize_t position, Py_ss
     return position
 
 
-def group_by_ancestor(
-    table not None, str name not None, *, bint quirks, by_pattern, Py_ssize_t max_length, lower
+cdef str _ancestor_name(
+    str rule, Py_ssize_t first, Py_ssize_t end, by_pattern, Py_ssize_t max_length
 ):
-    """See :func:`newscrawl.css.selectors.rule_keys.group_by_ancestor`."""
-    cdef list texts = table.texts, previous = table.previous
-    cdef dict groups = {}
-    cdef Py_ssize_t steps = 0, index = table.by_name[name]
-    cdef str text
-    while index >= 0:
-        text = texts[index]
-        steps += 1 + len(text) // 16
-        ancestor = _ancestor_name(text, by_pattern, max_length)
-        if quirks:
-            ancestor = lower(ancestor)
-        group = groups.get(ancestor)
-        if group is None:
-            groups[ancestor] = [index]
-        else:
-            (<list> group).append(index)
-        index = previous[index]
-    return groups, steps
-
-
-def ancestor_name(str text not None, *, by_pattern, Py_ssize_t max_length):
-    """See :func:`newscrawl.css.selectors.rule_keys.ancestor_name`."""
-    return _ancestor_name(text, by_pattern, max_length)
-
-
-cdef str _ancestor_name(str text, by_pattern, Py_ssize_t max_length):
+    """Return the :func:`newscrawl.css.selectors.rule_keys.ancestor_name` of a part of *rule*."""
     cdef const uint8_t* data
-    cdef Py_ssize_t length = len(text), position = 0, name = -1, name_end = -1, start = -1, end = -1, first
-    if length > max_length:
+    cdef Py_ssize_t position = first, name = -1, name_end = -1, start = -1, start_end = -1, sigil
+    if end - first > max_length:
         return ""
-    if PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND:
-        return by_pattern(text)
-    data = <const uint8_t*> PyUnicode_DATA(text)
-    while position < length:
+    if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
+        return by_pattern(rule[first:end])
+    data = <const uint8_t*> PyUnicode_DATA(rule)
+    while position < end:
         if CLASS[data[position]] & SPECIAL or data[position] == c"/":
-            return by_pattern(text)
+            return by_pattern(rule[first:end])
         if data[position] == c"." or data[position] == c"#":
-            first = position
+            sigil = position
             position += 1
-            while position < length and (CLASS[data[position]] & NAME or data[position] >= 128):
+            while position < end and (CLASS[data[position]] & NAME or data[position] >= 128):
                 position += 1
-            if position > first + 1:
-                name, name_end = first, position
+            if position > sigil + 1:
+                name, name_end = sigil, position
             continue
         if not CLASS[data[position]] & (SPACE | COMBINATOR):
             position += 1
             continue
-        while position < length and CLASS[data[position]] & SPACE:
+        while position < end and CLASS[data[position]] & SPACE:
             position += 1
         # A space before another combinator is part of that.
-        if name >= 0 and (position == length or data[position] != c"+" and data[position] != c"~"):
-            start, end = name, name_end
+        if name >= 0 and (position == end or data[position] != c"+" and data[position] != c"~"):
+            start, start_end = name, name_end
         name = -1
-        if position < length and CLASS[data[position]] & COMBINATOR:
+        if position < end and CLASS[data[position]] & COMBINATOR:
             position += 1
-    return text[start:end] if start >= 0 else ""
+    return rule[start:start_end] if start >= 0 else ""
 
 
 def compile_plain(str text not None, *, bint quirks, compound, selector, lower):

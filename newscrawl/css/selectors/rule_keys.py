@@ -7,10 +7,11 @@ because the page has no element with their key.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from newscrawl.compiled import compiled
 from newscrawl.css.selectors.compiled_selectors import rarest_name
@@ -55,18 +56,6 @@ _ATTRIBUTE = re.compile(rf"\[(?=({_CHARACTER}*+))([^\[\]]*+)\]")
 _ARGUMENTS = re.compile(r"\([^()]*+\)")
 
 
-class SelectorTable(NamedTuple):
-    """The selectors of rules in one list, indexed by their key."""
-
-    texts: list[str]
-    #: for each rule, the index after its last selector
-    ends: list[int]
-    #: :func:`rightmost_name` -> index of the last selector that may match on a static page
-    by_name: dict[str, int]
-    #: for each selector, the index of the one before it with the same name, -1 if there is none
-    previous: list[int]
-
-
 def rightmost_name(text: str) -> str:
     """Return a name that every element matched by *text* has, ``*`` if none is required.
 
@@ -98,29 +87,55 @@ def never_matches(text: str) -> bool:
     return ":" in text and _NEVER.match(text) is not None
 
 
-@compiled(
-    _EXTENSION,
-    names=rightmost_names,
-    name=_cached_name,
-    never_matches=never_matches,
-    lower=ascii_lower,
-    table=SelectorTable,
-)
-def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
-    """Return the selectors of *rules*, given as texts joined by :data:`SELECTOR_SEPARATOR`.
+class SelectorTable:
+    """The selectors of rules in one list, indexed by their key (:func:`rightmost_name`).
 
-    The names are in lower case for pages in *quirks* mode.
+    *rules* are texts joined by :data:`SELECTOR_SEPARATOR`. The keys are in lower case for pages in
+    *quirks* mode.
     """
-    texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
-    by_name: dict[str, int] = {}
-    previous = [-1] * len(texts)
-    for index, (text, name) in enumerate(zip(texts, rightmost_names(texts), strict=True)):
-        if not never_matches(text):
-            key = ascii_lower(name) if quirks else name
-            previous[index] = by_name.get(key, -1)
-            by_name[key] = index
-    ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
-    return SelectorTable(texts, ends, by_name, previous)
+
+    def __init__(self, rules: Sequence[str], *, quirks: bool) -> None:
+        self._texts = SELECTOR_SEPARATOR.join(rules).split(SELECTOR_SEPARATOR) if rules else []
+        self._quirks = quirks
+        #: key -> index of the last selector that may match on a static page
+        self._by_name: dict[str, int] = {}
+        #: for each selector, the index of the one before it with the same key, -1 if there is none
+        self._previous = [-1] * len(self._texts)
+        names = rightmost_names(self._texts)
+        for index, (text, name) in enumerate(zip(self._texts, names, strict=True)):
+            if not never_matches(text):
+                key = ascii_lower(name) if quirks else name
+                self._previous[index] = self._by_name.get(key, -1)
+                self._by_name[key] = index
+        # for each rule, the index after its last selector
+        self._ends = list(accumulate([rule.count(SELECTOR_SEPARATOR) + 1 for rule in rules]))
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a selector that may match has the key *name*."""
+        return name in self._by_name
+
+    def text(self, index: int) -> str:
+        """Return a selector."""
+        return self._texts[index]
+
+    def rule(self, index: int) -> int:
+        """Return the number of the rule of a selector."""
+        return bisect_right(self._ends, index)
+
+    def by_ancestor(self, name: str) -> tuple[dict[str, list[int]], int]:
+        """Return the indexes of the selectors with the key *name* by :func:`ancestor_name`.
+
+        The last selector comes first. The second result is the number of matching steps.
+        """
+        groups: defaultdict[str, list[int]] = defaultdict(list)
+        steps, index = 0, self._by_name.get(name, -1)
+        while index >= 0:
+            text = self._texts[index]
+            steps += 1 + len(text) // 16
+            ancestor = ancestor_name(text)
+            groups[ascii_lower(ancestor) if self._quirks else ancestor].append(index)
+            index = self._previous[index]
+        return dict(groups), steps
 
 
 def _ancestor_by_pattern(text: str) -> str:
@@ -128,31 +143,22 @@ def _ancestor_by_pattern(text: str) -> str:
     return text[match.start(1)] + unescape(text[match.start(1) + 1 : match.end(1)]) if match else ""
 
 
-@compiled(_EXTENSION, by_pattern=_ancestor_by_pattern, max_length=_MAX_ANCESTOR_SCAN)
 def ancestor_name(text: str) -> str:
     """Return a class or id that an ancestor of every matched element has, "" if unknown."""
     return _ancestor_by_pattern(text) if len(text) <= _MAX_ANCESTOR_SCAN else ""
 
 
 @compiled(
-    _EXTENSION, by_pattern=_ancestor_by_pattern, max_length=_MAX_ANCESTOR_SCAN, lower=ascii_lower
+    _EXTENSION,
+    name=_cached_name,
+    never_matches=never_matches,
+    lower=ascii_lower,
+    by_pattern=_ancestor_by_pattern,
+    max_length=_MAX_ANCESTOR_SCAN,
 )
-def group_by_ancestor(
-    table: SelectorTable, name: str, *, quirks: bool
-) -> tuple[dict[str, list[int]], int]:
-    """Return the indexes of the selectors with the key *name* by :func:`ancestor_name`.
-
-    The last selector comes first. The second result is the number of matching steps.
-    """
-    groups: defaultdict[str, list[int]] = defaultdict(list)
-    steps, index = 0, table.by_name[name]
-    while index >= 0:
-        text = table.texts[index]
-        steps += 1 + len(text) // 16
-        ancestor = ancestor_name(text)
-        groups[ascii_lower(ancestor) if quirks else ancestor].append(index)
-        index = table.previous[index]
-    return dict(groups), steps
+def index_selectors(rules: Sequence[str], *, quirks: bool) -> SelectorTable:
+    """Return the table of the selectors of *rules*."""
+    return SelectorTable(rules, quirks=quirks)
 
 
 def _extract_name(text: str, nesting: int) -> str:
