@@ -142,18 +142,19 @@ class _StyleComputation:
         self._variables = parent.variables.child(cascaded.variables)
 
     def computed(self) -> ElementStyle:
+        parent = self._parent.style
         families, size = self._families_and_size()
         dark = self._dark()
         style = ComputedStyle(
             font_size=size.rendered,
             font_weight=self._weight(),
             font_family=families.names,
-            font_style=self._get("font-style", self._parent.style.font_style, "normal"),
+            font_style=self._get("font-style", parent.font_style, "normal"),
             color=self._color(dark=dark),
-            display_none=self._parent.style.display_none
+            display_none=parent.display_none
             # with "inherit" the parent is displayed, or this is not reached
             or self._get("display", inherited=False, initial=False),
-            visible=self._visible(),
+            visible=self._visible() if "visibility" in self._values else parent.visible,
         )
         return ElementStyle(
             style, size=size, families=families, variables=self._variables, dark=dark
@@ -187,7 +188,9 @@ class _StyleComputation:
         return found.get(name, WideKeyword.UNSET)
 
     def _families_and_size(self) -> tuple[FontFamilies, ComputedFontSize]:
-        parent = self._parent
+        parent, values = self._parent, self._values
+        if "font-family" not in values and "font-size" not in values:
+            return parent.families, parent.size
         families: FontFamilies = self._get("font-family", parent.families, INITIAL_FAMILIES)
         declared = self._get("font-size", parent.size, INITIAL_SIZE)
         size: ComputedFontSize = declared
@@ -212,6 +215,8 @@ class _StyleComputation:
     def _color(self, *, dark: bool) -> Color:
         initial = _WHITE if dark else BLACK
         inherited = self._parent.style.color if self._rem is not None else initial
+        if "color" not in self._values:
+            return inherited
         color: Color | DependentColor = self._get("color", inherited, initial)
         if not isinstance(color, DependentColor):
             return color

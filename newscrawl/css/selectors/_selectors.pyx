@@ -102,14 +102,24 @@ cdef class SelectorTable:
 
     def __cinit__(self, list rules, bint quirks):
         cdef str rule
+        cdef const uint8_t* data
+        cdef const uint8_t* end
         cdef Py_ssize_t capacity = 0, length
         cdef size_t slots = 16
         self.rules, self.kept, self.wide, self.quirks = list(rules), [], {}, quirks
         for rule in rules:
-            capacity += rule.count("\6") + 1
             length = len(rule)
             if length > MAX_POSITION:
                 raise OverflowError("a selector list is too long")
+            capacity += 1
+            if PyUnicode_KIND(rule) != PyUnicode_1BYTE_KIND:
+                capacity += rule.count("\6")
+                continue
+            data = <const uint8_t*> PyUnicode_DATA(rule)
+            end = data + length
+            while (data := <const uint8_t*> memchr(data, 6, end - data)) is not NULL:
+                data += 1
+                capacity += 1
         if capacity > MAX_POSITION:
             raise OverflowError("too many selectors")
         while slots < 2 * <size_t> capacity:

@@ -29,7 +29,7 @@ ctypedef fused Char:
 cdef object starts_relevant = RELEVANT_START_PATTERN.match
 cdef object block_applies = rule_scanner.block_applies
 cdef object masked_selector_list = rule_scanner.masked_selector_list
-cdef str SELECTOR_SEPARATOR = rule_scanner.SELECTOR_SEPARATOR
+cdef Py_UCS4 SEPARATOR = ord(rule_scanner.SELECTOR_SEPARATOR)
 cdef Py_ssize_t MAX_OPEN_BLOCKS = rule_scanner.MAX_OPEN_BLOCKS
 
 # Character classes; characters outside of ASCII have none.
@@ -525,6 +525,8 @@ cdef class RuleScan:
     cdef object layer
     cdef bint top, keep_all
     cdef Py_ssize_t length
+    cdef void* buffer
+    cdef size_t buffer_size
 
     def __cinit__(self, str text, rules, list open_blocks, bint keep_all):
         self.text = text
@@ -533,6 +535,9 @@ cdef class RuleScan:
         self.keep_all = keep_all
         self.length = len(text)
         self.update_block()
+
+    def __dealloc__(self):
+        PyMem_Free(self.buffer)
 
     cdef int update_block(self) except -1:
         """Update the state that depends on the innermost open block."""
@@ -589,10 +594,9 @@ cdef class RuleScan:
 
     cdef str selector_list(self, Char* text, Py_ssize_t start, Py_ssize_t end):
         """Return the joined selectors of a prelude, "" if one is invalid."""
-        cdef Py_ssize_t position, first = start
+        cdef Py_ssize_t position, first = start, written = 0, more
         cdef int depth = 0
-        cdef str selector
-        cdef list selectors = []
+        cdef Char* out = <Char*> self.reserve((end - start + 1) * sizeof(Char))
         position = start
         while (position := _find(text, position, end, LIST)) < end:
             if text[position] == c"(" or text[position] == c"[":
@@ -604,27 +608,28 @@ cdef class RuleScan:
             elif text[position] != c",":
                 depth = -1
             elif not depth:
-                selector = self.stripped(text, first, position)
-                if not selector:
+                more = _copy_stripped(text, first, position, out + written)
+                if not more:
                     return ""
-                selectors.append(selector)
+                written += more + 1
+                out[written - 1] = SEPARATOR
                 first = position + 1
             if depth < 0 or position == end:
                 return masked_selector_list(self.text[start:end])
             position += 1
-        selector = self.stripped(text, first, end)
-        if not selectors or not selector:
-            return selector
-        selectors.append(selector)
-        return SELECTOR_SEPARATOR.join(selectors)
+        more = _copy_stripped(text, first, end, out + written)
+        return PyUnicode_FromKindAndData(sizeof(Char), out, written + more) if more else ""
 
-    cdef str stripped(self, Char* text, Py_ssize_t start, Py_ssize_t end):
-        """Return a piece of the text without white space around it."""
-        while start < end and _is(text[start], SPACE):
-            start += 1
-        while start < end and _is(text[end - 1], SPACE):
-            end -= 1
-        return self.text[start:end]
+    cdef void* reserve(self, size_t size) except NULL:
+        """Return a buffer of at least *size* bytes, which the next call may replace."""
+        if size > self.buffer_size:
+            PyMem_Free(self.buffer)
+            self.buffer_size = 0
+            self.buffer = PyMem_Malloc(2 * size)
+            if self.buffer is NULL:
+                raise MemoryError
+            self.buffer_size = 2 * size
+        return self.buffer
 
     cdef Py_ssize_t at_rule(self, Char* text, Py_ssize_t start) except -2:
         """Return the position after the prelude or the skipped block of an at-rule, -1 to stop."""
@@ -705,6 +710,18 @@ cdef bint _has_relevant(Char* text, Py_ssize_t position, Py_ssize_t length) noex
             return True
         position = _next(text, position, length, c";") + 1
     return False
+
+
+cdef Py_ssize_t _copy_stripped(
+    Char* text, Py_ssize_t start, Py_ssize_t end, Char* out
+) noexcept:
+    """Copy a piece of the text without white space around it, and return its length."""
+    while start < end and _is(text[start], SPACE):
+        start += 1
+    while start < end and _is(text[end - 1], SPACE):
+        end -= 1
+    memcpy(out, text + start, (end - start) * sizeof(Char))
+    return end - start
 
 
 cdef Py_ssize_t _end_of_plain_string(Char* text, Py_ssize_t position, Py_ssize_t end) noexcept:
