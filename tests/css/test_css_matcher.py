@@ -194,7 +194,7 @@ def test_reads_deep_pages_without_recursion():
     tree = tree_of("<!DOCTYPE html><body lang=pt-BR class=top>" + "<div class=d>" * 900 + "<p>x")
     row = elements(tree)[-1]
     assert tree.language(row) == "pt-BR"
-    names = tree.ancestor_names(row)
+    names = tree.ancestor_names(tree.path(row))
     assert names is not None
     assert {".top", ".d", "div", "body", "html", ":root", "[lang"} <= names
     assert "p" not in names
@@ -321,7 +321,7 @@ def test_limits_ancestor_names():
     tree = tree_of(f"<!DOCTYPE html>{html}<p>x")
     matcher = Matcher(tree, MatchCache([index_of([".e0 .e399 p", ".e399 .e0 p", ".e7 p"])]))
     row = elements(tree)[-1]
-    assert tree.ancestor_names(row) is None
+    assert tree.ancestor_names(tree.path(row)) is None
     assert rules(matcher, row) == [".e0 .e399 p", ".e7 p"]
 
 

@@ -603,7 +603,7 @@ def test_index_keys_are_required_names(text: str):
     name = rightmost_name(text)
     for row in select(_TREE, text):
         assert name == "*" or name in _TREE.names[row]
-        above = _TREE.ancestor_names(row)
+        above = _TREE.ancestor_names(_TREE.path(row))
         assert above is not None
         assert selector.ancestors <= above
 

@@ -91,18 +91,20 @@ def cascade(blocks: Sequence[DeclarationBlock]) -> CascadedValues:
     values: dict[str, Value] = {}
     for _, declarations in ordered:
         values.update(declarations)
-    for name in [name for name, value in values.items() if value in _REVERTS]:
-        values[name] = _value_after_rollback(name, ordered)
+    has_keywords = WideKeyword in map(type, values.values())
+    if has_keywords:
+        for name in [name for name, value in values.items() if value in _REVERTS]:
+            values[name] = _value_after_rollback(name, ordered)
     custom = [name for name in values if name[0] == "-"]
     if not custom:
         return CascadedValues(values, None) if values else NO_DECLARATIONS
-    variables = {
-        name: None if values[name] is WideKeyword.INITIAL else values[name]
-        for name in custom
-        if values[name] not in _INHERITED
-    }
-    for name in custom:
-        del values[name]
+    variables = {name: values.pop(name) for name in custom}
+    if has_keywords:
+        variables = {
+            name: None if value is WideKeyword.INITIAL else value
+            for name, value in variables.items()
+            if value not in _INHERITED
+        }
     return CascadedValues(values, variables or None)
 
 

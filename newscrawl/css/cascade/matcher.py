@@ -25,6 +25,8 @@ class _Key(NamedTuple, Generic[P]):
     """The selectors with one key in all sheets of a page."""
 
     buckets: Sequence[Bucket[P]]
+    #: those with selectors that require no ancestor name
+    everywhere: Sequence[Bucket[P]]
     #: rules that require only the key
     certain: list[Match[P]]
     #: required ancestor names
@@ -107,7 +109,7 @@ class Matcher(Generic[P]):
         path = tree.path(row)
         candidates = self._by_path.get(path)
         if candidates is None:
-            candidates = self._by_path[path] = self._path_candidates(row)
+            candidates = self._by_path[path] = self._path_candidates(row, path)
         found = candidates.certain
         if candidates.conditional:
             tree.steps += len(candidates.conditional)
@@ -126,11 +128,11 @@ class Matcher(Generic[P]):
         self._cache = self._cache.default or MatchCache(())
         self._by_path.clear()
 
-    def _path_candidates(self, row: int) -> _Candidates[P]:
-        """Return the candidates of all elements with the path of *row*."""
+    def _path_candidates(self, row: int, path: Path) -> _Candidates[P]:
+        """Return the candidates of all elements with the *path* of *row*."""
         tree = self._tree
-        ancestors = tree.ancestor_names(row)
-        candidates = self._candidates(row, ancestors)
+        ancestors = tree.ancestor_names(path)
+        candidates = self._candidates(row, path.signature, ancestors)
         if not candidates.conditional:
             return candidates
         if ancestors is not None:
@@ -166,10 +168,11 @@ class Matcher(Generic[P]):
         ancestors = frozenset().union(*[entry.ancestors for entry in conditional])
         return _Candidates(self._cache.intern(certain), tuple(conditional), ancestors, {})
 
-    def _candidates(self, row: int, ancestors: frozenset[str] | None) -> _Candidates[P]:
+    def _candidates(
+        self, row: int, signature: Signature, ancestors: frozenset[str] | None
+    ) -> _Candidates[P]:
         """Return the candidates of all elements with the signature and ancestor names of *row*."""
         tree, cache = self._tree, self._cache
-        signature = tree.path(row).signature
         subject = cache.subjects.get(signature) or self._subject(row, signature)
         if not subject.keys:
             return subject.everywhere
@@ -205,12 +208,7 @@ class Matcher(Generic[P]):
         ]
         certain = [match for key in keys for match in key.certain]
         tree.steps += len(certain)
-        found = [
-            bucket.entries("", tree)
-            for key in keys
-            for bucket in key.buckets
-            if "" in bucket.deferred
-        ]
+        found = [bucket.entries("", tree) for key in keys for bucket in key.everywhere]
         everywhere = self._compiled(found, row, certain, ())
         nested = [key for key in keys if key.ancestors]
         subject = _Subject(everywhere, nested, {})
@@ -250,7 +248,8 @@ class Matcher(Generic[P]):
         if buckets:
             certain = [match for bucket in buckets for match in bucket.certain]
             ancestors = frozenset().union(*[bucket.deferred for bucket in buckets]) - {""}
-            key = _Key(buckets, certain, ancestors)
+            everywhere = [bucket for bucket in buckets if "" in bucket.deferred]
+            key = _Key(buckets, everywhere, certain, ancestors)
         if not tree.exhausted:
             cache.keys[name] = key
         return key

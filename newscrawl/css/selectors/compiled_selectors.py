@@ -69,9 +69,11 @@ class Selector:
         index = sibling_index = ancestor_index = 0
         sibling = ancestor = -1
         while tree.steps <= MAX_MATCH_STEPS:
+            required, tests = compounds[index].names, compounds[index].tests
+            if index and index == ancestor_index:
+                row = ancestor = _nearest(row, required, tree)
             tree.steps += 1
-            compound = compounds[index]
-            if row >= 0 and compound.names <= names[row] and passes(compound.tests, tree, row):
+            if row >= 0 and required <= names[row] and (not tests or passes(tests, tree, row)):
                 index += 1
                 if index == len(compounds):
                     return tree.steps <= MAX_MATCH_STEPS
@@ -97,6 +99,15 @@ class Selector:
             else:
                 return False
         return False
+
+
+def _nearest(row: int, required: frozenset[str], tree: StyleTree) -> int:
+    """Return *row* or its nearest ancestor with the *required* names, -1 if there is none."""
+    names, parent = tree.names, tree.parent
+    while row >= 0 and not required <= names[row]:
+        tree.steps += 1
+        row = parent[row]
+    return row
 
 
 def passes(tests: tuple[Test, ...], tree: StyleTree, row: int) -> bool:

@@ -163,9 +163,9 @@ class StyleTree:
         self.names[row] = path.names
         return path
 
-    def ancestor_names(self, row: int) -> frozenset[str] | None:
-        """Return the names of all ancestors of *row*, None above :data:`MAX_ANCESTOR_NAMES`."""
-        parent = self.path(row).parent
+    def ancestor_names(self, path: Path) -> frozenset[str] | None:
+        """Return the names of all ancestors of *path*, None above :data:`MAX_ANCESTOR_NAMES`."""
+        parent = path.parent
         if parent is None:
             return frozenset()
         if not parent.known:
