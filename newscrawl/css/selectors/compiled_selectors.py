@@ -69,7 +69,7 @@ class Selector:
         index = sibling_index = ancestor_index = 0
         sibling = ancestor = -1
         while tree.steps <= MAX_MATCH_STEPS:
-            required, tests = compounds[index].names, compounds[index].tests
+            _, required, tests = compounds[index]
             if index and index == ancestor_index:
                 row = ancestor = _nearest(row, required, tree)
             tree.steps += 1

@@ -29,7 +29,9 @@ _ANY_DECLARATION = re.compile(rf";{_S}({_ANY_NAME}){_S}:([^;]*+)")
 _AT_RULE = re.compile(r"@[^;{}]*+(?:\{[^{}]*+\}?+|;|\Z)")
 _RELEVANT_NAME = re.compile(_RELEVANT, re.IGNORECASE)
 _IMPORTANT = re.compile(rf"(?<![{SPACE}]){_S}!{_S}important\Z", re.IGNORECASE)
-_SPECIAL = re.compile(r"[()\[\]!\\\"'\x01-\x05]")
+# A value that is valid and as written: without escapes, strings or nested parentheses.
+_PLAIN = r"[^()\[\]!\\\"'\x01-\x05]*+"
+_PLAIN_VALUE = re.compile(rf"{_PLAIN}(?:\({_PLAIN}\){_PLAIN})*+")
 _PART = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\\.|[()\[\]!]""", re.DOTALL)
 _OPENER = {")": "(", "]": "["}
 _STARTS_RELEVANT = re.compile(f";{RELEVANT_START}")
@@ -93,7 +95,7 @@ def _declaration(name: str, value: str) -> Declaration | None:
     value = value.strip(SPACE)
     if not value and not custom:
         return None
-    if not _SPECIAL.search(value):
+    if _PLAIN_VALUE.fullmatch(value):
         return Declaration(name, value)
     important = _IMPORTANT.search(value) if "!" in value else None
     if important is not None:

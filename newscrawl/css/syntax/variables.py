@@ -34,7 +34,7 @@ _ENVIRONMENT = re.compile(r"safe-area-(?:max-)?inset-(?:top|right|bottom|left)\b
 
 def has_reference(text: str) -> bool:
     """Return whether *text* may contain a ``var()`` or ``env()``."""
-    return "(" in text and _REFERENCE.search(text) is not None
+    return "(" in text and (text.startswith("var(") or _REFERENCE.search(text) is not None)
 
 
 def substitute(text: str, lookup: Callable[[str], str | None], depth: int = 0) -> str | None:
@@ -59,6 +59,8 @@ def substitute(text: str, lookup: Callable[[str], str | None], depth: int = 0) -
 
 
 def _next_reference(text: str, position: int) -> re.Match[str] | None:
+    if found := _REFERENCE.match(text, position):
+        return found
     for found in _TO_REFERENCE.finditer(text, position):
         if found["name"]:
             return found
