@@ -6,6 +6,7 @@ https://drafts.csswg.org/css-cascade-5/#computed
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from newscrawl.css.syntax.variables import Variables, VariableScope, substitute
@@ -35,8 +36,12 @@ if TYPE_CHECKING:
 BOLD = 600
 """Minimum weight of bold text."""
 
+MAX_CACHED_LENGTH = 512
+"""Maximum length of a cached value with substituted variables."""
+
 INITIAL_FAMILIES = FontFamilies(("times new roman",))
 _WHITE = Color(255, 255, 255)
+_cached_value = lru_cache(4096)(parse_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,8 @@ class _StyleComputation:
             reverts = (WideKeyword.REVERT, WideKeyword.REVERT_LAYER)
             return WideKeyword.UNSET if keyword in reverts else keyword
         shorthand = "font" if pending.shorthand else name
-        found = dict(parse_value(shorthand, text, quirks=self._page.quirks))
+        parse = _cached_value if len(text) <= MAX_CACHED_LENGTH else parse_value
+        found = dict(parse(shorthand, text, quirks=self._page.quirks))
         return found.get(name, WideKeyword.UNSET)
 
     def _families_and_size(self) -> tuple[FontFamilies, ComputedFontSize]:
