@@ -36,6 +36,7 @@ BOUNDED = {
     "css.selectors.rule_keys:_ANCESTOR": "texts of up to 200 characters",
     "css.selectors.rule_keys:_PLAIN": "the text ends with a separator, at which each match ends",
     "css.selectors.selector_tokens:PLAIN_SELECTOR": "matched in full, not searched for",
+    "css.selectors.rule_keys:VALID_LIST": "matched in full, not searched for",
     "css.selectors.selector_tokens:VALID_SELECTOR": "matched in full, not searched for",
     "css.selectors.selector_tokens:WORD": "matched in full, not searched for",
     "css.syntax.declarations:RELEVANT_START_PATTERN": "matched at a place, not searched for",

@@ -19,6 +19,7 @@ from newscrawl.css.selectors.selector_tokens import (
     ESCAPE,
     MAX_NESTING,
     STRING,
+    VALID_SELECTOR,
     end_of_arguments,
     split_arguments,
 )
@@ -32,6 +33,11 @@ _EXTENSION = "newscrawl.css.selectors._selectors"
 _CHARACTER = "[-a-zA-Z0-9_]"
 SELECTOR_SEPARATOR = "\6"
 """Separator of selectors that are stored as one text; masked sheets do not contain it."""
+
+VALID_LIST = re.compile(
+    f"{VALID_SELECTOR.pattern}(?:{SELECTOR_SEPARATOR}{VALID_SELECTOR.pattern})*+", re.ASCII
+)
+"""Pattern of valid selectors in such a text that need no compiling."""
 
 # The last compound consists of a tag, classes and pseudo-classes, and nothing before it is special.
 _PLAIN = re.compile(

@@ -6,7 +6,6 @@ https://www.w3.org/TR/selectors-4/, with the pseudo-classes of HTML. Namespaces 
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -43,7 +42,7 @@ from newscrawl.css.selectors.pseudo_classes import (
     IsLanguage,
     may_follow,
 )
-from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR
+from newscrawl.css.selectors.rule_keys import SELECTOR_SEPARATOR, VALID_LIST
 from newscrawl.css.selectors.selector_tokens import (
     COMBINATOR,
     IGNORE_CASE,
@@ -60,6 +59,7 @@ from newscrawl.css.selectors.style_tree import ascii_lower
 from newscrawl.css.syntax.masking import unescape
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Sequence
 
     from newscrawl.css.selectors.compiled_selectors import Test
@@ -101,14 +101,9 @@ def compile_list(
     return tuple(selectors)
 
 
-_VALID_LIST = re.compile(
-    f"{VALID_SELECTOR.pattern}(?:{SELECTOR_SEPARATOR}{VALID_SELECTOR.pattern})*+", re.ASCII
-)
-
-
 def all_valid(rule: str, *, quirks: bool = False) -> bool:
     """Return whether the selectors of a rule, joined, are valid complex selectors."""
-    return _VALID_LIST.fullmatch(rule) is not None or all(
+    return VALID_LIST.fullmatch(rule) is not None or all(
         VALID_SELECTOR.fullmatch(text) is not None
         or not isinstance(compile_selector(text, quirks=quirks), SelectorError)
         for text in rule.split(SELECTOR_SEPARATOR)
