@@ -37,6 +37,8 @@ def context_table(
     *keys* are the columns whose values identify the groups of each kind.
     """
     cdef Py_ssize_t count = len(probabilities), place, near, end
+    if not count:
+        return array.clone(_DOUBLES, 0, zero=False)
     cdef int index
     cdef array.array table = _zeros(count * WIDTH)
     cdef array.array masses = _zeros(count + 1), sizes = _zeros(count + 1)  # prefix sums
