@@ -19,8 +19,6 @@ cdef enum:
 if len(FEATURES) != OWN:
     raise ImportError("built for other features")
 
-cdef Py_ssize_t[6] SHIFTS = [-3, -2, -1, 1, 2, 3]
-cdef Py_ssize_t[3] SIZES = [2, 5, 12]
 cdef array.array _DOUBLES = new_array("d")
 
 
@@ -30,12 +28,15 @@ cdef array.array _zeros(Py_ssize_t count):
 
 def context_table(
     array.array features not None, list probabilities not None, list chars not None,
-    double expected_f1, double cut, *, list keys,
+    double expected_f1, double cut, *, list keys, list neighbours, list windows,
 ):
     """See :func:`newscrawl.body.context_features.context_table`.
 
-    *keys* are the columns whose values identify the groups of each kind.
+    *keys* are the columns whose values identify the groups of each kind, *neighbours* the
+    distances to other blocks, and *windows* the numbers of blocks on each side.
     """
+    cdef Py_ssize_t[6] shifts = neighbours
+    cdef Py_ssize_t[3] reaches = windows
     cdef Py_ssize_t count = len(probabilities), place, near, end
     if not count:
         return array.clone(_DOUBLES, 0, zero=False)
@@ -53,7 +54,7 @@ def context_table(
         memcpy(row, &features.data.as_doubles[place * OWN], OWN * sizeof(double))
         row[PROBABILITY] = probability
         for index in range(6):
-            near = place + SHIFTS[index]
+            near = place + shifts[index]
             row[NEIGHBOURS + index] = <double> probabilities[near] if 0 <= near < count else -1
         mass[place + 1] = mass[place] + probability * <double> chars[place]
         size[place + 1] = size[place] + <double> chars[place]
@@ -64,7 +65,7 @@ def context_table(
     row = table.data.as_doubles
     for place in range(count):
         for index in range(3):
-            near, end = max(place - SIZES[index], 0), min(place + SIZES[index] + 1, count)
+            near, end = max(place - reaches[index], 0), min(place + reaches[index] + 1, count)
             row[WINDOWS + index] = (mass[end] - mass[near]) / (size[end] - size[near] or 1.0)
         row[OWN_SHARE] /= size[count] or 1.0
         row[EXPECTED_F1] = expected_f1

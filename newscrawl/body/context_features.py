@@ -47,7 +47,10 @@ CONTEXT_FEATURES = (
 """Features of the first pass, then of the context, in the order of the rows of the model."""
 
 
-@compiled("newscrawl.body._context_features", keys=_KEYS)
+@compiled(
+    "newscrawl.body._context_features",
+    keys=_KEYS, neighbours=list(_NEIGHBOURS), windows=_WINDOWS.ravel().tolist(),
+)  # fmt: skip
 def context_table(
     features: Table,
     probabilities: list[float],
