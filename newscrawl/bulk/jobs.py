@@ -7,18 +7,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import Settings
 
-from newscrawl.bulk.idle_pools import close_idle_pools, keep_pool, take_pool
+from newscrawl.bulk.captured_pages import Failure
+from newscrawl.bulk.idle_workers import close_idle_workers, keep_worker, take_worker
 from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
-from newscrawl.bulk.page_extractor import Failure, PageExtractor
 from newscrawl.bulk.sources import SPLIT, Unit, plan
-from newscrawl.bulk.unit_pages import UnitPages, accepted
+from newscrawl.bulk.unit_extraction import UnitExtraction, UnreadableError
+from newscrawl.defaults import setting
 from newscrawl.pipelines.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 UNREADABLE: Final = "unreadable"
 """Reason of files that could not be read."""
 
-_AHEAD: Final = 4
-"""Pages in work: one in the worker process, the others read ahead."""
 _ATTEMPTS: Final = 2
 """Attempts to read a unit in one run."""
 
@@ -73,7 +71,7 @@ class Job:
                     pass
                 records = folder.records(units)
         finally:
-            close_idle_pools()
+            close_idle_workers()
         summary = summarise(units, records)
         folder.write_summary(summary)
         return summary
@@ -90,36 +88,38 @@ class Job:
         return Settings(dict(self.settings))
 
     def extract(self, unit: Unit) -> UnitRecord:
-        """Extract the pages of *unit*, in one worker process with deadline and memory limit.
+        """Extract the pages of *unit*, in a worker process with deadline and memory limit.
 
         The next unit in this process uses the same worker process, which ends when it is idle for a
         minute.
         """
-        return asyncio.run(self._extract(unit))
-
-    async def _extract(self, unit: Unit) -> UnitRecord:
         settings = self._settings()
         options = PipelineOptions.read(settings)
-        pool = take_pool(settings)
-        failures: list[Failure] = []
-        extractor = PageExtractor(pool, options, ahead=_AHEAD, failed=failures.append)
-        counts = extractor.counts
-        pages = UnitPages(unit, options, counts, failures.append)
-        chosen = accepted(pages, counts, url_gate=self.url_gate, charsets=self.charsets)
+        deadline = setting(settings, "NEWSCRAWL_DEADLINE")
         tables, error = ArticleTables(options.body_formats), None
+        extraction = UnitExtraction(
+            unit,
+            options,
+            settings,
+            url_gate=self.url_gate,
+            charsets=self.charsets,
+            add=tables.add,
+        )
+        failures = extraction.failures
+        worker = take_worker(deadline)
         try:
-            async for article in extractor.articles(chosen):
-                tables.add(article)
-        except BaseException as problem:
-            await pool.close()  # with its pending tasks
-            if not isinstance(problem, Exception):
-                raise
-            # of any file system
-            error = f"{type(problem).__name__}: {problem}"
+            extraction.run(worker)
+        except UnreadableError as problem:
+            error = str(problem)
             failures = [Failure("", UNREADABLE, error)]
+            worker.close()
+        except BaseException:
+            worker.close()
+            raise
         else:
-            keep_pool(pool, settings)
-        record = UnitRecord(unit.name, pages.first, pages.next, dict(counts), error=error)
+            keep_worker(worker, deadline)
+        first, following, counts = extraction.first, extraction.next, dict(extraction.counts)
+        record = UnitRecord(unit.name, first, following, counts, error=error)
         days = {} if error else tables.close()
         return OutputFolder(self.output).write_unit(unit, record, days, failures)
 

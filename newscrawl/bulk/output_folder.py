@@ -14,6 +14,7 @@ A unit has the same files however often it runs, and its record is written last.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import UTC
@@ -24,13 +25,19 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from newscrawl.bulk.remote_files import join_path, list_names, read_bytes, remove, write_bytes
-from newscrawl.exporters.parquet import ARTICLE_COLUMNS, FORMAT_COLUMNS, ParquetItemExporter
+from newscrawl.exporters.parquet import (
+    ARTICLE_COLUMNS,
+    FORMAT_COLUMNS,
+    GROUP_ROWS,
+    article_row,
+    to_table,
+)
 from newscrawl.extraction.body_formats import FORMAT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.bulk.page_extractor import Failure
+    from newscrawl.bulk.captured_pages import Failure
     from newscrawl.bulk.sources import Unit
     from newscrawl.items import Article
 
@@ -72,24 +79,25 @@ class ArticleTables:
 
     def __init__(self, formats: Iterable[str]) -> None:
         extra = {FORMAT_FIELDS[name] for name in formats}
-        self._columns = [*ARTICLE_COLUMNS, *(name for name in FORMAT_COLUMNS if name in extra)]
-        self._tables: dict[str, tuple[BytesIO, ParquetItemExporter]] = {}
+        formats_by_name = {name: kind for name, kind in FORMAT_COLUMNS.items() if name in extra}
+        self._schema = pa.schema(ARTICLE_COLUMNS | formats_by_name)
+        self._rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
 
     def add(self, article: Article) -> None:
         """Add *article* to the table of its day."""
         at = article.fetched_at
         day = f"{at.astimezone(UTC):%Y-%m-%d}" if at else NO_DAY
-        if day not in self._tables:
-            file = BytesIO()
-            exporter = ParquetItemExporter(file, fields_to_export=self._columns)
-            self._tables[day] = file, exporter
-        self._tables[day][1].export_item(article)
+        self._rows[day].append(article_row(article))
 
     def close(self) -> dict[str, bytes]:
         """Return the Parquet file of each day."""
-        for _, exporter in self._tables.values():
-            exporter.finish_exporting()
-        return {day: file.getvalue() for day, (file, _) in self._tables.items()}
+        return {day: _parquet(to_table(rows, self._schema)) for day, rows in self._rows.items()}
+
+
+def _parquet(table: pa.Table) -> bytes:
+    file = BytesIO()
+    parquet.write_table(table, file, compression="zstd", row_group_size=GROUP_ROWS)
+    return file.getvalue()
 
 
 class OutputFolder:
@@ -164,6 +172,4 @@ def _failure_table(source: str, failures: Iterable[Failure]) -> bytes:
         }
         for failure in failures
     ]
-    file = BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, FAILURE_COLUMNS), file, compression="zstd")
-    return file.getvalue()
+    return _parquet(pa.Table.from_pylist(rows, FAILURE_COLUMNS))

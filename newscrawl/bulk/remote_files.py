@@ -49,7 +49,7 @@ def open_seekable(path: str) -> Iterator[IO[bytes]]:
         return
     system, name = file_system(path)
     with system.open(
-        name, "rb", block_size=_BLOCK, cache_type="blockcache", cache_options={"maxblocks": _BLOCKS}
+        name, "rb", block_size=_BLOCK, cache_type="background", cache_options={"maxblocks": _BLOCKS}
     ) as file:
         if not path.startswith("http") or _supports_ranges(file):
             yield file

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import zlib
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from newscrawl.bulk.page_extractor import Failure, record_pages
+from newscrawl.bulk.captured_pages import Failure, record_pages
 from newscrawl.bulk.remote_files import local_copy, open_seekable
 from newscrawl.bulk.sources import ARCHIVES, PARQUET
 from newscrawl.crawl.discovery.link_classifier import may_be_article
@@ -32,6 +32,22 @@ _MAX_LINE: Final = 8 * MAX_PAGE_BYTES
 _ROWS: Final = 64
 
 
+class RowFields(NamedTuple):
+    """Names of the columns of Parquet and JSON Lines."""
+
+    url: str
+    html: str
+    encoding: str
+    fetched_at: str
+
+    @classmethod
+    def of(cls, options: PipelineOptions) -> Self:
+        """Return the names in *options*."""
+        return cls(
+            options.url_field, options.html_field, options.encoding_field, options.fetched_at_field
+        )
+
+
 class UnitPages:
     """The pages of *unit*.
 
@@ -42,18 +58,20 @@ class UnitPages:
     def __init__(
         self,
         unit: Unit,
-        options: PipelineOptions,
+        fields: RowFields,
         counts: Counter[str],
         failed: Callable[[Failure], object],
     ) -> None:
         self._unit = unit
-        self._options = options
+        self._fields = fields
         self._counts = counts
         self._failed = failed
         #: offset of the first member that was read; None if none starts in the unit
         self.first: int | None = None
         #: offset of the first member after the unit
         self.next: int | None = None
+        #: offset of the member of the last page; None if the file has no members
+        self.offset: int | None = None
 
     def __iter__(self) -> Iterator[Capture]:
         path = self._unit.path
@@ -88,7 +106,7 @@ class UnitPages:
         members = read_members(file, first, end)
         while True:
             try:
-                _, record = next(members)
+                self.offset, record = next(members)
             except StopIteration as stop:
                 self.next = stop.value
                 return
@@ -99,16 +117,10 @@ class UnitPages:
 
         with open_seekable(self._unit.path) as file, parquet.ParquetFile(file) as table:
             end = min(self._unit.end or table.num_row_groups, table.num_row_groups)
-            known = [name for name in self._columns if name in table.schema_arrow.names]
+            known = [name for name in self._fields if name in table.schema_arrow.names]
             groups = list(range(self._unit.start, end))
             for batch in table.iter_batches(_ROWS, row_groups=groups, columns=known):
                 yield from batch.to_pylist()
-
-    @property
-    def _columns(self) -> list[str]:
-        options = self._options
-        fields = (options.url_field, options.html_field, options.encoding_field)
-        return [*fields, options.fetched_at_field]
 
     def _line_rows(self) -> Iterator[dict[str, Any]]:
         start, end = self._unit.start, self._unit.end
@@ -134,9 +146,8 @@ class UnitPages:
 
     def _page(self, row: dict[str, Any]) -> Capture | str:
         """Return the page in *row*, or the reason why it has none."""
-        options = self._options
-        url, html = row.get(options.url_field), row.get(options.html_field)
-        encoding = row.get(options.encoding_field)
+        fields = self._fields
+        url, html, encoding = row.get(fields.url), row.get(fields.html), row.get(fields.encoding)
         if isinstance(html, str):
             html, encoding = html.encode(errors="replace"), "utf-8"
         if not (isinstance(html, bytes) and isinstance(url, str) and absolute_url(url)):
@@ -145,7 +156,7 @@ class UnitPages:
             return "too_large"
         if is_binary(html):
             return "binary"
-        at = instant(row.get(options.fetched_at_field))
+        at = instant(row.get(fields.fetched_at))
         return Capture(url, html, encoding if isinstance(encoding, str) else None, at)
 
 

@@ -6,7 +6,8 @@ import asyncio
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from newscrawl.bulk.page_extractor import PageExtractor, record_pages
+from newscrawl.bulk.captured_pages import record_pages
+from newscrawl.bulk.page_extractor import PageExtractor
 from newscrawl.cli.corpus_options import report
 from newscrawl.crawl.stylesheet_fetcher import IMPORT_DEPTH
 from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.bulk.page_extractor import Failure
+    from newscrawl.bulk.captured_pages import Failure
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord
     from newscrawl.crawl.warc.captures import Capture
     from newscrawl.crawl.workers.pool import WorkerPool

@@ -215,12 +215,9 @@ class NewsExtractPipeline:
             url=page.url,
             encoding=page.encoding,
             fetched_at=(page.fetched_at or clock.now()).isoformat(),
-            method=self._options.method,
-            parts=self._options.body_parts,
-            formats=self._options.body_formats,
-            article_threshold=self._options.article_threshold,
             hints=page.hints,
             hashed=True,
+            **self._options.task_arguments,
             **styles,
         )
 

@@ -12,9 +12,8 @@ from scrapy.utils.misc import load_object
 
 from newscrawl.body.parts import PARTS
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.defaults import SettingError, check_settings, setting
+from newscrawl.defaults import DEFAULTS, SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.extraction.methods import PAGE_METHODS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
@@ -60,7 +59,7 @@ class PipelineOptions:
         _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
-        _check("NEWSCRAWL_METHOD", [values["method"]], PAGE_METHODS)
+        _check_method(values["method"])
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
@@ -77,6 +76,16 @@ class PipelineOptions:
         """Minimum probability at which a page is classified as an article."""
         minimum = self.keep.get("article")
         return KIND_THRESHOLD if minimum is None else minimum
+
+    @property
+    def task_arguments(self) -> dict[str, Any]:
+        """Arguments of :func:`newscrawl.crawl.workers.tasks.extract_page` for all pages."""
+        return {
+            "method": self.method,
+            "parts": self.body_parts,
+            "formats": self.body_formats,
+            "article_threshold": self.article_threshold,
+        }
 
     def keeps(self, kind: str, confidence: float) -> bool:
         """Return whether a page of this *kind* and *confidence* is kept.
@@ -139,6 +148,14 @@ def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:
     for value in values:
         if value not in allowed:
             raise SettingError(f"{name}: {value!r} is not one of {', '.join(sorted(allowed))}")
+
+
+def _check_method(name: str) -> None:
+    if name != DEFAULTS["NEWSCRAWL_METHOD"]:
+        # All of extraction, which only workers need.
+        from newscrawl.extraction.methods import PAGE_METHODS  # noqa: PLC0415
+
+        _check("NEWSCRAWL_METHOD", [name], PAGE_METHODS)
 
 
 def _check_feeds(settings: BaseSettings) -> None:

@@ -13,11 +13,11 @@ import pytest
 from pyarrow import parquet
 from scrapy.settings import Settings
 
-from newscrawl.bulk import page_extractor
+from newscrawl.bulk import captured_pages
 from newscrawl.bulk.jobs import misread
 from newscrawl.bulk.output_folder import UnitRecord
 from newscrawl.bulk.sources import Unit, UnknownSourceError, cc_news, plan
-from newscrawl.bulk.unit_pages import UnitPages, accepted
+from newscrawl.bulk.unit_pages import RowFields, UnitPages, accepted
 from newscrawl.crawl.warc.captures import Capture
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.pipelines.pipeline_options import PipelineOptions
@@ -26,7 +26,7 @@ from tests.crawl.test_archives import Archive
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.bulk.page_extractor import Failure
+    from newscrawl.bulk.captured_pages import Failure
 
 HTML = b"<p>A page."
 URLS = [f"https://one.test/{number}" for number in range(30)]
@@ -34,10 +34,10 @@ URLS = [f"https://one.test/{number}" for number in range(30)]
 
 def read(*units: Unit, **settings: Any) -> tuple[list[Capture], Counter[str], list[Failure]]:
     """Return the pages, counts and failures of *units*."""
-    options = PipelineOptions.read(Settings(settings))
+    fields = RowFields.of(PipelineOptions.read(Settings(settings)))
     counts: Counter[str] = Counter()
     failures: list[Failure] = []
-    pages = [page for unit in units for page in UnitPages(unit, options, counts, failures.append)]
+    pages = [page for unit in units for page in UnitPages(unit, fields, counts, failures.append)]
     return pages, counts, failures
 
 
@@ -74,14 +74,14 @@ def test_reads_archives_without_members_per_record(tmp_path: Path, compress: boo
 
 def test_record_that_raises_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = archive(tmp_path / "a.warc.gz", dict.fromkeys(URLS[:3], HTML))
-    read_page = page_extractor.page_of
+    read_page = captured_pages.page_of
 
     def page_of(record: Any) -> Capture:
         if record.url == URLS[1]:
             raise RuntimeError("a bug")
         return read_page(record)
 
-    monkeypatch.setattr(page_extractor, "page_of", page_of)
+    monkeypatch.setattr(captured_pages, "page_of", page_of)
     pages, counts, failures = read(Unit(str(path)))
     assert [page.url for page in pages] == [URLS[0], URLS[2]]
     assert failures == [(URLS[1], "error", "RuntimeError: a bug")]
@@ -89,8 +89,8 @@ def test_record_that_raises_is_a_failure(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def outcome(unit: Unit) -> tuple[list[str], UnitRecord]:
-    options = PipelineOptions.read(Settings())
-    pages = UnitPages(unit, options, Counter(), list[Any]().append)
+    fields = RowFields.of(PipelineOptions.read(Settings()))
+    pages = UnitPages(unit, fields, Counter(), list[Any]().append)
     found = [page.url for page in pages]
     return found, UnitRecord(unit.name, pages.first, pages.next)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.workers.fair_queue import SECONDS_PER_TASK, FairQueue
+from newscrawl.crawl.workers.fair_queue import FairQueue
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from newscrawl.crawl.workers.site_budget import SECONDS_PER_TASK, SiteBudget
 
 
 def serve(queue: FairQueue[float]) -> str:
@@ -53,15 +54,14 @@ def test_every_task_is_served_once(tasks: list[tuple[str, float]]):
 
 
 def test_budget_grows_with_the_tasks():
-    queue: FairQueue[float] = FairQueue(10.0)
+    budget = SiteBudget(10.0)
     for _ in range(100):
-        queue.push("large", SECONDS_PER_TASK)
-        serve(queue)
-    assert not queue.is_over_budget("large")
-    queue.push("hostile", 11.0)
-    assert serve(queue) == "hostile"
-    assert queue.is_over_budget("hostile")
-    assert not FairQueue[float](0.0).is_over_budget("hostile")
+        budget.add("large", SECONDS_PER_TASK)
+    assert not budget.is_exceeded("large")
+    budget.add("hostile", 11.0)
+    assert budget.is_exceeded("hostile")
+    assert SiteBudget(10.0, budget.used).is_exceeded("hostile")
+    assert not SiteBudget(0.0, budget.used).is_exceeded("hostile")
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import time
 from typing import Any
 
@@ -14,6 +15,10 @@ from newscrawl.document.document import DocumentError
 
 def measure(data: bytes, **plain: Any) -> dict[str, Any]:
     return {"length": len(data), "pid": os.getpid(), **plain}
+
+
+def loaded_modules(data: bytes) -> dict[str, Any]:
+    return {"modules": sorted(sys.modules)}
 
 
 def hang(data: bytes) -> dict[str, Any]:
@@ -72,6 +77,13 @@ def page_task(data: bytes, **plain: Any) -> dict[str, Any]:
     for name, task in HOSTILE_PAGES.items():
         if f"<!-- {name} -->".encode() in data:
             return task(data)
+    return extract_page(data, **plain)
+
+
+def slow_page_task(data: bytes, **plain: Any) -> dict[str, Any]:
+    """Extract the page, slowly if a comment asks for it."""
+    if b"<!-- slow -->" in data:
+        spin(data, seconds=0.7)
     return extract_page(data, **plain)
 
 

@@ -7,9 +7,6 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-SECONDS_PER_TASK = 0.5
-"""Seconds per task that do not count towards the budget of a site. Pages take 0.02 on average."""
-
 
 class FairQueue(Generic[T]):
     """Waiting tasks by site: the site that has used the least time comes next.
@@ -23,21 +20,12 @@ class FairQueue(Generic[T]):
         self._budget = budget
         self._waiting: dict[str, deque[T]] = defaultdict(deque)
         self._running: Counter[str] = Counter()
-        self._tasks: Counter[str] = Counter()
-        #: seconds used, by site
-        self.seconds: defaultdict[str, float] = defaultdict(float)
         # Virtual time of each site, and of the site served last.
         self._times: dict[str, float] = {}
         self._now = 0.0
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
-
-    def is_over_budget(self, site: str) -> bool:
-        """Return whether *site* has used its time."""
-        if not self._budget:
-            return False
-        return self.seconds[site] > self._budget + SECONDS_PER_TASK * self._tasks[site]
 
     def push(self, site: str, task: T) -> None:
         """Add a waiting *task*."""
@@ -61,6 +49,4 @@ class FairQueue(Generic[T]):
         """Record that a task of *site* has ended after *seconds*; None if it has not begun."""
         self._running[site] -= 1
         if seconds is not None:
-            self._tasks[site] += 1
-            self.seconds[site] += seconds
             self._times[site] += seconds

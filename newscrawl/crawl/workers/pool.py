@@ -22,6 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 from newscrawl.crawl.workers.child import run_task
 from newscrawl.crawl.workers.fair_queue import FairQueue
 from newscrawl.crawl.workers.process import Limits, WorkerProcess
+from newscrawl.crawl.workers.site_budget import SiteBudget
 from newscrawl.defaults import DEFAULTS, setting
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class WorkerPool:
     - *deadline*: seconds after which a task is aborted; 0: no deadline.
     - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
     - *max_tasks*: tasks after which a process is replaced; 0: never.
-    - *site_seconds*: budget of a site (:class:`~newscrawl.crawl.workers.fair_queue.FairQueue`).
+    - *site_seconds*: budget of a site (:class:`~newscrawl.crawl.workers.site_budget.SiteBudget`).
     - *stats*: receives the counts of the pool.
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
@@ -79,8 +80,8 @@ class WorkerPool:
         # Without processes, one task at a time runs in a thread.
         self._free: list[WorkerProcess | None] = [*self._workers] or [None]
         self._stats = stats
-        self._site_seconds = site_seconds
-        self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue(site_seconds)
+        self._budget = SiteBudget(site_seconds)
+        self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue()
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> WorkerPool:
@@ -134,7 +135,7 @@ class WorkerPool:
         kills the process that runs it.
         """
         worker = await self._worker_for(site)
-        if site and self._queue.is_over_budget(site):
+        if self._budget.is_exceeded(site):
             self._release(worker, site, None)
             raise WorkerError(f"{site} has used its worker time", "budget")
         if worker is None:
@@ -172,6 +173,8 @@ class WorkerPool:
     def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
         """Make *worker* free after a task of *site* that took *seconds*; None if it did not run."""
         self._queue.finish(site, seconds)
+        if seconds is not None:
+            self._budget.add(site, seconds)
         self._free.append(worker)
         self._assign()
 
@@ -211,20 +214,11 @@ class WorkerPool:
         job.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
         return answer
 
-    def reset_budgets(self) -> None:
-        """Give all sites their full budget again. The pool must not have pending tasks."""
-        self._queue = FairQueue(self._site_seconds)
-
-    def terminate(self) -> None:
-        """Terminate all processes of an idle pool; blocks until they have ended."""
-        for worker in self._workers:
-            worker.close()
-
     async def close(self) -> None:
         """Terminate all processes; active tasks fail with the reason ``crash``."""
         if self._stats:
-            self._stats.set_value("newscrawl/worker/seconds", sum(self._queue.seconds.values()))
-            longest = max(self._queue.seconds.values(), default=0.0)
+            self._stats.set_value("newscrawl/worker/seconds", sum(self._budget.seconds.values()))
+            longest = max(self._budget.seconds.values(), default=0.0)
             self._stats.set_value("newscrawl/worker/max_site_seconds", longest)
         await asyncio.gather(*(run_in_thread(worker.close) for worker in self._workers))
 

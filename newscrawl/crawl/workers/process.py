@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import weakref
 from concurrent.futures import Future
 from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from newscrawl.crawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
+from newscrawl.crawl.workers.fork_server import ForkServer, can_fork
+from newscrawl.crawl.workers.launch import START_DEADLINE, launch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-#: Modules imported before the first task, so that its deadline does not include the imports.
-PRELOAD = ("newscrawl.extraction.extract",)
-#: Seconds in which a worker must have started, even on a busy machine.
-START_DEADLINE = 60.0
+    from newscrawl.crawl.workers.launch import Process
+
+#: What a process loads before its first task: modules, and functions that load models.
+PRELOAD = ("newscrawl.crawl.workers.tasks:load_models",)
 
 Answer = dict[str, Any]
 
@@ -43,6 +41,7 @@ class _Job:
     task: dict[str, Any]
     data: bytes
     future: Future[Answer]
+    take: Callable[[Any], object] | None
 
 
 class _Watchdog:
@@ -57,13 +56,13 @@ class _Watchdog:
         self._interval = interval
         self._lock = Lock()
         #: monotonic time of the deadline, the process to kill, the event to set
-        self._due: tuple[float, subprocess.Popen[bytes], Event] | None = None
+        self._due: tuple[float, Process, Event] | None = None
         self._closed = Event()
         self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
         self._thread.start()
 
     @contextlib.contextmanager
-    def limit(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[Event]:
+    def limit(self, process: Process, seconds: float) -> Iterator[Event]:
         """Kill *process* unless the ``with`` block ends within *seconds* (0: no limit).
 
         The yielded event is set if that happened.
@@ -104,11 +103,13 @@ class _Watchdog:
 class WorkerProcess:
     """A worker process, replaced when it dies, with a daemon thread that reads its answers."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *preload: str) -> None:
         self._limits = limits
+        self._preload = preload or PRELOAD
         self._jobs: SimpleQueue[_Job | Literal["start", "stop"]] = SimpleQueue()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._killed: subprocess.Popen[bytes] | None = None
+        self._server: ForkServer | None = None
+        self._process: Process | None = None
+        self._killed: Process | None = None
         self._served = 0
         self._closed = False
         self._watchdog = _Watchdog(min(limits.deadline or START_DEADLINE, START_DEADLINE))
@@ -119,10 +120,26 @@ class WorkerProcess:
         """Start the process in the background."""
         self._jobs.put("start")
 
-    def submit(self, function: str, data: bytes, plain: dict[str, Any]) -> Future[Answer]:
-        """Call *function* in the process; return a future of the answer."""
-        task = {"function": function, "plain": plain, "deadline": self._limits.deadline}
-        job = _Job(task, data, Future())
+    def submit(
+        self,
+        function: str,
+        data: bytes,
+        plain: dict[str, Any],
+        take: Callable[[Any], object] | None = None,
+    ) -> Future[Answer]:
+        """Call *function* in the process; return a future of the answer.
+
+        With *take* the function yields answers
+        (:func:`~newscrawl.crawl.workers.child.stream_answers`): *take* is called with each part in
+        the thread of this worker, and the future has the last answer.
+        """
+        task = {
+            "function": function,
+            "plain": plain,
+            "deadline": self._limits.deadline,
+            "stream": take is not None,
+        }
+        job = _Job(task, data, Future(), take)
         self._jobs.put(job)
         return job.future
 
@@ -139,6 +156,7 @@ class WorkerProcess:
         self._jobs.put("stop")
         self._thread.join()
         self._watchdog.close()
+        self._server = self._killed = None  # The server ends with its last worker.
 
     def _work(self) -> None:
         while (job := self._jobs.get()) != "stop":
@@ -160,7 +178,8 @@ class WorkerProcess:
             self._discard()
         answer = self._start() or self._send(job)
         self._served += 1
-        if self._served == self._limits.tasks or answer.get("reason") == "memory":
+        is_broken = "result" not in answer and (job.take or answer["reason"] == "memory")
+        if self._served == self._limits.tasks or is_broken:
             self._discard()
         return answer
 
@@ -169,23 +188,39 @@ class WorkerProcess:
         if self._process is not None:
             return None
         try:
-            self._process = _launch(self._limits.memory)
+            self._process = self._launch()
         except OSError as error:
             return {"reason": "crash", "message": f"the worker could not be started: {error}"}
         self._served = 0
-        weakref.finalize(self, self._process.kill)
+        self._finalizer = weakref.finalize(self, self._process.kill)
         if self._closed:  # in the meantime
             self._process.kill()
         with self._watchdog.limit(self._process, START_DEADLINE):
             ready = _read(self._process)
         return None if ready else self._failure("crash", "the worker could not be started")
 
+    def _launch(self) -> Process:
+        if not can_fork():
+            return launch(self._preload, f"--memory-limit={self._limits.memory}")
+        if self._server is None:
+            self._server = ForkServer.shared(self._preload)
+        return self._server.fork(self._limits.memory)
+
     def _send(self, job: _Job) -> Answer:
-        process = cast("subprocess.Popen[bytes]", self._process)
+        process = cast("Process", self._process)
         task = json.dumps(job.task).encode()
-        with self._watchdog.limit(process, self._limits.deadline) as expired:
+        with self._watchdog.limit(process, 0 if job.take else self._limits.deadline) as expired:
             _write(process, task, job.data)
             answer = _read(process)
+        while job.take and answer and "part" in answer:
+            try:
+                job.take(answer["part"])
+            except BaseException:
+                self._discard()
+                raise
+            limit = self._limits.deadline if answer["timed"] else 0
+            with self._watchdog.limit(process, limit) as expired:
+                answer = _read(process)
         if answer is not None:
             return answer
         if expired.is_set():
@@ -201,36 +236,16 @@ class WorkerProcess:
         process, self._process = self._process, None
         if process is None:
             return None
+        self._finalizer.detach()
         code = process.poll()
         process.kill()
-        with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
-            process.communicate()
-        return process.returncode if code is None else code
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
+                cast("IO[bytes]", pipe).close()
+        return process.wait() if code is None else code
 
 
-def _launch(memory_limit: int) -> subprocess.Popen[bytes]:
-    """Start a worker process with this process's import path.
-
-    It has a session of its own, so that Ctrl-C only reaches Scrapy, which finishes active pages.
-    """
-    command = [sys.executable, "-P", "-m", "newscrawl.crawl.workers.child"]
-    options = [f"--memory-limit={memory_limit}", *(f"--preload={module}" for module in PRELOAD)]
-    return subprocess.Popen(  # noqa: S603  # a fixed command
-        command + options,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=_environment(),
-        start_new_session=True,
-    )
-
-
-def _environment() -> dict[str, str]:
-    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    # One CPU per worker: numpy's BLAS would start a thread per CPU.
-    return {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": path}
-
-
-def _write(process: subprocess.Popen[bytes], task: bytes, data: bytes) -> None:
+def _write(process: Process, task: bytes, data: bytes) -> None:
     pipe = cast("IO[bytes]", process.stdin)
     with contextlib.suppress(BrokenPipeError):  # the worker died; _read() reports it
         pipe.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
@@ -238,7 +253,7 @@ def _write(process: subprocess.Popen[bytes], task: bytes, data: bytes) -> None:
         pipe.flush()
 
 
-def _read(process: subprocess.Popen[bytes]) -> Answer | None:
+def _read(process: Process) -> Answer | None:
     """Return the next answer, None if the process ends before the answer is complete."""
     pipe = cast("IO[bytes]", process.stdout)
     header = pipe.read(ANSWER_LENGTH.size)

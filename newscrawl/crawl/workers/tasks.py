@@ -34,6 +34,20 @@ HINT_CONFIDENCE = 0.6
 MIN_LISTED_BODY = 140
 """Minimum body length, in weighted characters, at which a page from a feed is an article."""
 
+_SAMPLE = b"""<!DOCTYPE html>
+<html lang="en"><head><title>Storm damages bridge - Site</title></head>
+<body><nav><a href="/">Home</a> <a href="/news/">News</a></nav>
+<article><h1>Storm damages bridge</h1><p class="date">23 November 2026</p>
+<p>A storm has damaged the bridge over the river, and the town has closed it to all traffic.</p>
+<p>Engineers said on Monday that the repair would take until the spring, if the weather allows.</p>
+</article><div class="comments"><h2>Comments</h2><p>Anna, 2 hours ago: And the ferry?</p></div>
+</body></html>"""
+
+
+def load_models() -> None:
+    """Load the models and tables of extraction, before the deadline of a first page."""
+    extract_page(_SAMPLE, url="https://www.site.example/2026/11/23/storm-damage.html")
+
 
 def extract_page(
     data: bytes,

@@ -6,14 +6,14 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
-from scrapy.settings import Settings
 
-from newscrawl.bulk import idle_pools
-from newscrawl.bulk.idle_pools import close_idle_pools, keep_pool, take_pool
+from newscrawl.bulk import idle_workers
+from newscrawl.bulk.idle_workers import close_idle_workers, keep_worker, take_worker
 from newscrawl.bulk.jobs import Job
 from newscrawl.bulk.sources import plan
-from newscrawl.crawl.workers import process
+from newscrawl.crawl.workers.process import WorkerProcess
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SETTINGS = Settings({"NEWSCRAWL_DEADLINE": 30})
+DEADLINE = 30.0
 
 
 @pytest.fixture(autouse=True)
-def _no_idle_pools() -> Iterator[None]:
+def _no_idle_workers() -> Iterator[None]:
     yield
-    close_idle_pools()
+    close_idle_workers()
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return the list of the processes that are launched."""
     processes: list[Any] = []
-    launch = process._launch
+    launch = WorkerProcess._launch
 
-    def launch_and_keep(memory_limit: int) -> Any:
-        processes.append(launch(memory_limit))
+    def launch_and_keep(worker: WorkerProcess) -> Any:
+        processes.append(launch(worker))
         return processes[-1]
 
-    monkeypatch.setattr(process, "_launch", launch_and_keep)
+    monkeypatch.setattr(WorkerProcess, "_launch", launch_and_keep)
     return processes
 
 
@@ -54,10 +54,12 @@ def archives(tmp_path: Path) -> list[str]:
 
 
 def test_units_of_a_job_share_a_process(archives: list[str], tmp_path: Path, launched: list[Any]):
+    before = psutil.Process().children()
     summary = Job(str(tmp_path / "out")).run(archives, map)
     assert summary["counts"] == {"record": 2, "article": 2}
     assert len(launched) == 1
-    assert launched[0].returncode is not None  # closed with the job
+    assert launched[0].poll() is not None  # closed with the job
+    assert psutil.Process().children() == before
 
 
 def test_unreadable_unit_closes_its_process(
@@ -66,41 +68,43 @@ def test_unreadable_unit_closes_its_process(
     units = plan([*archives[:1], str(tmp_path / "missing.warc.gz")], 2**20)
     job = Job(str(tmp_path / "out"))
     assert job.extract(units[0]).error is None
-    assert job.extract(units[1]).error is not None
-    assert launched[0].returncode is not None
+    error = job.extract(units[1]).error
+    assert error is not None
+    assert error.startswith("FileNotFoundError: ")
+    assert launched[0].poll() is not None
 
 
-def test_pools_are_shared_by_equal_limits():
-    pool = take_pool(SETTINGS)
-    keep_pool(pool, SETTINGS)
-    assert take_pool(Settings({"NEWSCRAWL_DEADLINE": 5})) is not pool
-    assert take_pool(SETTINGS) is pool
-    assert take_pool(SETTINGS) is not pool
+def test_workers_are_shared_by_equal_deadlines():
+    worker = take_worker(DEADLINE)
+    keep_worker(worker, DEADLINE)
+    other, same, new = take_worker(5.0), take_worker(DEADLINE), take_worker(DEADLINE)
+    assert same is worker
+    assert other is not worker
+    assert new is not worker
+    for taken in (other, same, new):
+        taken.close()
 
 
-def test_forked_process_takes_no_pool_of_its_parent(monkeypatch: pytest.MonkeyPatch):
-    pool = take_pool(SETTINGS)
-    keep_pool(pool, SETTINGS)
+def test_forked_process_takes_no_worker_of_its_parent(monkeypatch: pytest.MonkeyPatch):
+    worker = take_worker(DEADLINE)
+    keep_worker(worker, DEADLINE)
     pid = os.getpid()
     with monkeypatch.context() as forked:
         forked.setattr(os, "getpid", lambda: pid + 1)
-        assert take_pool(SETTINGS) is not pool
-    assert take_pool(SETTINGS) is pool
+        other = take_worker(DEADLINE)
+    assert other is not worker
+    assert take_worker(DEADLINE) is worker
+    other.close()
+    worker.close()
 
 
-def test_idle_pool_is_closed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(idle_pools, "IDLE_SECONDS", 0.0)
-    pool = take_pool(SETTINGS)
-    keep_pool(pool, SETTINGS)
+def test_idle_worker_is_closed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(idle_workers, "IDLE_SECONDS", 0.0)
+    worker = take_worker(DEADLINE)
+    keep_worker(worker, DEADLINE)
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.join()
-    assert take_pool(SETTINGS) is not pool
-
-
-def test_budgets_of_sites_are_those_of_a_unit():
-    pool = take_pool(SETTINGS)
-    pool._queue.seconds["site.example"] = 1000.0
-    assert pool._queue.is_over_budget("site.example")
-    keep_pool(pool, SETTINGS)
-    assert not take_pool(SETTINGS)._queue.is_over_budget("site.example")
+    other = take_worker(DEADLINE)
+    assert other is not worker
+    other.close()

@@ -1,0 +1,131 @@
+"""Extraction of a unit in a guarded worker process."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from newscrawl.bulk.captured_pages import Failure
+from newscrawl.bulk.page_extractor import kept_article
+from newscrawl.bulk.unit_pages import RowFields
+from newscrawl.crawl.workers.site_budget import SiteBudget
+from newscrawl.defaults import setting
+from newscrawl.pipelines.news_extract import TASK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+
+    from newscrawl.bulk.sources import Unit
+    from newscrawl.crawl.workers.process import WorkerProcess
+    from newscrawl.items import Article
+    from newscrawl.pipelines.pipeline_options import PipelineOptions
+
+UNIT_TASK: Final = "newscrawl.bulk.unit_task:extract_unit"
+
+
+class UnreadableError(Exception):
+    """The file of a unit could not be read."""
+
+
+class UnitExtraction:
+    """Extracts the pages of *unit*; calls *add* with each article.
+
+    *url_gate* and *charsets* are those of :func:`~newscrawl.bulk.unit_pages.accepted`.
+    """
+
+    def __init__(
+        self,
+        unit: Unit,
+        options: PipelineOptions,
+        settings: BaseSettings,
+        *,
+        url_gate: bool,
+        charsets: frozenset[str],
+        add: Callable[[Article], object],
+    ) -> None:
+        self._unit = unit
+        self._skip = 0
+        self._options = options
+        self._add = add
+        self._site_seconds = setting(settings, "NEWSCRAWL_SITE_SECONDS")
+        self._budget = SiteBudget(self._site_seconds)
+        self._arguments = {
+            "fields": RowFields.of(options),
+            "url_gate": url_gate,
+            "charsets": sorted(charsets),
+            "task": TASK,
+            "options": options.task_arguments,
+            "memory_limit": setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            "max_pages": setting(settings, "NEWSCRAWL_WORKER_TASKS"),
+            "site_seconds": self._site_seconds,
+        }
+        #: the page in work (its part of the stream) and the time of its start
+        self._page: dict[str, Any] | None = None
+        self._since = 0.0
+        #: offset of the first record that was read; None if none starts in the unit
+        self.first: int | None = None
+        #: offset of the first record after the unit
+        self.next: int | None = None
+        #: ``record``, ``article``, ``failed`` and reasons for pages that were left out
+        self.counts: Counter[str] = Counter()
+        self.failures: list[Failure] = []
+
+    def run(self, worker: WorkerProcess) -> None:
+        """Extract all pages in *worker*; raise :class:`UnreadableError`.
+
+        A page that ends the process is a failure, and a new process continues after it.
+        """
+        while True:
+            plain = {
+                "unit": asdict(self._unit),
+                "skip": self._skip,
+                "used": self._budget.used,
+                **self._arguments,
+            }
+            answer = worker.submit(UNIT_TASK, b"", plain, self._take).result()
+            if "result" in answer:
+                self._count(answer["result"])
+                if answer["result"]["finished"]:
+                    return
+                worker.kill()
+            elif self._page is None:
+                raise UnreadableError(answer["message"])
+            else:
+                answer["seconds"] = time.monotonic() - self._since
+                self._finish(self._page, answer)
+
+    def _take(self, part: dict[str, Any]) -> None:
+        if self._page is None:
+            self._page, self._since = part, time.monotonic()
+            self._count(part)
+        else:
+            self._finish(self._page, part)
+
+    def _count(self, progress: dict[str, Any]) -> None:
+        self.counts.update(progress["counts"])
+        self.failures += [Failure(*failure) for failure in progress["failures"]]
+        if self.first is None:
+            self.first = progress["first"]
+        self.next = progress["next"]
+
+    def _finish(self, page: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Add the result of *page*, after which a new process would continue."""
+        self._page = None
+        offset, self._skip = page["position"]
+        if offset is not None:
+            self._unit = replace(self._unit, first=offset)
+        if "seconds" in answer:
+            self._budget.add(page["site"], answer["seconds"])
+        if "reason" in answer:
+            self.counts["failed"] += 1
+            self.failures.append(Failure(page["url"], answer["reason"], answer["message"]))
+            return
+        article = kept_article(
+            answer["result"], self._options, self.counts, truncated=answer["truncated"]
+        )
+        if article:
+            self._add(article)
