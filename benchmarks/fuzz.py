@@ -85,7 +85,8 @@ class Reader:
     def _exchange(
         self, process: subprocess.Popen[bytes], target: str, data: bytes
     ) -> dict[str, Any] | None:
-        task = {"function": _TASK, "plain": {"target": target}, "deadline": 0}
+        plain = {"target": target}
+        task = {"function": _TASK, "plain": plain, "deadline": 0, "stream": False}
         head = json.dumps(task).encode()
         pipe = cast("IO[bytes]", process.stdin)
         try:
