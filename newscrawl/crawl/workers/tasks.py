@@ -34,8 +34,9 @@ HINT_CONFIDENCE = 0.6
 MIN_LISTED_BODY = 140
 """Minimum body length, in weighted characters, at which a page from a feed is an article."""
 
+# Without a language, so that the detector is loaded.
 _SAMPLE = b"""<!DOCTYPE html>
-<html lang="en"><head><title>Storm damages bridge - Site</title></head>
+<html><head><title>Storm damages bridge - Site</title></head>
 <body><nav><a href="/">Home</a> <a href="/news/">News</a></nav>
 <article><h1>Storm damages bridge</h1><p class="date">23 November 2026</p>
 <p>A storm has damaged the bridge over the river, and the town has closed it to all traffic.</p>
