@@ -22,7 +22,8 @@ from benchmarks.peers.document import write_document
 from benchmarks.peers.run import answers, gold_titles
 from benchmarks.peers.score import Result
 from benchmarks.peers.tables import tables
-from benchmarks.peers.tools import FIELDS, OURS, TOOLS
+from benchmarks.peers.tool_types import FIELDS
+from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.corpus import CorpusError, load_corpus
 from newscrawl.corpora.tables import print_tables
 from newscrawl.evaluation.families import FAMILIES, FAMILY_OF, MAY_TRAIN
@@ -31,7 +32,7 @@ from newscrawl.evaluation.result_cache import default_cache_dir
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from benchmarks.peers.tools import Field
+    from benchmarks.peers.tool_types import Field
     from newscrawl.corpora.corpus import LabelledPage
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"

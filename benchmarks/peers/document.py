@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.peers.tables import Results
-    from benchmarks.peers.tools import Field
+    from benchmarks.peers.tool_types import Field
     from newscrawl.corpora.corpus import LabelledPage
 
 _HEAD = """\

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.score import Result
     from benchmarks.peers.tables import Group, Results
-    from benchmarks.peers.tools import Field
+    from benchmarks.peers.tool_types import Field
 
 mpl.rcParams["svg.hashsalt"] = "newscrawl"  # reproducible bytes
 mpl.rcParams["svg.fonttype"] = "none"  # text elements, not paths

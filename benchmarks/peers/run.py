@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import lxml.html
 
-from benchmarks.peers.tools import OURS, TOOLS, Output, PageInput
+from benchmarks.peers.tool_types import Output, PageInput
+from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.corpus import LabelledPage
 from newscrawl.corpora.labels import align
 from newscrawl.corpora.map_pages import PageOutcome, map_pages

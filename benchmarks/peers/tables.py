@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.peers.score import Result
-    from benchmarks.peers.tools import Field
+    from benchmarks.peers.tool_types import Field
     from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.corpora.metadata_match import MetadataField
 

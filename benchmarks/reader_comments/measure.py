@@ -152,7 +152,8 @@ OURS: Mapping[str, Extractor] = {
 
 def peer(name: str) -> Extractor:
     """Return the tool *name* of ``benchmarks.peers``. Raises ``ImportError``."""
-    from benchmarks.peers.tools import TOOLS, PageInput  # noqa: PLC0415 - lxml.html and more
+    from benchmarks.peers.tool_types import PageInput  # noqa: PLC0415
+    from benchmarks.peers.tools import TOOLS  # noqa: PLC0415 - lxml.html and more
 
     run = TOOLS[name].load()
 

@@ -17,7 +17,8 @@ from benchmarks.peers import score, tables
 from benchmarks.peers.document import document
 from benchmarks.peers.run import Answer, answers
 from benchmarks.peers.score import Result
-from benchmarks.peers.tools import CORE_FIELDS, OURS, TOOLS, Output
+from benchmarks.peers.tool_types import CORE_FIELDS, Output
+from benchmarks.peers.tools import OURS, TOOLS
 from newscrawl.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.corpora.metadata_match import METADATA_FIELDS
 from newscrawl.corpora.metrics import PERFECT

@@ -29,7 +29,9 @@ from tests.oracle.pages import corpus_pages
 if TYPE_CHECKING:
     from pathlib import Path
 
-compiled = pytest.importorskip("newscrawl.css.sheets._scanner", reason="the extension is not built")
+NOT_BUILT = "the extensions are not built"
+compiled_masking = pytest.importorskip("newscrawl.css.sheets._masking", reason=NOT_BUILT)
+compiled_scanner = pytest.importorskip("newscrawl.css.sheets._rule_scanner", reason=NOT_BUILT)
 
 PIECES = st.sampled_from(
     ["{", "}", ";", ":", "@", '"', "'", "\\", "(", ")", "[", "]", "/*", "*/", "/", "*", "<!--",
@@ -58,7 +60,7 @@ SHEETS = st.lists(PIECES, max_size=40).map("".join)
 
 def assert_same_scan(text: str) -> None:
     """Compare the masked text and the scanned rules of a sheet."""
-    separated = compiled.mask_and_separate(text)
+    separated = compiled_masking.mask_and_separate(text)
     assert separated == masking.mask_and_separate(text)
     for keep_all in (False, True):
         for depth in (1, 3, rule_scanner.MAX_OPEN_BLOCKS):
@@ -67,7 +69,7 @@ def assert_same_scan(text: str) -> None:
 
 def assert_same_rules(separated: str, depth: int, *, keep_all: bool) -> None:
     found = []
-    for scan_rules in (compiled.scan_rules, rule_scanner.scan_rules):
+    for scan_rules in (compiled_scanner.scan_rules, rule_scanner.scan_rules):
         rules = rule_scanner.RuleColumns([], [], [])
         blocks = [rule_scanner.OpenBlock(f"{number}") for number in range(depth)]
         found.append((scan_rules(separated, 0, rules, blocks, keep_all=keep_all), rules, blocks))
@@ -166,28 +168,31 @@ def test_scans_large_sheets(unit: str) -> None:
     """A sheet of 10 MB is scanned in linear time."""
     text = unit * (10_000_000 // len(unit))
     blocks, rules = [rule_scanner.OpenBlock()], rule_scanner.RuleColumns([], [], [])
-    position = compiled.scan_rules(masking.separate_braces(text), 0, rules, blocks, keep_all=False)
+    position = compiled_scanner.scan_rules(
+        masking.separate_braces(text), 0, rules, blocks, keep_all=False
+    )
     assert position > 0 or not rules.selectors
-    assert compiled.mask_and_separate(text) == masking.mask_and_separate(text)
-    assert len(compiled.mask_relevant(text)) <= len(masking.mask_and_separate(text))
+    assert compiled_masking.mask_and_separate(text) == masking.mask_and_separate(text)
+    assert len(compiled_masking.mask_relevant(text)) <= len(masking.mask_and_separate(text))
 
 
 def test_rejects_invalid_arguments() -> None:
     rules, blocks = rule_scanner.RuleColumns([], [], []), [rule_scanner.OpenBlock()]
     with pytest.raises(ValueError, match="negative"):
-        compiled.scan_rules("a{}", -1, rules, blocks, keep_all=False)
+        compiled_scanner.scan_rules("a{}", -1, rules, blocks, keep_all=False)
     with pytest.raises(TypeError):
-        compiled.mask_and_separate(None)
-    assert compiled.scan_rules("a", 9, rules, blocks, keep_all=False) >= 1
+        compiled_masking.mask_and_separate(None)
+    assert compiled_scanner.scan_rules("a", 9, rules, blocks, keep_all=False) >= 1
 
 
 @pytest.mark.parametrize(
     ("before", "environment"),
     [
         ("", {"NEWSCRAWL_NO_EXTENSIONS": "1"}),
-        ("import sys; sys.modules['newscrawl.css.sheets._scanner'] = None", {}),
+        ("import sys; sys.modules['newscrawl.css.sheets._masking'] = None", {}),
+        ("import sys; sys.modules['newscrawl.css.sheets._rule_scanner'] = None", {}),
     ],
-    ids=["turned off", "not built"],
+    ids=["turned off", "masking not built", "scanner not built"],
 )
 def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
     """Sheets are parsed without the extension."""

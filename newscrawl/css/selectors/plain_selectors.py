@@ -13,7 +13,10 @@ _TOKEN = re.compile(r"\s*+([>+~])\s*+|(\s++)|([.#]?)([-\w]++|\*)", re.ASCII)
 
 
 @compiled(
-    "newscrawl.css.selectors._selectors", compound=Compound, selector=Selector, lower=ascii_lower
+    "newscrawl.css.selectors._plain_selectors",
+    compound=Compound,
+    selector=Selector,
+    lower=ascii_lower,
 )
 def compile_plain(text: str, *, quirks: bool) -> Selector | None:
     """Return the compiled selector, None if *text* needs the parser."""

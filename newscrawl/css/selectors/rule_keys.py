@@ -29,7 +29,6 @@ from newscrawl.css.syntax.masking import unescape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EXTENSION = "newscrawl.css.selectors._selectors"
 _CHARACTER = "[-a-zA-Z0-9_]"
 SELECTOR_SEPARATOR = "\6"
 """Separator of selectors that are stored as one text; masked sheets do not contain it."""
@@ -155,7 +154,7 @@ def ancestor_name(text: str) -> str:
 
 
 @compiled(
-    _EXTENSION,
+    "newscrawl.css.selectors._rule_keys",
     name=_cached_name,
     never_matches=never_matches,
     lower=ascii_lower,

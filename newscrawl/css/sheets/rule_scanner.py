@@ -1,7 +1,7 @@
 """Scanner of the rules in a style sheet.
 
 One regular expression skips rules without relevant declarations, most of a sheet (thesis 3.1).
-This is the reference implementation of ``_scanner.pyx``.
+This is the reference implementation of ``_rule_scanner.pyx``.
 """
 
 from __future__ import annotations

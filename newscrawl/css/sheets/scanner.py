@@ -1,6 +1,6 @@
 """Chooses between the compiled and the Python scanner of style sheets.
 
-The Python functions serve where the extension is not built and where the environment variable
+The Python functions serve where the extensions are not built and where the environment variable
 ``NEWSCRAWL_NO_EXTENSIONS`` is set; they take about four times as long.
 """
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILED", "mask_and_separate", "mask_relevant", "scan_rules"]
 
-_compiled = compiled_module("newscrawl.css.sheets._scanner")
-COMPILED = _compiled is not None
+_masking = compiled_module("newscrawl.css.sheets._masking")
+_rule_scanner = compiled_module("newscrawl.css.sheets._rule_scanner")
+COMPILED = _masking is not None and _rule_scanner is not None
 """Whether the compiled functions are in use."""
 
-mask_and_separate: Callable[[str], str] = (_compiled or masking).mask_and_separate
+mask_and_separate: Callable[[str], str] = (_masking or masking).mask_and_separate
 # The Python scanner skips irrelevant rules faster than it could remove them.
 mask_relevant: Callable[[str], str] = (
-    _compiled.mask_relevant if _compiled else masking.mask_and_separate
+    _masking.mask_relevant if _masking else masking.mask_and_separate
 )
-scan_rules: Callable[..., int] = (_compiled or rule_scanner).scan_rules
+scan_rules: Callable[..., int] = (_rule_scanner or rule_scanner).scan_rules

@@ -10,19 +10,22 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
-
-from rapidfuzz.fuzz import ratio
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
+from newscrawl.fields.titles.title_similarity import (
+    StatedTitleFeatures,
+    WordSet,
+    gaps_to_best,
+    stated_title_features,
+)
 from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.fields.attributes import FeatureRow, StyleOf
@@ -55,10 +58,6 @@ TITLE_CANDIDATE_FEATURES = (
 )  # fmt: skip
 """Names of the features, in order."""
 
-MIN_LEADING_SIMILARITY = 0.3
-"""Minimum F1 of the words of the leading heading and a stated title."""
-
-_VOTE_RATIO = 95
 # More permissive than SEPARATOR, as each part is looked up in the page.
 _PARTS = re.compile(r"\s*[|｜ㅣ：·•»«]+\s*|\s+[\-‐–—:/]+\s+|:+\s+|\s*-\s+")
 _MIN_PART_LENGTH = 4
@@ -70,7 +69,6 @@ _EMPHASIS = frozenset({"b", "strong", "font", "big"})
 _MAX_EMPHASIS_DEPTH = 4
 _MAX_PARAGRAPH_GAP = 60
 _MIN_HOST_WORD = 3
-_EXACT = 0.999
 _PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
 _MIN_SLUG_WORDS = 3
 _REGION_INDEX = {region: index for index, region in enumerate(REGIONS)}
@@ -146,7 +144,7 @@ def find_candidates(
         rows,
         content,
         stated,
-        {text: _WordSet.of(text) for text in stated.values()},
+        {text: WordSet.of(text) for text in stated.values()},
         _slug(url or ""),
         *_content_words(document, rows, content),
         site.host,
@@ -201,39 +199,9 @@ def _slug(url: str) -> frozenset[str]:
     return frozenset() if len(longest) < _MIN_SLUG_WORDS else frozenset(longest)
 
 
-class _WordSet(NamedTuple):
-    """Words of a text, as normalized text and as a set."""
-
-    normalized: str
-    words: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> _WordSet:
-        found = words(text)
-        return cls(" ".join(found), frozenset(found))
-
-    def f1(self, other: _WordSet) -> float:
-        """Return the F1 of the two sets of words."""
-        if self.normalized == other.normalized:
-            return 1.0
-        common = len(self.words & other.words)
-        return 2 * common / ((len(self.words) + len(other.words)) or 1)
-
-
 def _share(part: frozenset[str], whole: frozenset[str]) -> float:
     """Return the share of the words *part* that are in *whole*."""
     return len(part & whole) / (len(part) or 1)
-
-
-class _StatedTitleFeatures(NamedTuple):
-    """Similarity of a candidate to the stated titles."""
-
-    by_source: dict[str, float]
-    ratio: float
-    likeness: float
-    share: float
-    votes: int
-    length_gap: float
 
 
 class _PositionFeatures(NamedTuple):
@@ -259,7 +227,7 @@ class _PageFeatures:
     #: source -> title
     stated: Mapping[str, str]
     #: title -> its words
-    stated_words: Mapping[str, _WordSet]
+    stated_words: Mapping[str, WordSet]
     slug: frozenset[str]
     #: words of the relevant content
     content_words: frozenset[str]
@@ -275,11 +243,11 @@ class _PageFeatures:
     def table(self, spans: Sequence[TitleSpan]) -> list[FeatureRow]:
         """Return the features of each of *spans*."""
         known = self.stated_words
-        texts = [known.get(span.text) or _WordSet.of(span.text) for span in spans]
-        similarities = [self._similarity(text) for text in texts]
+        texts = [known.get(span.text) or WordSet.of(span.text) for span in spans]
+        similarities = [stated_title_features(text, self.stated, known) for text in texts]
         positions = [self._position(span) for span in spans]
         home = [self._links_home(span) for span in spans]
-        gaps = _gaps(spans, similarities, [position.level for position in positions], home)
+        gaps = gaps_to_best(spans, similarities, [position.level for position in positions], home)
         normalized = [text.normalized for text in texts]
         return [
             (
@@ -313,7 +281,7 @@ class _PageFeatures:
             self._paragraph_gap(position + len(span.rows)),
         )
 
-    def _shared_words(self, text: _WordSet) -> FeatureRow:
+    def _shared_words(self, text: WordSet) -> FeatureRow:
         known = bool(self.content_words)
         return (
             _share(text.words, self.content_words) if known else -1,
@@ -322,7 +290,7 @@ class _PageFeatures:
             float(text.normalized in self.parts) if self.stated else -1,
         )
 
-    def _share_in_host(self, text: _WordSet) -> float:
+    def _share_in_host(self, text: WordSet) -> float:
         long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
         return sum(word in self.host for word in long_words) / (len(long_words) or 1)
 
@@ -334,7 +302,7 @@ class _PageFeatures:
         return next(gaps, _MAX_PARAGRAPH_GAP)
 
     def _text_features(
-        self, span: TitleSpan, text: _WordSet, similarity: _StatedTitleFeatures
+        self, span: TitleSpan, text: WordSet, similarity: StatedTitleFeatures
     ) -> FeatureRow:
         common = len(self.slug.intersection(text.words))
         by_source = similarity.by_source
@@ -345,23 +313,6 @@ class _PageFeatures:
             *similarity[1:],
             common / len(self.slug) if self.slug else -1,
         )  # fmt: skip
-
-    def _similarity(self, text: _WordSet) -> _StatedTitleFeatures:
-        if not self.stated_words:
-            return _StatedTitleFeatures({}, -1, -1, 0, 0, -1)
-        length = len(text.normalized)
-        ratios: dict[str, float] = {}
-        likeness, share, gap = 0.0, 0.0, inf
-        for title, stated in self.stated_words.items():
-            size = len(stated.normalized) or 1
-            ratios[title] = ratio(text.normalized, stated.normalized)
-            likeness = max(likeness, text.f1(stated))
-            if text.normalized in stated.normalized:
-                share = max(share, length / size)
-            gap = min(gap, abs(length - len(stated.normalized)) / size)
-        by_source = {source: ratios[title] for source, title in self.stated.items()}
-        votes = sum(value >= _VOTE_RATIO for value in by_source.values())
-        return _StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
 
     def _position(self, span: TitleSpan) -> _PositionFeatures:
         tags = [self.document.tag[row] for row in self.document.ancestors(span.rows[0])]
@@ -383,50 +334,3 @@ class _PageFeatures:
     def _links_home(self, span: TitleSpan) -> float:
         row = self.document.parent[span.rows[0]] if span.heading is None else span.heading
         return float(links_home(self.document, row))
-
-
-def _element_row(span: TitleSpan) -> int:
-    return span.rows[0] if span.heading is None else span.heading
-
-
-def _gaps(
-    spans: Sequence[TitleSpan],
-    similarities: Sequence[_StatedTitleFeatures],
-    levels: Sequence[int],
-    home: Sequence[float],
-) -> Iterator[FeatureRow]:
-    """Yield the difference of each candidate to the best in likeness, length, votes and ratio."""
-    if not spans:
-        return
-    best_likeness = max(similarity.likeness for similarity in similarities)
-    best_length = max(len(span.text) for span in spans)
-    best_votes = max(similarity.votes for similarity in similarities)
-    best_ratios: dict[int, float] = {}
-    for span, similarity in zip(spans, similarities, strict=True):
-        row = _element_row(span)
-        best_ratios[row] = max(best_ratios.get(row, -1), similarity.ratio)
-    leading = _leading(spans, similarities, levels, home)
-    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
-        yield (
-            best_likeness - similarity.likeness,
-            best_length - len(span.text),
-            best_votes - similarity.votes,
-            best_ratios[_element_row(span)] - similarity.ratio,
-            float(index == leading),
-        )
-
-
-def _leading(
-    spans: Sequence[TitleSpan],
-    similarities: Sequence[_StatedTitleFeatures],
-    levels: Sequence[int],
-    home: Sequence[float],
-) -> int | None:
-    """Return the index of the ``h1``, or exactly matching part of one, most similar to a stated title."""
-    best, best_f1 = None, 0.0
-    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
-        f1 = similarity.likeness
-        eligible = levels[index] == 1 and not home[index] and f1 >= MIN_LEADING_SIMILARITY
-        if eligible and (span.whole or f1 >= _EXACT) and f1 > best_f1:
-            best, best_f1 = index, f1
-    return best

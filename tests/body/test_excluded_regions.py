@@ -1,0 +1,187 @@
+"""Regions, lists and repeated texts that are no candidates for the body."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+
+import pytest
+
+from newscrawl.body.block_features import ITEM_CODE
+from newscrawl.body.blocks import find_blocks
+from newscrawl.body.classifier import (
+    body_candidates,
+    with_companions,
+)
+from newscrawl.body.coreex import coreex
+from newscrawl.body.econ import extract_news
+from newscrawl.body.excluded_regions import (
+    end_of_article,
+    heading_row,
+    outside_excluded_regions,
+    reveal_hidden_article,
+)
+from newscrawl.body.feature_names import FEATURES
+from newscrawl.body.nce import find_region
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import extract
+from tests.body.test_block_classifier import NOISE, PROSE, STORY, page, texts
+
+
+def kept(html: str) -> list[str]:
+    """Return the text of the blocks outside of excluded regions."""
+    document = parse_document(html)
+    blocks = find_blocks(document)
+    places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
+    return [texts(document)[place] for place in places]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<div class='cookie-banner'><p>{}</p></div>",
+        "<aside><p>{}</p></aside>",
+        "<figure><img><figcaption>{}</figcaption></figure>",
+        "<div id=newsletter-signup><p>{}</p></div>",
+        "<section class='cli support-us'><p>{}</p></section>",
+        "<div class=gallery-item__caption><p>{}</p></div>",
+        "<div class='c-Disclaimer small'>{}</div>",
+    ],
+)
+def test_excludes_regions_by_markup(noise: str):
+    html = page(inside=noise.format(PROSE[0]))
+    assert PROSE[0] not in kept(html)
+    assert set(STORY) <= set(kept(html))
+
+
+def test_excludes_other_articles_but_not_nested_ones():
+    beside = (
+        "<article><h2>The next story</h2>"
+        + "".join(f"<p>{one}</p>" for one in PROSE)
+        + "</article>"
+    )
+    assert not set(PROSE) & set(kept(page(after=beside, story=STORY * 2)))
+    assert set(PROSE) <= set(kept(page(inside=beside, story=STORY * 2)))
+
+
+OFFERS = "".join(
+    f"<div class=offer><h2><a href=/shop/{n}>Storm lantern {n}</a></h2><div class=text>"
+    f"<h3>Why we like it</h3><p>{n} of them are on board. {PROSE[0]} {PROSE[1]}</p>"
+    f"<p>{PROSE[1]} It is number {n}, which we lit in the rain. {PROSE[0]}</p></div>"
+    f"<h3>Buying options</h3><a href=/shop/{n}>See details</a></div>"
+    for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_ends_at_the_article_element(*, above: bool):
+    html = page(after=f"<section>{OFFERS}</section>", story=STORY * 2)
+    if above:
+        heading = html[html.index("<h1>") : html.index("</h1>") + len("</h1>")]
+        html = html.replace(heading, "").replace(
+            "<article>", f"<header>{heading}</header><article>"
+        )
+    body = extract(html).body
+    assert all(text in body for text in STORY)
+    assert not any(text in body for text in PROSE)
+    document = parse_document(html)
+    end = end_of_article(document, heading_row(document))
+    assert document.tag[end] == "section"
+
+
+def test_ignores_the_end_of_short_or_numerous_article_elements():
+    heading = "<body><h1>Harbour bridge, live</h1>"
+    story = "".join(f"<p>{one}" for one in STORY * 2)
+    entries = [
+        f"<article><h3>9:0{n}</h3><p>{text}</article>" for n, text in enumerate(STORY + PROSE)
+    ]
+    for html in (
+        f"{heading}<article><p>{STORY[0]}</article><div>{story}</div>",
+        f"{heading}<article>{story}</article>{''.join(entries * 2)}",
+        f"<article>{story}</article><p>{PROSE[0]}",
+    ):
+        document = parse_document(html)
+        assert end_of_article(document, heading_row(document)) == len(document)
+
+
+@pytest.mark.parametrize("tag", ["aside", "div class=newsletter", "section id=subscribe"])
+def test_keeps_regions_with_most_of_the_page(tag: str):
+    html = page().replace("<main>", f"<{tag}>")
+    assert set(STORY) <= set(kept(html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")))
+
+
+@pytest.mark.parametrize("hiding", ["style='display:none'", "hidden", "aria-hidden=true"])
+def test_reveals_a_hidden_article_but_not_menus_and_short_texts(hiding: str):
+    story = "".join(f"<p>{one}</p>" for one in STORY * 2)
+    html = f"<body><h1>Bridge</h1><p>Subscribe to read on.</p><div {hiding}>{story}</div>"
+    assert extract(html).body.count("brass band") == 2
+    short = f"<body><p>{STORY[0]}</p><div {hiding}><p>{PROSE[0]}</p></div>"
+    document = parse_document(short)
+    assert reveal_hidden_article(document) is document
+    menu = f"<body><p>{STORY[0]}</p><nav {hiding}>{story}</nav>"
+    document = parse_document(menu)
+    assert reveal_hidden_article(document) is document
+
+
+@pytest.mark.parametrize("cause", NOISE)
+def test_removes_noise_and_keeps_all_paragraphs(cause: str):
+    article = extract(page(after=NOISE[cause], story=STORY * 2))
+    assert not [text for text in PROSE if text[:40] in article.body]
+    assert all(text in article.body for text in STORY)
+    assert "Gazette" not in article.body
+
+
+def test_standfirst_below_the_heading_is_a_candidate():
+    standfirst = (
+        "Divers and engineers took seven months and eleven million to open it again for lorries"
+    )
+    links = "".join(f"<li><a href=/{n}>Another story of the day, number {n}</a>" for n in range(30))
+    html = (
+        f"<body><div><ul>{links}</ul><header><h1>Harbour bridge</h1><p>{standfirst}<p>Print</header>"
+        f"</div><main><article>{''.join(f'<p>{one}' for one in STORY)}</article></main>"
+    )
+    document = parse_document(html)
+    region = find_region(document).forest
+    for roots in (region, coreex(document), extract_news(document)):
+        assert standfirst not in "".join(map(document.subtree_text, roots))
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found == [standfirst, *STORY]
+
+
+def test_prose_with_the_same_markup_after_a_box_is_a_candidate():
+    links = "".join(f"<div class=teaser><a href=/{n}>Story number {n}</a></div>" for n in range(90))
+    story = "".join(f"<p class=text>{one}" for one in STORY * 2)
+    html = (
+        f"<body><main><article><h1>Harbour bridge</h1><div class=part>{story}</div></article></main>"
+        f"<section>{links}<div><div class=part><p class=text>{PROSE[0]}</div></div>"
+        f"<div class=part><p class=legal>{PROSE[1]}</div></section>"
+    )
+    document = parse_document(html)
+    region = find_region(document).forest
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found[-6:] == [*STORY, PROSE[0]]
+
+
+@pytest.mark.parametrize(("times", "taken"), [(2, True), (3, False)])
+def test_excludes_repeated_long_texts(times: int, *, taken: bool):
+    notice = f"{PROSE[0]} Posts are shown once you have agreed to it, here and on all other pages."
+    story = [f"<p>{one}</p><div class=embed><p>{notice}</p></div><p>Why?</p>" for one in STORY]
+    document = parse_document(page(story=(*story[:times], *STORY)))
+    region = find_region(document).forest
+    found = [texts(document)[place] for place in body_candidates(document, region).places]
+    assert found.count(notice) == times * taken
+    assert found.count("Why?") == times
+    assert set(STORY) <= set(found)
+    assert extract(f"<article>{f'<p>{notice}</p>' * times}</article>").body.count(notice) == times
+
+
+@pytest.mark.parametrize(("lists", "taken"), [(1, False), (4, False), (5, True)])
+def test_accepts_lists_with_links_only_if_there_are_many(lists: int, *, taken: bool):
+    paragraph, item = ([0.0] * len(FEATURES) for _ in range(2))
+    item[FEATURES.index("tag")], item[FEATURES.index("link_density")] = ITEM_CODE, 0.9
+    blocks = [paragraph, *[item, item, paragraph] * lists]
+    probabilities = [0.9 if block is paragraph else 0.2 for block in blocks]
+    chosen = [place for place, block in enumerate(blocks) if block is paragraph]
+    table = array("d", chain.from_iterable(blocks))
+    found = with_companions(table, probabilities, chosen)
+    assert found == (list(range(len(blocks))) if taken else chosen)
