@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,7 +40,7 @@ def member_ends(archive: bytes) -> list[int]:
     """Return the offsets at which gzip members end."""
     ends, rest = [], archive
     while rest:
-        member = archives.zlib.decompressobj(31)
+        member = zlib.decompressobj(31)
         member.decompress(rest)
         rest = member.unused_data
         ends.append(len(archive) - len(rest))

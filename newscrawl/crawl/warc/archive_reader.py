@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import io
 import re
-import zlib
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
+from isal import isal_zlib
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_RECORD_SIZE: Final = 64 * 2**20
 """Size in bytes above which a record (a video, for example) is skipped."""
 
+_InflateError: Final = cast("type[Exception]", isal_zlib.error)  # of a wrong type in its stubs
 _CHUNK: Final = 64 * 2**10
 _GZIP: Final = b"\x1f\x8b\x08"
 _WARC: Final = b"WARC/"
@@ -129,7 +130,7 @@ def read_members(
             for record in _records(io.BufferedReader(member, _CHUNK), offset):
                 yield offset, record
             offset = member.end()
-        except (_CutError, _DamageError, zlib.error) as error:
+        except (_CutError, _DamageError, _InflateError) as error:
             yield offset, Flaw("cut" if isinstance(error, _CutError) else "damaged", offset)
             offset = next_member(file, offset + 1)
     return offset
@@ -150,7 +151,7 @@ class _Member(io.RawIOBase):
     def __init__(self, file: IO[bytes], offset: int) -> None:
         super().__init__()
         self._file = file
-        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._zlib = isal_zlib.decompressobj(isal_zlib.MAX_WBITS | 16)
         file.seek(offset)
 
     def readable(self) -> bool:
@@ -158,7 +159,7 @@ class _Member(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # BufferedReader's
-        """Read up to ``len(buffer)`` bytes into *buffer*; raise ``zlib.error`` if damaged."""
+        """Read up to ``len(buffer)`` bytes into *buffer*; raise ``isal_zlib.error`` if damaged."""
         while not self._zlib.eof:
             packed = self._zlib.unconsumed_tail or self._file.read(_CHUNK)
             data = self._zlib.decompress(packed, len(buffer))
@@ -181,7 +182,7 @@ def _end_of_unselected(file: IO[bytes], offset: int, select: Callable[[bytes], b
     """
     try:
         head = _Member(file, offset).read(_HEAD) or b""
-    except (_CutError, zlib.error):
+    except (_CutError, _InflateError):
         return None
     headers, end, _ = head.partition(_END)
     length = _CONTENT_LENGTH.search(headers + end)
@@ -256,7 +257,7 @@ def _is_record(file: IO[bytes], offset: int) -> bool:
     """Return whether the gzip member at *offset* holds a record."""
     try:
         return _Member(file, offset).read(len(_WARC)) == _WARC
-    except (_CutError, zlib.error):
+    except (_CutError, _InflateError):
         return False
 
 

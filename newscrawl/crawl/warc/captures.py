@@ -15,6 +15,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
+from w3lib.url import safe_url_string
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
@@ -128,7 +129,7 @@ def _response(record: ArchiveRecord, content_type: bytes = b"") -> Response:
 
     Raises :class:`NoPageError`, also if its Content-Type does not start with *content_type*.
     """
-    if not record.url.startswith(("http:", "https:")):
+    if not _is_web_address(record.url):
         raise NoPageError("not_http")
     if record.kind == "revisit":
         raise NoPageError("revisit")
@@ -142,6 +143,14 @@ def _response(record: ArchiveRecord, content_type: bytes = b"") -> Response:
     if len(body) > MAX_PAGE_BYTES:
         raise NoPageError("too_large")
     return _decompress(record.url, status, headers, body)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        safe_url_string(url)
+    except ValueError:
+        return False
+    return url.startswith(("http:", "https:"))
 
 
 def _message(record: ArchiveRecord) -> tuple[int, Headers, bytes]:
@@ -173,14 +182,12 @@ _decompressor = _Decompressor()
 
 
 def _decompress(url: str, status: int, headers: Headers, body: bytes) -> Response:
-    try:
-        request = Request(url)
-    except ValueError:
-        raise NoPageError("not_http") from None
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     response = kind(url, status=status, headers=headers, body=body)
+    if "Content-Encoding" not in headers:
+        return response
     try:
-        decompressed = _decompressor.process_response(request, response)
+        decompressed = _decompressor.process_response(Request(url), response)
     except IgnoreRequest:
         raise NoPageError("too_large") from None
     except Exception:  # noqa: BLE001  # of zlib, gzip, brotli or zstandard
