@@ -13,21 +13,22 @@ from newscrawl.compiled import compiled
 MAX_ATTRIBUTES = 256
 """Attributes that a tag may keep; tags of news pages have up to 60."""
 
-# Quotes delimit a value only right after "="; elsewhere they are part of a name. A value without its
-# closing quote extends to the end of the page.
-_PART = rb"""[^>=]{1,64}+(?:="[^"]*+"?+|=\s*+(?:"[^"]*+"?+|'[^']*+'?+)?+)?+|="""
-_TAG = rb"<[a-zA-Z](?:" + _PART + rb"){0,%s}+(?:>|\Z)"
+# As libxml2 reads them: "=" may begin a name, and a value without its closing quote extends to the end
+# of the page.
+_SPACE = rb" \t\n\r\f"
+_VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^%b>]*+)""" % _SPACE
+_ONE = rb"[^%b/>][^%b/>=]*+(?:[%b]*+=[%b]*+%b)?+" % (*[_SPACE] * 4, _VALUE)
+_TAG = rb"<[a-zA-Z][^%b/>]*+(?:[%b/]*+%b){0,%%s}+[%b/]*+(?:>|\Z)" % (_SPACE, _SPACE, _ONE, _SPACE)
 # Markup in scripts and comments is not a tag.
 _COMMENT = rb"<!--(?:[^-]++|-(?!->))*+"
 _SCRIPT = rb"(?=<(?i:script|style)[\s/>])" + _TAG + rb"(?:[^<]++|<(?!/(?i:script|style)))*+"
 _TOKEN = rb"(?:" + _SCRIPT + rb"|" + _TAG + rb"|" + _COMMENT + rb"|<(?![a-zA-Z]|!--))"
-_MAX_PARTS = 512
-# Fails at the first tag with more parts. A part is an attribute with a value or up to 32 without one,
-# so a page that matches is parsed in milliseconds.
-_HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_PARTS) + rb"[^<]*+)*+")
+_MAX_HARMLESS = 512
+# Fails at the first tag with more attributes than are parsed in milliseconds.
+_HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_HARMLESS) + rb"[^<]*+)*+")
 _ANY_TOKEN = re.compile(_TOKEN.replace(b"%s", b""))
 _OPEN_TAG = re.compile(_TAG.replace(b"%s", b""))
-_ATTRIBUTE = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+""")
+_ATTRIBUTE = re.compile(_ONE)
 
 # Sampling before the exact count: one stride in _EVERY is read.
 _STRIDE = 4096
@@ -73,7 +74,7 @@ def count_byte(data: bytes, byte: bytes) -> int:
 
 
 def _is_harmless(html: bytes) -> bool:
-    """Return whether no tag of *html* has enough parts to have too many attributes."""
+    """Return whether no tag of *html* has more than :data:`_MAX_HARMLESS` attributes."""
     match = _HARMLESS.match(html)
     return match is not None and match.end() == len(html)
 

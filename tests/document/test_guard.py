@@ -3,12 +3,17 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html
 
 from newscrawl.corpora.corpus import load_corpus
-from newscrawl.document.guard import MAX_ATTRIBUTES, count_byte, drop_surplus_attributes
+from newscrawl.document.guard import (
+    _OPEN_TAG,
+    MAX_ATTRIBUTES,
+    count_byte,
+    drop_surplus_attributes,
+)
 
 VALUED = b"<p>before</p><div " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">text</div>"
 BARE = b"<p>before</p><div " + b" ".join(b"a%d" % n for n in range(300_000)) + b">text</div>"
@@ -36,6 +41,25 @@ def test_keeps_long_tags_with_few_attributes() -> None:
 def test_reads_a_value_without_closing_quote_to_the_end_of_the_page(quote: bytes) -> None:
     page = b"<p>text</p><base href=" + quote + b"(((@media " * 10_000
     assert drop_surplus_attributes(page) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from([b">", b'"', b"'", b"=", b" ", b"\n", b"a", b"/", b'b="', b"c='", b"d=e"]),
+        max_size=30,
+    ).map(b"".join)
+)
+@example(b'href="x"/="y>z"')
+@example(b"a = b c=/d>")
+def test_tags_end_where_the_parser_ends_them(rest: bytes) -> None:
+    page = b"<i " + rest
+    end = _OPEN_TAG.match(page).end()  # type: ignore[union-attr]  # any such bytes
+    element = html.document_fromstring(b"<p>x</p>" + page).find(".//i")
+    text = page[end:].decode() or None
+    if element is not None:  # the tag ends before the page
+        assert element.text == text
+    else:
+        assert text is None
 
 
 def test_ignores_tags_in_scripts_and_comments() -> None:
