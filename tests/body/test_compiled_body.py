@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts, context_features, coreex, econ
+from newscrawl.body import (
+    block_features,
+    block_texts,
+    comment_records,
+    comments,
+    context_features,
+    coreex,
+    econ,
+)
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
@@ -22,7 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
+    block_features.feature_table, comment_records.date_rows, comment_records.reply_rows, comments.any_heading,
+    comments.named_rows, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
@@ -47,7 +56,21 @@ def assert_equal_loops(document: Document) -> None:
     for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
         text = assert_equal(econ.read_text, document, reading)
         assert_equal(econ.find_text_node_sets, document, reading, *text)
+    assert_equal_marks(document)
     assert_equal_features(document)
+
+
+def assert_equal_marks(document: Document) -> None:
+    """Assert that both find the same marks of comments."""
+    rows, texts = document.label_rows, document.text
+    assert_equal(comment_records.reply_rows, rows, texts, document.hidden)
+    assert_equal(comment_records.date_rows, rows, texts, document.number_rows)
+    for row in rows:
+        assert_equal(comment_records.date_rows, [row], texts, document.number_rows)
+        assert_equal(comments.any_heading, [texts[row]])
+    assert_equal(comments.any_heading, [texts[row] for row in rows])
+    for min_chars in (0.0, 40.0):
+        assert_equal(comments.named_rows, document, min_chars)
 
 
 def assert_equal_features(document: Document) -> None:
@@ -94,8 +117,19 @@ TEXTS = st.one_of(
         ]
     ),
 )
+MARKS = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["", " ", "1", "x", "İ", "2 "]),
+    st.sampled_from([
+        "Reply", "RÉPONDRE", "2 Antworten", "r-e-p-l-y", "回复", "רדתגובות", "3 days ago", "sofa", "il y a 2", "vor",
+        "6시간 전", "前", "12:30", "1/2", "5%", "in 2024", "7 May 2024", "4 h", "9\u00a0min", "٣", "10-11", "COMMENTİ",
+        "Comments (3)", "ΣΧΌΛΙΑ", "评论", "Commentary", "<p class='comment x' id=y>", "<div id=GuestBook>",
+        "<section itemtype=Comment>",
+    ]),
+    st.sampled_from(["", " ", "1", "x", "s", "%", " 5"]),
+)  # fmt: skip
 MARKUP = st.lists(
-    st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), TEXTS), max_size=40
+    st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), TEXTS, MARKS), max_size=40
 ).map("".join)
 
 

@@ -1,5 +1,7 @@
 """Tests of words and lengths."""
 
+import inspect
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,12 @@ def test_words_of_windows_1252_are_those_of_the_patterns() -> None:
     for code in range(0x3000):
         text = f"a{chr(code)}B {chr(code)}"
         assert words(text) == folded_words(folded(text)), hex(code)
+
+
+@given(st.text(st.characters(max_codepoint=0x2200)) | st.text())
+def test_compiled_words_are_those_of_python(text: str) -> None:
+    assert words(text) == inspect.unwrap(words)(text)
+    assert words(text * 600) == inspect.unwrap(words)(text * 600)
 
 
 def test_a_character_is_a_word_in_scripts_without_spaces() -> None:

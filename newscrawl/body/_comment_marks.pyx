@@ -1,0 +1,251 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Compiled search for marks of comments: a quick test rules out almost all texts.
+
+A pattern then decides on the others. The quick tests accept every text that the patterns accept.
+"""
+
+from cpython.unicode cimport (
+    PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ, Py_UNICODE_ISALNUM, Py_UNICODE_ISDECIMAL,
+    Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER,
+)
+
+from newscrawl.document.rows import WIDGET as _WIDGET
+
+cdef int WIDGET = _WIDGET
+
+cdef enum:
+    BUCKETS = 1024
+    ANY = 0  # second character of a phrase of one character
+
+
+cdef inline Py_UCS4 lower(Py_UCS4 character) noexcept:
+    if character < 128:
+        return <Py_UCS4> (<unsigned int> character | 32) if u"A" <= character <= u"Z" else character
+    return Py_UNICODE_TOLOWER(character)
+
+
+cdef inline bint is_word(Py_UCS4 character) noexcept:
+    return Py_UNICODE_ISALNUM(character) or character == u"_"
+
+
+cdef inline bint is_digit(Py_UCS4 character) noexcept:
+    return u"0" <= character <= u"9"
+
+
+cdef inline int bucket(Py_UCS4 first, Py_UCS4 second) noexcept:
+    return (<unsigned int> first * 31 + <unsigned int> second * 7) & (BUCKETS - 1)
+
+
+cdef class Phrases:
+    """Phrases that are searched for in texts, by their first two characters."""
+
+    cdef tuple phrases
+    #: index of the first phrase in a bucket, and of the next one with the same; -1: none
+    cdef short[BUCKETS] first
+    cdef short[256] following
+    cdef bint ignore_case, whole_words
+
+    def __init__(self, tuple phrases not None, *, bint ignore_case=False, bint whole_words=False):
+        cdef Py_ssize_t index
+        cdef str phrase
+        cdef int place
+        if len(phrases) > 256:
+            raise ValueError("more than 256 phrases")
+        self.phrases, self.ignore_case, self.whole_words = phrases, ignore_case, whole_words
+        for index in range(BUCKETS):
+            self.first[index] = -1
+        for index in range(len(phrases)):
+            phrase = phrases[index]
+            place = bucket(phrase[0], phrase[1] if len(phrase) > 1 else ANY)
+            self.following[index], self.first[place] = self.first[place], index
+
+    cdef bint is_in(self, str text) except -1:
+        """Return whether *text* contains one of the phrases."""
+        cdef Py_ssize_t place, size = len(text)
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_UCS4 character, following
+        if not size:
+            return False
+        following = self.read(kind, data, 0)
+        for place in range(size):
+            character = following
+            following = self.read(kind, data, place + 1) if place + 1 < size else ANY
+            if self.begins(text, place, self.first[bucket(character, following)]):
+                return True
+            if character > 127 and self.begins(text, place, self.first[bucket(character, ANY)]):
+                return True
+        return False
+
+    cdef inline Py_UCS4 read(self, int kind, void* data, Py_ssize_t place) noexcept:
+        cdef Py_UCS4 character = PyUnicode_READ(kind, data, place)
+        return lower(character) if self.ignore_case else character
+
+    cdef bint begins(self, str text, Py_ssize_t place, int index) except -1:
+        """Return whether the phrase *index*, or another in its bucket, is at *place* in *text*."""
+        cdef str phrase
+        cdef Py_ssize_t size, offset
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        while index >= 0:
+            phrase = self.phrases[index]
+            size = len(phrase)
+            if place + size <= len(text):
+                offset = 0
+                while offset < size and self.read(kind, data, place + offset) == phrase[offset]:
+                    offset += 1
+                if offset == size and not (self.whole_words and is_inside(text, place, size)):
+                    return True
+            index = self.following[index]
+        return False
+
+
+cdef bint is_inside(str text, Py_ssize_t place, Py_ssize_t size) except -1:
+    """Return whether a character of a word is next to the phrase."""
+    if place and is_word(text[place - 1]):
+        return True
+    return place + size < len(text) and is_word(text[place + size])
+
+
+cdef dict _PREPARED = {}
+
+
+cdef Phrases prepared(tuple phrases, bint ignore_case=False, bint whole_words=False):
+    """Return the :class:`Phrases`, which are made once."""
+    cdef Phrases found = _PREPARED.get(phrases)
+    if found is None:
+        found = _PREPARED[phrases] = Phrases(
+            phrases, ignore_case=ignore_case, whole_words=whole_words
+        )
+    return found
+
+
+def reply_rows(
+    rows not None, list texts not None, bytearray hidden not None,
+    *, is_reply, Py_ssize_t max_reply, tuple starts,
+):
+    """See :func:`newscrawl.body.comment_records.reply_rows`; *starts* begin all such texts."""
+    cdef Phrases words = prepared(starts)
+    cdef Py_ssize_t row
+    cdef list found = []
+    cdef str text
+    for row in rows:
+        text = texts[row]
+        if len(text) <= max_reply and (not hidden[row] or hidden[row] == WIDGET):
+            if begins_letters(text, words) and is_reply(text):
+                found.append(row)
+    return found
+
+
+cdef bint begins_letters(str text, Phrases words) except -1:
+    """Return whether the first letters of *text*, without other characters, begin a word."""
+    cdef Py_UCS4 character, first = 0
+    for character in text:
+        if Py_UNICODE_ISALNUM(character) and not Py_UNICODE_ISDECIMAL(character):
+            if not first:
+                first = lower(character)
+                if first > 127 and words.first[bucket(first, ANY)] >= 0:
+                    return True
+            else:
+                return words.first[bucket(first, lower(character))] >= 0
+    return False
+
+
+def date_rows(
+    list rows not None, list texts not None, list numbers not None,
+    *, find_date, find_ago, has_date, tuple words, tuple parts,
+):
+    """See :func:`newscrawl.body.comment_records.date_rows`.
+
+    All texts that *find_ago* accepts contain one of the *words* or *parts*.
+    """
+    cdef Phrases ago_words = prepared(words, False, True), ago_parts = prepared(parts)
+    cdef Py_ssize_t row, place = 0, count = len(numbers)
+    cdef list found = []
+    cdef str text
+    for row in rows:
+        text = texts[row]
+        if ago_words.is_in(text) or ago_parts.is_in(text):
+            if find_ago("\n".join([texts[row] for row in rows])):
+                return [row for row in rows if has_date(texts[row])]
+            break
+    for row in rows:
+        while place < count and <Py_ssize_t> numbers[place] < row:
+            place += 1
+        if place < count and <Py_ssize_t> numbers[place] == row:
+            text = texts[row]
+            if may_be_date(text) and find_date(text):
+                found.append(row)
+    return found
+
+
+cdef bint may_be_date(str text) except -1:
+    """Return whether *text* may have a day with a year, a time, a day in numbers or an age."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t place = 0, start, size = len(text)
+    cdef Py_UCS4 character, following
+    cdef int runs = 0, years = 0
+    while place < size:
+        character = PyUnicode_READ(kind, data, place)
+        if not is_digit(character):
+            if character > 127 and Py_UNICODE_ISDECIMAL(character):
+                return True
+            place += 1
+            continue
+        start = place
+        while place < size and is_digit(PyUnicode_READ(kind, data, place)):
+            place += 1
+        runs += 1
+        years += place - start == 4 and (
+            text[start : start + 2] == "19" or text[start : start + 2] == "20"
+        )
+        if place == size:
+            break
+        character = PyUnicode_READ(kind, data, place)
+        following = PyUnicode_READ(kind, data, place + 1) if place + 1 < size else 0
+        if character == u":" or character == u"." or character == u"/" or character == u"-":
+            if is_digit(following) or following > 127:
+                return True
+        elif Py_UNICODE_ISSPACE(character):
+            character = following
+        if character == u"h" or character == u"m" or character == u"d" or character == u"w":
+            return True
+    return years > 0 and runs > 1
+
+
+def named_rows(document, double min_chars, *, names_comments, tuple names):
+    """See :func:`newscrawl.body.comments.named_rows`; *names* occur in all such names."""
+    cdef list ends = document.end
+    cdef list chars = document.chars_before, links = document.link_chars_before
+    cdef dict attributes = document.attributes
+    cdef dict classes = attributes["class"], ids = attributes["id"], types = attributes["itemtype"]
+    cdef Phrases words = prepared(names, True)
+    cdef Py_ssize_t row = 0, stop, last = len(ends)
+    cdef list found = []
+    cdef double own
+    while row < last:
+        stop = ends[row]
+        own = <double> chars[stop] - <double> chars[row] - <double> links[stop] + <double> links[row]
+        if own < min_chars:
+            row = stop
+            continue
+        class_, id_, type_ = classes.get(row), ids.get(row), types.get(row)
+        if (
+            (class_ is not None and words.is_in(class_))
+            or (id_ is not None and words.is_in(id_))
+            or (type_ is not None and words.is_in(type_))
+        ) and names_comments(class_, id_, type_):
+            found.append(row)
+        row += 1
+    return found
+
+
+def any_heading(list texts not None, *, find_heading, tuple phrases):
+    """See :func:`newscrawl.body.comments.any_heading`; *phrases* occur in all headings."""
+    cdef Phrases words = prepared(phrases, True)
+    cdef str text
+    for text in texts:
+        if words.is_in(text):
+            return find_heading("\n".join(texts).lower()) is not None
+    return False
