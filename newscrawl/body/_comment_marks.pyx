@@ -6,118 +6,14 @@ A pattern then decides on the others. The quick tests accept every text that the
 
 from cpython.unicode cimport (
     PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ, Py_UNICODE_ISALNUM, Py_UNICODE_ISDECIMAL,
-    Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER,
+    Py_UNICODE_ISSPACE,
 )
+
+from newscrawl.document._phrases cimport Phrases, is_digit, lower, prepared
 
 from newscrawl.document.rows import WIDGET as _WIDGET
 
 cdef int WIDGET = _WIDGET
-
-cdef enum:
-    BUCKETS = 1024
-    ANY = 0  # second character of a phrase of one character
-
-
-cdef inline Py_UCS4 lower(Py_UCS4 character) noexcept:
-    if character < 128:
-        return <Py_UCS4> (<unsigned int> character | 32) if u"A" <= character <= u"Z" else character
-    return Py_UNICODE_TOLOWER(character)
-
-
-cdef inline bint is_word(Py_UCS4 character) noexcept:
-    return Py_UNICODE_ISALNUM(character) or character == u"_"
-
-
-cdef inline bint is_digit(Py_UCS4 character) noexcept:
-    return u"0" <= character <= u"9"
-
-
-cdef inline int bucket(Py_UCS4 first, Py_UCS4 second) noexcept:
-    return (<unsigned int> first * 31 + <unsigned int> second * 7) & (BUCKETS - 1)
-
-
-cdef class Phrases:
-    """Phrases that are searched for in texts, by their first two characters."""
-
-    cdef tuple phrases
-    #: index of the first phrase in a bucket, and of the next one with the same; -1: none
-    cdef short[BUCKETS] first
-    cdef short[256] following
-    cdef bint ignore_case, whole_words
-
-    def __init__(self, tuple phrases not None, *, bint ignore_case=False, bint whole_words=False):
-        cdef Py_ssize_t index
-        cdef str phrase
-        cdef int place
-        if len(phrases) > 256:
-            raise ValueError("more than 256 phrases")
-        self.phrases, self.ignore_case, self.whole_words = phrases, ignore_case, whole_words
-        for index in range(BUCKETS):
-            self.first[index] = -1
-        for index in range(len(phrases)):
-            phrase = phrases[index]
-            place = bucket(phrase[0], phrase[1] if len(phrase) > 1 else ANY)
-            self.following[index], self.first[place] = self.first[place], index
-
-    cdef bint is_in(self, str text) except -1:
-        """Return whether *text* contains one of the phrases."""
-        cdef Py_ssize_t place, size = len(text)
-        cdef int kind = PyUnicode_KIND(text)
-        cdef void* data = PyUnicode_DATA(text)
-        cdef Py_UCS4 character, following
-        if not size:
-            return False
-        following = self.read(kind, data, 0)
-        for place in range(size):
-            character = following
-            following = self.read(kind, data, place + 1) if place + 1 < size else ANY
-            if self.begins(text, place, self.first[bucket(character, following)]):
-                return True
-            if character > 127 and self.begins(text, place, self.first[bucket(character, ANY)]):
-                return True
-        return False
-
-    cdef inline Py_UCS4 read(self, int kind, void* data, Py_ssize_t place) noexcept:
-        cdef Py_UCS4 character = PyUnicode_READ(kind, data, place)
-        return lower(character) if self.ignore_case else character
-
-    cdef bint begins(self, str text, Py_ssize_t place, int index) except -1:
-        """Return whether the phrase *index*, or another in its bucket, is at *place* in *text*."""
-        cdef str phrase
-        cdef Py_ssize_t size, offset
-        cdef int kind = PyUnicode_KIND(text)
-        cdef void* data = PyUnicode_DATA(text)
-        while index >= 0:
-            phrase = self.phrases[index]
-            size = len(phrase)
-            if place + size <= len(text):
-                offset = 0
-                while offset < size and self.read(kind, data, place + offset) == phrase[offset]:
-                    offset += 1
-                if offset == size and not (self.whole_words and is_inside(text, place, size)):
-                    return True
-            index = self.following[index]
-        return False
-
-
-cdef bint is_inside(str text, Py_ssize_t place, Py_ssize_t size) except -1:
-    """Return whether a character of a word is next to the phrase."""
-    if place and is_word(text[place - 1]):
-        return True
-    return place + size < len(text) and is_word(text[place + size])
-
-
-cdef dict _PREPARED = {}
-
-
-cdef Phrases prepared(tuple phrases, bint ignore_case=False, bint whole_words=False):
-    """Return the :class:`Phrases`, which are made once."""
-    cdef Phrases found = _PREPARED.get(phrases)
-    if found is None:
-        found = _PREPARED[phrases] = Phrases(
-            phrases, ignore_case=ignore_case, whole_words=whole_words
-        )
-    return found
 
 
 def reply_rows(
@@ -125,7 +21,7 @@ def reply_rows(
     *, is_reply, Py_ssize_t max_reply, tuple starts,
 ):
     """See :func:`newscrawl.body.comment_records.reply_rows`; *starts* begin all such texts."""
-    cdef Phrases words = prepared(starts)
+    cdef Phrases words = prepared(starts, False, False)
     cdef Py_ssize_t row
     cdef list found = []
     cdef str text
@@ -144,10 +40,10 @@ cdef bint begins_letters(str text, Phrases words) except -1:
         if Py_UNICODE_ISALNUM(character) and not Py_UNICODE_ISDECIMAL(character):
             if not first:
                 first = lower(character)
-                if first > 127 and words.first[bucket(first, ANY)] >= 0:
+                if first > 127 and words.has_start(first, 0):
                     return True
             else:
-                return words.first[bucket(first, lower(character))] >= 0
+                return words.has_start(first, lower(character))
     return False
 
 
@@ -159,7 +55,8 @@ def date_rows(
 
     All texts that *find_ago* accepts contain one of the *words* or *parts*.
     """
-    cdef Phrases ago_words = prepared(words, False, True), ago_parts = prepared(parts)
+    cdef Phrases ago_words = prepared(words, False, True)
+    cdef Phrases ago_parts = prepared(parts, False, False)
     cdef Py_ssize_t row, place = 0, count = len(numbers)
     cdef list found = []
     cdef str text
@@ -220,7 +117,7 @@ def named_rows(document, double min_chars, *, names_comments, tuple names):
     cdef list chars = document.chars_before, links = document.link_chars_before
     cdef dict attributes = document.attributes
     cdef dict classes = attributes["class"], ids = attributes["id"], types = attributes["itemtype"]
-    cdef Phrases words = prepared(names, True)
+    cdef Phrases words = prepared(names, True, False)
     cdef Py_ssize_t row = 0, stop, last = len(ends)
     cdef list found = []
     cdef double own
@@ -243,7 +140,7 @@ def named_rows(document, double min_chars, *, names_comments, tuple names):
 
 def any_heading(list texts not None, *, find_heading, tuple phrases):
     """See :func:`newscrawl.body.comments.any_heading`; *phrases* occur in all headings."""
-    cdef Phrases words = prepared(phrases, True)
+    cdef Phrases words = prepared(phrases, True, False)
     cdef str text
     for text in texts:
         if words.is_in(text):

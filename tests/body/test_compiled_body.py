@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from newscrawl.body import (
     block_features,
     block_texts,
+    blocks,
+    classifier,
     comment_records,
     comments,
     context_features,
     coreex,
     econ,
+    excluded_regions,
 )
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, comment_records.date_rows, comment_records.reply_rows, comments.any_heading,
+    block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows,
+    classifier.best_subset, classifier.with_companions, excluded_regions.contained_rows,
+    comment_records.date_rows, comment_records.reply_rows, comments.any_heading,
     comments.named_rows, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
@@ -57,6 +62,7 @@ def assert_equal_loops(document: Document) -> None:
         text = assert_equal(econ.read_text, document, reading)
         assert_equal(econ.find_text_node_sets, document, reading, *text)
     assert_equal_marks(document)
+    assert_equal_blocks(document)
     assert_equal_features(document)
 
 
@@ -71,6 +77,21 @@ def assert_equal_marks(document: Document) -> None:
     assert_equal(comments.any_heading, [texts[row] for row in rows])
     for min_chars in (0.0, 40.0):
         assert_equal(comments.named_rows, document, min_chars)
+
+
+def assert_equal_blocks(document: Document) -> None:
+    """Assert that both find the same blocks, roots and regions."""
+    _, rows = assert_equal(blocks.group_rows, document)
+    for first in (0, len(rows) // 2):
+        assert_equal(blocks.find_prose_blocks, document, rows, first)
+    for step in (1, 2, 3):
+        assert_equal(blocks.find_roots, document, [row for mine in rows[::step] for row in mine])
+    for heading in (-1, len(document) // 2):
+        regions = excluded_regions._Regions(document, heading, len(document))
+        for texts in (document.text_rows, document.shown_rows[::5]):
+            assert_equal(
+                excluded_regions.contained_rows, document, texts, heading, regions._is_region
+            )
 
 
 def assert_equal_features(document: Document) -> None:
@@ -93,6 +114,9 @@ def assert_equal_features(document: Document) -> None:
     probabilities = [(place * 37 % 101) / 101 for place in range(len(found))]
     for probability in (probabilities, [0.0] * len(found)):
         assert_equal(context_features.context_table, table, probability, chars, 0.7, 0.3)
+        selected, _ = assert_equal(classifier.best_subset, probability, chars)
+        for some in (selected, selected[::2], selected[1:]):
+            assert_equal(classifier.with_companions, table, probability, some)
 
 
 TAGS = st.sampled_from([
@@ -123,7 +147,7 @@ MARKS = st.builds(
     st.sampled_from([
         "Reply", "RÉPONDRE", "2 Antworten", "r-e-p-l-y", "回复", "רדתגובות", "3 days ago", "sofa", "il y a 2", "vor",
         "6시간 전", "前", "12:30", "1/2", "5%", "in 2024", "7 May 2024", "4 h", "9\u00a0min", "٣", "10-11", "COMMENTİ",
-        "Comments (3)", "ΣΧΌΛΙΑ", "评论", "Commentary", "<p class='comment x' id=y>", "<div id=GuestBook>",
+        "<aside>", "<footer class=x>", "<p class=Privacy-note>", "Comments (3)", "ΣΧΌΛΙΑ", "评论", "Commentary", "<p class='comment x' id=y>", "<div id=GuestBook>",
         "<section itemtype=Comment>",
     ]),
     st.sampled_from(["", " ", "1", "x", "s", "%", " 5"]),

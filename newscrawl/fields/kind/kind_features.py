@@ -11,6 +11,7 @@ from bisect import bisect_left
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.compiled import compiled
 from newscrawl.document.repeats import prose
 from newscrawl.fields.kind.longest_run import INLINE, longest_runs
 from newscrawl.text import weighted_length, words
@@ -133,9 +134,9 @@ class _Measures(NamedTuple):
     @classmethod
     def of(cls, document: Document) -> _Measures:
         return cls(
-            _TextMeasures.of(document),
+            _TextMeasures(*measure_texts(document)),
             *_headings(document),
-            *_dates_and_prices(document),
+            *dates_and_prices(document.number_rows[:_MAX_NUMBERED], document.text),
             longest_runs(document),
         )
 
@@ -155,31 +156,6 @@ class _TextMeasures(NamedTuple):
     #: number of plain texts that end like a sentence
     sentences: int
 
-    @classmethod
-    def of(cls, document: Document) -> _TextMeasures:
-        before, linked = document.chars_before, document.link_chars_before
-        headlines: list[int] = []
-        headline_chars, teasers, paragraphs, paragraph_chars = 0.0, 0, 0, 0.0
-        after_headline = False
-        sentences, text = 0, document.text
-        for row in document.shown_rows:
-            size = before[row + 1] - before[row]
-            if size < _MIN_HEADLINE:
-                continue
-            if linked[row + 1] > linked[row]:
-                if _is_mostly_link(document, row):
-                    headlines.append(row)
-                    headline_chars += size
-                    after_headline = True
-                continue
-            teasers += after_headline
-            after_headline = False
-            sentences += text[row][-1] in _SENTENCE_ENDS
-            if size >= _MIN_PARAGRAPH:
-                paragraphs += 1
-                paragraph_chars += size
-        return cls(headlines, headline_chars, teasers, paragraphs, paragraph_chars, sentences)
-
 
 def _is_mostly_link(document: Document, row: int) -> bool:
     """Return whether the block of the text node *row* has little text outside of links."""
@@ -188,6 +164,37 @@ def _is_mostly_link(document: Document, row: int) -> bool:
     while tag[block] in INLINE and parent[block] >= 0:
         block = parent[block]
     return document.link_density(block) >= _MIN_LINK_DENSITY
+
+
+@compiled(
+    "newscrawl.fields.kind._text_measures",
+    inline_tags=INLINE, sentence_ends=_SENTENCE_ENDS, min_headline=_MIN_HEADLINE, min_paragraph=_MIN_PARAGRAPH,
+    min_link_density=_MIN_LINK_DENSITY,
+)  # fmt: skip
+def measure_texts(document: Document) -> tuple[list[int], float, int, int, float, int]:
+    """Return the fields of :class:`_TextMeasures`."""
+    before, linked = document.chars_before, document.link_chars_before
+    headlines: list[int] = []
+    headline_chars, teasers, paragraphs, paragraph_chars = 0.0, 0, 0, 0.0
+    after_headline = False
+    sentences, text = 0, document.text
+    for row in document.shown_rows:
+        size = before[row + 1] - before[row]
+        if size < _MIN_HEADLINE:
+            continue
+        if linked[row + 1] > linked[row]:
+            if _is_mostly_link(document, row):
+                headlines.append(row)
+                headline_chars += size
+                after_headline = True
+            continue
+        teasers += after_headline
+        after_headline = False
+        sentences += text[row][-1] in _SENTENCE_ENDS
+        if size >= _MIN_PARAGRAPH:
+            paragraphs += 1
+            paragraph_chars += size
+    return headlines, headline_chars, teasers, paragraphs, paragraph_chars, sentences
 
 
 def _page_features(document: Document, measures: _Measures) -> list[float]:
@@ -242,11 +249,14 @@ def _headings(document: Document) -> tuple[list[int], list[int]]:
     return rows, [row for row in rows if links[end[row]] > links[row]]
 
 
-def _dates_and_prices(document: Document) -> tuple[list[int], int]:
-    """Return the rows of short texts with a date, and the number of those with a price."""
-    rows, text = document.number_rows[:_MAX_NUMBERED], document.text
-    prices = sum(_PRICE.search(text[row]) is not None for row in rows)
-    dates = [row for row in rows if _DATE.search(text[row]) and not _COPYRIGHT.search(text[row])]
+@compiled(
+    "newscrawl.fields.kind._text_measures",
+    find_date=_DATE.search, find_copyright=_COPYRIGHT.search, find_price=_PRICE.search,
+)  # fmt: skip
+def dates_and_prices(rows: list[int], texts: list[str]) -> tuple[list[int], int]:
+    """Return those of *rows* whose texts have a date, and the number of those with a price."""
+    prices = sum(_PRICE.search(texts[row]) is not None for row in rows)
+    dates = [row for row in rows if _DATE.search(texts[row]) and not _COPYRIGHT.search(texts[row])]
     return dates, prices
 
 
