@@ -3,6 +3,8 @@
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.unicode cimport PyUnicode_FromKindAndData
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
 
 from newscrawl.text import folded, folded_words
 
@@ -12,6 +14,10 @@ cdef enum:
     SOFT_HYPHEN = 1
     OTHER = 2  # not in windows-1252
     SHORT = 512
+    SLOTS = 1024  # of the words that are searched for
+
+# Of the FNV-1a hash.
+cdef uint64_t START = 0xcbf29ce484222325, FACTOR = 0x100000001b3
 
 # Lower case of the characters of words.
 cdef unsigned short[CODES] LOWER
@@ -62,3 +68,60 @@ def words(str text not None):
         if word != short_word:
             PyMem_Free(word)
     return found
+
+
+def words_among(list texts not None, frozenset wanted not None):
+    """See :func:`newscrawl.text.words_among`."""
+    cdef uint64_t[SLOTS] slots
+    cdef uint64_t hashed
+    cdef unsigned char[SLOTS] seen
+    cdef Py_ssize_t start, place, slot, count = 0
+    cdef unsigned short lower
+    cdef Py_UCS4 character
+    cdef str text, word
+    cdef set found = set()
+    if 4 * len(wanted) > SLOTS:
+        return _among_all(texts, wanted)
+    memset(slots, 0, sizeof(slots))
+    memset(seen, 0, sizeof(seen))
+    for word in wanted:
+        hashed = START
+        for character in word:
+            hashed = (hashed ^ <uint64_t> character) * FACTOR
+        slots[_slot_of(slots, hashed)] = hashed
+    for text in texts:
+        hashed, start = START, -1
+        for place in range(len(text) + 1):
+            lower = SPACE
+            if place < len(text):
+                character = text[place]
+                lower = LOWER[character] if character < CODES else OTHER
+            if lower > OTHER:
+                hashed = (hashed ^ lower) * FACTOR
+                if start < 0:
+                    start = place
+            elif lower == OTHER:
+                return _among_all(texts, wanted)
+            elif lower == SPACE and start >= 0:
+                count += 1
+                slot = _slot_of(slots, hashed)
+                if slots[slot] and not seen[slot]:
+                    seen[slot] = 1
+                    found.update(words(text[start:place]))
+                hashed, start = START, -1
+    return wanted & found, count > 0
+
+
+cdef inline Py_ssize_t _slot_of(const uint64_t* slots, uint64_t hashed) noexcept:
+    """Return the slot of a word, or the empty one where it would be."""
+    cdef Py_ssize_t slot = hashed & (SLOTS - 1)
+    while slots[slot] and slots[slot] != hashed:
+        slot = (slot + 1) & (SLOTS - 1)
+    return slot
+
+
+cdef tuple _among_all(list texts, frozenset wanted):
+    cdef set found = set()
+    for text in texts:
+        found.update(words(text))
+    return wanted & found, len(found) > 0

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from newscrawl.items import Article
 from newscrawl.text import without_controls
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
 
 _UNCHANGED = frozenset({"url", "evidence", "body_markdown", "body_html"})
 """Fields that are not texts of the page, and markup, whose text is cleaned before it is escaped."""
+_FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
 
 
 def remove_controls(article: Article) -> None:
     """Remove control characters from the text fields of *article*."""
-    for name in article.__dataclass_fields__:
+    for name in _FIELDS:
         value = getattr(article, name)
-        if name not in _UNCHANGED and (cleaned := _cleaned(value)) is not value:
+        if value and (cleaned := _cleaned(value)) is not value:
             setattr(article, name, cleaned)
 
 

@@ -13,6 +13,7 @@ from newscrawl.text import (
     tokens,
     weighted_length,
     words,
+    words_among,
 )
 
 
@@ -39,6 +40,14 @@ def test_words_of_windows_1252_are_those_of_the_patterns() -> None:
 def test_compiled_words_are_those_of_python(text: str) -> None:
     assert words(text) == inspect.unwrap(words)(text)
     assert words(text * 600) == inspect.unwrap(words)(text * 600)
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=0x100)) | st.text()), st.frozensets(st.text()))
+def test_compiled_words_among_texts_are_those_of_python(
+    texts: list[str], wanted: frozenset[str]
+) -> None:
+    wanted |= set(words(" ".join(texts))[::2])
+    assert words_among(texts, wanted) == inspect.unwrap(words_among)(texts, wanted)
 
 
 def test_a_character_is_a_word_in_scripts_without_spaces() -> None:

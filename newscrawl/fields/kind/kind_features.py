@@ -17,7 +17,7 @@ from newscrawl.fields.kind.longest_run import INLINE, longest_runs
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document.document import Document
@@ -72,7 +72,8 @@ _LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
 _MAX_HEADING_ROWS = 60
 # Short texts with a digit that are searched for dates and prices.
 _MAX_NUMBERED = 400
-_TYPE = re.compile(r'"@type"\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
+_TYPE_KEY = '"@type"'
+_TYPE = re.compile(rf'{_TYPE_KEY}\s*+:\s*+(?:\[\s*+)?+"(\w+)"')
 _ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report"})
 _LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
 _PRODUCT_TYPES = frozenset({"Product", "Offer", "AggregateOffer", "Service", "LocalBusiness"})
@@ -376,12 +377,25 @@ def _date_kind(source: str) -> float:
 
 def data_types(document: Document) -> set[str]:
     """Return the ``@type`` of all JSON-LD objects; the first of several types of one object."""
-    return {
-        name
+    return {name for script in json_ld_scripts(document) for name in _types(script)}
+
+
+def json_ld_scripts(document: Document) -> list[str]:
+    """Return the texts of all JSON-LD scripts."""
+    return [
+        script.script
         for script in document.statements
         if script.tag == "script" and script.get("type") == "application/ld+json"
-        for name in _TYPE.findall(script.script)
-    }
+    ]
+
+
+def _types(script: str) -> Iterator[str]:
+    """Yield the matches of ``_TYPE``, which takes ten times as long to find its key."""
+    place = script.find(_TYPE_KEY)
+    while place >= 0:
+        if found := _TYPE.match(script, place):
+            yield found[1]
+        place = script.find(_TYPE_KEY, found.end() if found else place + 1)
 
 
 def names_article(types: AbstractSet[str]) -> bool:

@@ -15,6 +15,7 @@ from newscrawl.fields.kind.kind_features import (
     KIND_FEATURES,
     PAGE_FEATURES,
     data_types,
+    json_ld_scripts,
     names_article,
 )
 from newscrawl.fields.kind.series import series_kind
@@ -45,6 +46,7 @@ UNDATED_CONFIDENCE = 0.8
 _MAX_UNDATED = log1p(2500.0)
 _LINK_DENSITY = KIND_FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
+_SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
 _MAX_LINK_DENSITY = 0.4
 
@@ -105,6 +107,9 @@ def is_undated(features: Sequence[float]) -> bool:
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
     """Return the kind of series that JSON-LD declares, if any."""
+    scripts = json_ld_scripts(document)
+    if not any(name in script for script in scripts for name in _SERIES_TYPES):  # the common case
+        return None
     types = data_types(document)
     if "LiveBlogPosting" in types:
         return "live"
