@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Compiled :func:`newscrawl.text.words`: text of windows-1252 needs no copies in other forms."""
+"""Compiled loops of :mod:`newscrawl.text`: text of windows-1252 needs no copies in other forms."""
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.unicode cimport PyUnicode_FromKindAndData
@@ -110,6 +110,21 @@ def words_among(list texts not None, frozenset wanted not None):
                     found.update(words(text[start:place]))
                 hashed, start = START, -1
     return wanted & found, count > 0
+
+
+def without_controls(str text not None, *, remove):
+    """See :func:`newscrawl.text.without_controls`."""
+    cdef Py_UCS4 character
+    for character in text:
+        if character < 0xa0:
+            if character < 0x20:
+                if character != u"\n" and character != u"\t":
+                    return remove("", text)
+            elif character >= 0x7f:
+                return remove("", text)
+        elif character == 0x202d or character == 0x202e:
+            return remove("", text)
+    return text
 
 
 cdef inline Py_ssize_t _slot_of(const uint64_t* slots, uint64_t hashed) noexcept:

@@ -99,7 +99,7 @@ def contained_rows(
     """
     cdef list parents = document.parent, ends = document.end, all_tags = document.tag
     cdef dict classes = document.attributes["class"], ids = document.attributes["id"]
-    cdef Phrases words = prepared(names, True, False)
+    cdef Phrases words = prepared(names, (), True)
     cdef bytearray contained = bytearray(len(ends)), seen = bytearray(len(ends))
     cdef list pending = []
     cdef Py_ssize_t row, above

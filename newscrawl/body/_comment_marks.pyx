@@ -21,7 +21,7 @@ def reply_rows(
     *, is_reply, Py_ssize_t max_reply, tuple starts,
 ):
     """See :func:`newscrawl.body.comment_records.reply_rows`; *starts* begin all such texts."""
-    cdef Phrases words = prepared(starts, False, False)
+    cdef Phrases words = prepared(starts, (), False)
     cdef Py_ssize_t row
     cdef list found = []
     cdef str text
@@ -55,14 +55,13 @@ def date_rows(
 
     All texts that *find_ago* accepts contain one of the *words* or *parts*.
     """
-    cdef Phrases ago_words = prepared(words, False, True)
-    cdef Phrases ago_parts = prepared(parts, False, False)
+    cdef Phrases ago = prepared(parts, words, False)
     cdef Py_ssize_t row, place = 0, count = len(numbers)
     cdef list found = []
     cdef str text
     for row in rows:
         text = texts[row]
-        if ago_words.is_in(text) or ago_parts.is_in(text):
+        if ago.is_in(text):
             if find_ago("\n".join([texts[row] for row in rows])):
                 return [row for row in rows if has_date(texts[row])]
             break
@@ -74,6 +73,35 @@ def date_rows(
             if may_be_date(text) and find_date(text):
                 found.append(row)
     return found
+
+
+def has_date(str text not None, *, find_date, find_ago, tuple words, tuple parts):
+    """See :func:`newscrawl.body.comment_records.has_date`."""
+    if may_be_date(text) and find_date(text):
+        return True
+    return prepared(parts, words, False).is_in(text) and find_ago(text) is not None
+
+
+def start_of_comments(
+    document, *, double min_length, double min_chars, double min_text_before
+):
+    """See :func:`newscrawl.body.comments.start_of_comments`."""
+    cdef list before = document.chars_before, links = document.link_chars_before
+    cdef list texts = document.text, rows = document.text_rows
+    cdef bytearray hidden = document.hidden
+    cdef Py_ssize_t row
+    cdef double size, chars = 0
+    cdef str text
+    for row in rows:
+        text = texts[row]
+        if len(text) < min_length or hidden[row]:
+            continue
+        size = <double> before[row + 1] - <double> before[row]
+        if size >= min_chars and <double> links[row + 1] == <double> links[row]:
+            chars += size
+            if chars >= min_text_before:
+                return row + 1
+    return len(texts)
 
 
 cdef bint may_be_date(str text) except -1:
@@ -117,7 +145,7 @@ def named_rows(document, double min_chars, *, names_comments, tuple names):
     cdef list chars = document.chars_before, links = document.link_chars_before
     cdef dict attributes = document.attributes
     cdef dict classes = attributes["class"], ids = attributes["id"], types = attributes["itemtype"]
-    cdef Phrases words = prepared(names, True, False)
+    cdef Phrases words = prepared(names, (), True)
     cdef Py_ssize_t row = 0, stop, last = len(ends)
     cdef list found = []
     cdef double own
@@ -140,7 +168,7 @@ def named_rows(document, double min_chars, *, names_comments, tuple names):
 
 def any_heading(list texts not None, *, find_heading, tuple phrases):
     """See :func:`newscrawl.body.comments.any_heading`; *phrases* occur in all headings."""
-    cdef Phrases words = prepared(phrases, True, False)
+    cdef Phrases words = prepared(phrases, (), True)
     cdef str text
     for text in texts:
         if words.is_in(text):

@@ -91,8 +91,10 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
 
 
 def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
-    role = document.attributes["role"].get(row, "").lower()
-    return role in _ASIDE_ROLES or document.link_density(row) > link_density_threshold
+    if document.link_density(row) > link_density_threshold:
+        return True
+    role = document.attributes["role"].get(row)
+    return role is not None and role.lower() in _ASIDE_ROLES
 
 
 def _line(document: Document, row: int) -> int:

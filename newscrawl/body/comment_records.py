@@ -123,6 +123,10 @@ def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
             yield row
 
 
+@compiled(
+    "newscrawl.body._comment_marks",
+    find_date=_DATE.search, find_ago=_AGO.search, words=_AGO_WORDS, parts=_AGO_PARTS,
+)  # fmt: skip
 def has_date(text: str) -> bool:
     """Return whether *text* contains a date, a time of day or an age."""
     return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))

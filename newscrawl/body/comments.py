@@ -84,7 +84,7 @@ _MAX_RECORDS_SHARE = 1 / 3
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    start = _start_of_comments(document)
+    start = start_of_comments(document)
     named = _named(document, start)
     if _are_live_blog(document, named):
         named = []
@@ -204,7 +204,11 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
 # Regions by structure
 
 
-def _start_of_comments(document: Document) -> int:
+@compiled(
+    "newscrawl.body._comment_marks",
+    min_length=_MIN_LONG_TEXT / WIDE_WEIGHT, min_chars=_MIN_LONG_TEXT, min_text_before=_MIN_TEXT_BEFORE,
+)  # fmt: skip
+def start_of_comments(document: Document) -> int:
     """Return the row after enough long texts for an article."""
     chars, links, hidden = 0.0, document.link_chars_before, document.hidden
     for row in document.text_rows:

@@ -18,19 +18,22 @@ cdef inline int bucket(Py_UCS4 first, Py_UCS4 second) noexcept:
 
 
 cdef class Phrases:
-    """Phrases that are searched for in texts, by their first two characters."""
+    """Phrases that are searched for in texts, by their first two characters.
 
-    def __init__(self, tuple phrases not None, *, bint ignore_case=False, bint whole_words=False):
+    Of *words*, those next to another letter are not found.
+    """
+
+    def __init__(self, tuple phrases not None, tuple words not None, *, bint ignore_case):
         cdef Py_ssize_t index
         cdef str phrase
         cdef int place
-        if len(phrases) > 256:
+        self.phrases, self.words, self.ignore_case = words + phrases, len(words), ignore_case
+        if len(self.phrases) > 256:
             raise ValueError("more than 256 phrases")
-        self.phrases, self.ignore_case, self.whole_words = phrases, ignore_case, whole_words
         for index in range(BUCKETS):
             self.first[index] = -1
-        for index in range(len(phrases)):
-            phrase = phrases[index]
+        for index in range(len(self.phrases)):
+            phrase = self.phrases[index]
             place = bucket(phrase[0], phrase[1] if len(phrase) > 1 else ANY)
             self.following[index], self.first[place] = self.first[place], index
 
@@ -73,7 +76,7 @@ cdef class Phrases:
                 offset = 0
                 while offset < size and self.read(kind, data, place + offset) == phrase[offset]:
                     offset += 1
-                if offset == size and not (self.whole_words and is_inside(text, place, size)):
+                if offset == size and not (index < self.words and is_inside(text, place, size)):
                     return True
             index = self.following[index]
         return False
@@ -89,11 +92,9 @@ cdef bint is_inside(str text, Py_ssize_t place, Py_ssize_t size) except -1:
 cdef dict _PREPARED = {}
 
 
-cdef Phrases prepared(tuple phrases, bint ignore_case, bint whole_words):
-    """Return the :class:`Phrases`, which are made once."""
+cdef Phrases prepared(tuple phrases, tuple words, bint ignore_case):
+    """Return the :class:`Phrases`, which are made once; *words* are those that are whole words."""
     cdef Phrases found = _PREPARED.get(phrases)
     if found is None:
-        found = _PREPARED[phrases] = Phrases(
-            phrases, ignore_case=ignore_case, whole_words=whole_words
-        )
+        found = _PREPARED[phrases] = Phrases(phrases, words, ignore_case=ignore_case)
     return found

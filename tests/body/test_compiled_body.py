@@ -21,6 +21,7 @@ from newscrawl.body import (
     coreex,
     econ,
     excluded_regions,
+    render,
 )
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 FUNCTIONS = (
     block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows,
     classifier.best_subset, classifier.with_companions, excluded_regions.contained_rows,
-    comment_records.date_rows, comment_records.reply_rows, comments.any_heading,
-    comments.named_rows, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
+    comment_records.date_rows, comment_records.has_date, comment_records.reply_rows, comments.any_heading, comments.named_rows,
+    comments.start_of_comments, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
@@ -71,9 +72,11 @@ def assert_equal_marks(document: Document) -> None:
     rows, texts = document.label_rows, document.text
     assert_equal(comment_records.reply_rows, rows, texts, document.hidden)
     assert_equal(comment_records.date_rows, rows, texts, document.number_rows)
+    assert_equal(comments.start_of_comments, document)
     for row in rows:
         assert_equal(comment_records.date_rows, [row], texts, document.number_rows)
         assert_equal(comments.any_heading, [texts[row]])
+        assert_equal(comment_records.has_date, texts[row])
     assert_equal(comments.any_heading, [texts[row] for row in rows])
     for min_chars in (0.0, 40.0):
         assert_equal(comments.named_rows, document, min_chars)
@@ -86,6 +89,11 @@ def assert_equal_blocks(document: Document) -> None:
         assert_equal(blocks.find_prose_blocks, document, rows, first)
     for step in (1, 2, 3):
         assert_equal(blocks.find_roots, document, [row for mine in rows[::step] for row in mine])
+        some = [row for mine in rows[::step] for row in mine]
+        for skip in (frozenset(), frozenset(some[1::2])):
+            flow = render.Flow()
+            render.write_flow(flow, document, blocks.find_roots(document, some), skip)
+            assert render.render(document, blocks.find_roots(document, some), skip) == flow.text()
     for heading in (-1, len(document) // 2):
         regions = excluded_regions._Regions(document, heading, len(document))
         for texts in (document.text_rows, document.shown_rows[::5]):
@@ -136,6 +144,8 @@ TEXTS = st.one_of(
             "«Encore.» ",
             "ÉTÉ ©",
             "<div hidden>hidden.</div>",
+            "<pre> a\n b </pre>",
+            " <b> x </b> ",
             "<p>A  description of\u00a0what\nthe page tells, with room for more",
             "<p>" + "word " * 12,
         ]

@@ -12,6 +12,7 @@ from newscrawl.text import (
     squeeze,
     tokens,
     weighted_length,
+    without_controls,
     words,
     words_among,
 )
@@ -48,6 +49,11 @@ def test_compiled_words_among_texts_are_those_of_python(
 ) -> None:
     wanted |= set(words(" ".join(texts))[::2])
     assert words_among(texts, wanted) == inspect.unwrap(words_among)(texts, wanted)
+
+
+@given(st.text(st.characters(max_codepoint=0xFF)) | st.text("a\n\t\x0b\x7f\u202d\u202e"))
+def test_compiled_removal_of_controls_is_that_of_python(text: str) -> None:
+    assert without_controls(text) == inspect.unwrap(without_controls)(text)
 
 
 def test_a_character_is_a_word_in_scripts_without_spaces() -> None:

@@ -61,7 +61,7 @@ PUBLISHED_META = (
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first.
 
-Names of the kind "og:pubdate" follow; see :class:`_MetaNames`.
+Names of the kind "og:pubdate" follow; see :func:`_is_read`.
 """
 
 GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
@@ -180,7 +180,7 @@ class Metadata:
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
-    markup = read_markup(document, url, _MetaNames(_META))
+    markup = read_markup(document, url, _is_read)
     page_urls = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
     reader = _Reader(
@@ -359,14 +359,10 @@ class _Reader(StructuredData):
                 yield from self._stated("time", time.get("datetime"))
 
 
-class _MetaNames(frozenset[str]):
-    """Names of meta elements, and all names of publication dates."""
-
-    def __contains__(self, name: object) -> bool:
-        if super().__contains__(name):
-            return True
-        text = str(name)
-        return "pub" in text and _PUBLICATION.match(text) is not None
+@lru_cache(maxsize=4096)  # most pages have the same names
+def _is_read(name: str) -> bool:
+    """Return whether meta elements called *name* are read; so are all with publication dates."""
+    return name in _META or ("pub" in name and _PUBLICATION.match(name) is not None)
 
 
 def stated_body(metadata: Metadata) -> str:
