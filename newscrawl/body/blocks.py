@@ -95,6 +95,9 @@ def blocks_with_same_markup(
     document: Document, blocks: Blocks, examples: Iterable[int], places: Iterable[int]
 ) -> list[int]:
     """Return the *places* in *blocks* whose markup equals that of one of the *examples*."""
+    places = list(places)
+    if not places:
+        return []
     owner = blocks.owner
     markups = {_markup(document, owner[place]) for place in examples}
     return [place for place in places if _markup(document, owner[place]) in markups]

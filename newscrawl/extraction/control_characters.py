@@ -25,13 +25,16 @@ def remove_controls(article: Article) -> None:
 def _cleaned(value: Any) -> Any:
     """Return *value* with clean texts; itself if they are clean."""
     if isinstance(value, str):
-        return without_controls(value)
+        return value if value.isprintable() else without_controls(value)
     if isinstance(value, list | tuple):
         parts = list(map(_cleaned, value))
         unchanged = all(map(is_, parts, value))
         return value if unchanged else type(value)(parts)
     if is_dataclass(value) and not isinstance(value, type):
-        texts = {name: _cleaned(getattr(value, name)) for name in value.__dataclass_fields__}
-        unchanged = all(text is getattr(value, name) for name, text in texts.items())
-        return value if unchanged else replace(value, **texts)
+        changed = {}
+        for name in value.__dataclass_fields__:
+            text = getattr(value, name)
+            if text and (cleaned := _cleaned(text)) is not text:
+                changed[name] = cleaned
+        return replace(value, **changed) if changed else value
     return value

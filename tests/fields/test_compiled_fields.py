@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FUNCTIONS = (kind_features.dates_and_prices, kind_features.measure_texts, longest_run.block_chars)
+FUNCTIONS = (
+    kind_features.dates_and_prices,
+    kind_features.measure_forest,
+    kind_features.measure_texts,
+    longest_run.block_chars,
+)
 if not all(map(is_compiled, FUNCTIONS)):
     pytest.skip("compiled loops are not built", allow_module_level=True)
 
@@ -32,11 +37,19 @@ def assert_equal_loops(document: Document) -> None:
     """Assert that all compiled functions agree with the Python functions on *document*."""
     assert_equal(kind_features.measure_texts, document)
     assert_equal(longest_run.block_chars, document)
+    for tag in ("p", "div", "li", "b"):
+        rows = document.rows_of(tag)
+        forest = [
+            row
+            for place, row in enumerate(rows)
+            if not place or row >= document.end[rows[place - 1]]
+        ]
+        assert_equal(kind_features.measure_forest, document, forest or [0])
     assert_equal(kind_features.dates_and_prices, document.text_rows, document.text)
 
 
 PARTS = st.sampled_from(["19", "20", "1", "24", "٣", "४२", "-", ".", "/", " ", "x", "$", "€", "©"])
-TAGS = st.sampled_from(["p", "div", "a", "b", "span", "a href=/x"])
+TAGS = st.sampled_from(["p", "div", "a", "b", "li", "ul", "span", "a href=/x"])
 MARKUP = st.lists(
     st.one_of(
         TAGS.map("<{}>".format),

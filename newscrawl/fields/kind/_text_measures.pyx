@@ -5,7 +5,13 @@ from cpython.unicode cimport (
     PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ, Py_UNICODE_ISDECIMAL,
 )
 
+from bisect import bisect_left
+
 from newscrawl.document._phrases cimport is_digit
+
+
+cdef enum:
+    NO_ROW = -2  # nor a parent
 
 
 cdef Py_ssize_t _block_of(list tags, list parents, Py_ssize_t row, frozenset inline_tags) except -1:
@@ -64,6 +70,44 @@ def block_chars(document, *, frozenset inline_tags):
             block = _block_of(tags, parents, row, inline_tags)
             blocks[block] = <double> blocks.get(block, 0.0) + size
     return blocks
+
+
+def measure_forest(document, list forest not None):
+    """See :func:`newscrawl.fields.kind.kind_features.measure_forest`."""
+    cdef list before = document.chars_before, links = document.link_chars_before
+    cdef list tags = document.tag, parents = document.parent, ends = document.end
+    cdef list shown = document.shown_rows
+    cdef double chars = 0, longest = 0, own = 0, in_items = 0, size, group
+    cdef double largest_group = 0
+    cdef Py_ssize_t root, end, row, place, texts = 0, last = NO_ROW
+    cdef bint in_item = False
+    cdef dict groups = {}
+    for root in forest:
+        end = ends[root]
+        place = bisect_left(shown, root)
+        while place < len(shown):
+            row = shown[place]
+            if row >= end:
+                break
+            size = <double> before[row + 1] - <double> before[row]
+            texts += 1
+            chars += size
+            longest = max(longest, size)
+            place += 1
+        size = <double> before[end] - <double> before[root]
+        own += size - <double> links[end] + <double> links[root]
+        parent = parents[root]
+        groups[parent] = group = <double> groups.get(parent, 0.0) + size
+        largest_group = max(largest_group, group)
+        if parent != last or tags[root] == "li":
+            row = root
+            while row >= 0 and tags[row] != "li":
+                row = parents[row]
+            in_item = row >= 0
+            last = NO_ROW if row == root else <Py_ssize_t> parent
+        if in_item:
+            in_items += size
+    return texts, chars, longest, own, largest_group, in_items
 
 
 def dates_and_prices(

@@ -276,32 +276,44 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
         images,
         measures.dates,
     )
-    rows = [row for root in forest for row in document.text_nodes(root)]
-    before = document.chars_before
-    sizes = [before[row + 1] - before[row] for row in rows]
-    chars = sum(sizes)
-    own = sum(prose(document, root, end[root]) for root in forest)
+    texts, chars, longest, own, largest_group, in_items = measure_forest(document, forest)
     plain = prose(document, 0, len(document))
     size = max(chars, weighted_length(found.text or ""))
     return [
         log1p(size),
         own / (plain or 1),
-        log1p(len(sizes)),
-        log1p(chars / (len(sizes) or 1)),
-        log1p(max(sizes, default=0.0)),
+        log1p(texts),
+        log1p(chars / (texts or 1)),
+        log1p(longest),
         1 - own / (chars or 1),
         confidence,
         log1p(measures.runs[0]) - log1p(size),
         prose(document, 0, first) / (plain or 1),
         own / (prose(document, first, last) or 1),
         log1p(len(forest)),
-        _largest_group(document, forest) / (chars or 1),
-        _chars_in_items(document, forest) / (chars or 1),
+        largest_group / (chars or 1),
+        in_items / (chars or 1),
         *(log1p(_count_between(rows, first, last)) for rows in counted),
         chars / (document.chars(0) or 1),
         bisect_left(anchors, first) / (len(anchors) or 1),
         bisect_left(images, first) / (len(images) or 1),
     ]
+
+
+@compiled("newscrawl.fields.kind._text_measures")
+def measure_forest(
+    document: Document, forest: Sequence[int]
+) -> tuple[int, float, float, float, float, float]:
+    """Return measures of the body, the trees in *forest*.
+
+    Number of texts, then weighted characters: of all texts, of the longest, outside of links, of the
+    largest group of trees with the same parent, and in list items.
+    """
+    end, before = document.end, document.chars_before
+    sizes = [before[row + 1] - before[row] for root in forest for row in document.text_nodes(root)]
+    own = sum(prose(document, root, end[root]) for root in forest)
+    group, in_items = _largest_group(document, forest), _chars_in_items(document, forest)
+    return len(sizes), sum(sizes), max(sizes, default=0.0), own, group, in_items
 
 
 def _largest_group(document: Document, forest: Iterable[int]) -> float:
