@@ -141,7 +141,7 @@ cdef class Reader:
     cdef double chars, link_chars
     # the sums as objects: most rows share the object of the previous row
     cdef object chars_now, link_chars_now
-    cdef bint scripts
+    cdef bint scripts, with_media
     cdef object shown
 
     cdef Place limit  # the end of the page
@@ -296,7 +296,7 @@ cdef class Reader:
             if found & HIDES and me not in self.shown:
                 own_mark = own_mark or INVISIBLE
             own_mark = mark or own_mark
-        if name.media:
+        if name.media and self.with_media:
             self.media[_number(me)] = all_attributes(&self.found)
         if found & HAS_METADATA or (name.image and self.figure_row >= 0):
             self.append_statement(name, me, content, size)
@@ -613,11 +613,11 @@ cdef class Reader:
         return self.row > 0
 
 
-def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset()):
+def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset(), bint media=True):
     """See :func:`newscrawl.document.read_rows.read_rows`."""
     cdef Reader reader = Reader()
     reader.limit = <Place> utf8 + len(utf8)
-    reader.scripts = scripts
+    reader.scripts, reader.with_media = scripts, media
     reader.shown = shown
     if not reader.read(<Place> utf8):
         return None
