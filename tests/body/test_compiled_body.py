@@ -37,7 +37,7 @@ FUNCTIONS = (
     block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows,
     classifier.best_subset, classifier.with_companions, excluded_regions.contained_rows,
     comment_records.date_rows, comment_records.has_date, comment_records.reply_rows, comments.any_heading, comments.named_rows,
-    comments.start_of_comments, context_features.context_table, coreex.count_rows, coreex.find_main_content_node,
+    comments.start_of_comments, context_features.context_table, coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
@@ -59,6 +59,8 @@ def assert_equal_loops(document: Document) -> None:
     for parameters in (coreex.CoreExParameters.TODAY, *coreex.VARIANTS.values()):
         counts = coreex.count_terminals(document, parameters)
         assert_equal(coreex.find_main_content_node, document, counts, parameters)
+        for node in range(0, len(document), 7):
+            assert_equal(coreex.content_children, document, counts, node, parameters.threshold)
     for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
         text = assert_equal(econ.read_text, document, reading)
         assert_equal(econ.find_text_node_sets, document, reading, *text)

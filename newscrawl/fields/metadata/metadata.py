@@ -279,7 +279,7 @@ class _Reader(StructuredData):
         for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
             # A link from an article to the home page is an error of the site.
-            if absolute and not (url and _is_home_page(absolute) and not _is_home_page(url)):
+            if absolute and (absolute == url or not _is_wrong_home_page(absolute, url)):
                 return absolute, source
         return None
 
@@ -375,6 +375,10 @@ def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
     marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
     return _MODIFIED_MARK.search(marks.lower()) is not None
+
+
+def _is_wrong_home_page(address: str, url: str | None) -> bool:
+    return bool(url) and _is_home_page(address) and not _is_home_page(url or "")
 
 
 def _is_home_page(url: str) -> bool:
