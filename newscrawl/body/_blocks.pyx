@@ -89,6 +89,18 @@ def find_roots(document, list rows not None):
     return roots
 
 
+def rows_with_tags(document, roots, frozenset tags not None):
+    """See :func:`newscrawl.body.boilerplate.rows_with_tags`."""
+    cdef list all_tags = document.tag, ends = document.end, found = []
+    cdef Py_ssize_t root, row, end
+    for root in roots:
+        end = ends[root]
+        for row in range(root, end):
+            if all_tags[row] in tags:
+                found.append(row)
+    return found
+
+
 def contained_rows(
     document, rows, Py_ssize_t heading, is_region,
     *, frozenset never, frozenset tags, tuple names,

@@ -166,11 +166,18 @@ def named_rows(document, double min_chars, *, names_comments, tuple names):
     return found
 
 
-def any_heading(list texts not None, *, find_heading, tuple phrases):
-    """See :func:`newscrawl.body.comments.any_heading`; *phrases* occur in all headings."""
+def heading_rows(
+    rows, list texts not None, bytearray hidden not None,
+    *, is_heading, Py_ssize_t max_heading, tuple phrases,
+):
+    """See :func:`newscrawl.body.comments.heading_rows`; *phrases* occur in all headings."""
     cdef Phrases words = prepared(phrases, (), True)
+    cdef Py_ssize_t row
+    cdef list found = []
     cdef str text
-    for text in texts:
-        if words.is_in(text):
-            return find_heading("\n".join(texts).lower()) is not None
-    return False
+    for row in rows:
+        text = texts[row]
+        if len(text) <= max_heading and not hidden[row]:
+            if words.is_in(text) and is_heading(text):
+                found.append(row)
+    return found

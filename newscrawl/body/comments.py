@@ -264,16 +264,9 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
     """
-    text, hidden = document.text, document.hidden
+    labels = heading_rows(document.labels(start, len(document)), document.text, document.hidden)
+    headings = (row for row in labels if _is_alone(document, row))
     stop = start
-    labels = [
-        row
-        for row in document.labels(start, len(document))
-        if len(text[row]) <= _MAX_HEADING and not hidden[row]
-    ]
-    if not any_heading([text[row] for row in labels]):  # the common case
-        return
-    headings = (row for row in labels if _is_heading(text[row]) and _is_alone(document, row))
     for row in islice(headings, _MAX_HEADINGS):
         end = _end_of_section(document, row) if row >= stop else None
         if end is not None and _has_comments(document, range(row + 1, end)):
@@ -281,15 +274,21 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
             yield range(_highest(document, row, end), end)
 
 
-@compiled("newscrawl.body._comment_marks", find_heading=_HEADING.search, phrases=_HEADING_STARTS)
-def any_heading(texts: list[str]) -> bool:
-    """Return whether one of the *texts* is like a heading of comments."""
-    return _HEADING.search("\n".join(texts).lower()) is not None
-
-
 @lru_cache(maxsize=16384)  # labels occur on many pages
 def _is_heading(text: str) -> bool:
     return _HEADING.search(text.lower()) is not None
+
+
+@compiled(
+    "newscrawl.body._comment_marks",
+    is_heading=_is_heading, max_heading=_MAX_HEADING, phrases=_HEADING_STARTS,
+)  # fmt: skip
+def heading_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
+    """Return those of *rows* whose shown texts are like a heading of comments."""
+    rows = [row for row in rows if len(texts[row]) <= _MAX_HEADING and not hidden[row]]
+    if not _HEADING.search("\n".join([texts[row] for row in rows]).lower()):  # the common case
+        return []
+    return [row for row in rows if _is_heading(texts[row])]
 
 
 def _is_alone(document: Document, row: int) -> bool:

@@ -14,6 +14,7 @@ from newscrawl.body import (
     block_features,
     block_texts,
     blocks,
+    boilerplate,
     classifier,
     comment_records,
     comments,
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows,
+    block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows, boilerplate.rows_with_tags,
     classifier.best_subset, classifier.with_companions, excluded_regions.contained_rows,
-    comment_records.date_rows, comment_records.has_date, comment_records.reply_rows, comments.any_heading, comments.named_rows,
+    comment_records.date_rows, comment_records.has_date, comment_records.reply_rows, comments.heading_rows, comments.named_rows,
     comments.start_of_comments, context_features.context_table, coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
     econ.find_text_node_sets, econ.read_text,
 )  # fmt: skip
@@ -77,9 +78,9 @@ def assert_equal_marks(document: Document) -> None:
     assert_equal(comments.start_of_comments, document)
     for row in rows:
         assert_equal(comment_records.date_rows, [row], texts, document.number_rows)
-        assert_equal(comments.any_heading, [texts[row]])
+        assert_equal(comments.heading_rows, [row], texts, document.hidden)
         assert_equal(comment_records.has_date, texts[row])
-    assert_equal(comments.any_heading, [texts[row] for row in rows])
+    assert_equal(comments.heading_rows, rows, texts, document.hidden)
     for min_chars in (0.0, 40.0):
         assert_equal(comments.named_rows, document, min_chars)
 
@@ -87,6 +88,7 @@ def assert_equal_marks(document: Document) -> None:
 def assert_equal_blocks(document: Document) -> None:
     """Assert that both find the same blocks, roots and regions."""
     _, rows = assert_equal(blocks.group_rows, document)
+    assert_equal(boilerplate.rows_with_tags, document, [0], frozenset({"p", "li", "time"}))
     for first in (0, len(rows) // 2):
         assert_equal(blocks.find_prose_blocks, document, rows, first)
     for step in (1, 2, 3):
