@@ -245,7 +245,9 @@ class _Reader(StructuredData):
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
         yield from self._meta_dates(_PUBLISHED_RANKS)
         unknown = sorted(
-            filter(_PUBLICATION.match, self.markup.meta.keys() - _PUBLISHED_RANKS.keys())
+            name
+            for name in self.markup.meta
+            if "pub" in name and name not in _PUBLISHED_RANKS and _PUBLICATION.match(name)
         )
         yield from self._meta_dates({name: rank for rank, name in enumerate(unknown)})
         yield from self._item_dates("datepublished")
