@@ -57,7 +57,7 @@ IN_PYTHON = ", in Python"
 COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (
     (guard, "count_byte"),
     (document, "read_rows"),
-    (ensemble, "sum_leaves"),
+    (ensemble, "probabilities"),
     (coreex, "count_rows"),
     (coreex, "find_main_content_node"),
     (econ, "read_text"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from newscrawl.compiled import compiled
+
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -35,15 +37,6 @@ WIDE_WEIGHT = 2.5
 fitted on pages in many languages."""
 
 
-def words(text: str) -> list[str]:
-    """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
-    try:
-        western = text.encode("cp1252")  # five times as fast as patterns
-    except UnicodeEncodeError:
-        return folded_words(folded(text))
-    return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
-
-
 def folded_words(text: str) -> list[str]:
     """Return the words of *text*, a result of :func:`folded`."""
     # _WORD is ten times slower.
@@ -53,6 +46,23 @@ def folded_words(text: str) -> list[str]:
 def folded(text: str) -> str:
     """Return *text* in NFC and lower case, without invisible characters."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
+
+
+@compiled("newscrawl._words")
+def words(text: str) -> list[str]:
+    """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
+    try:
+        western = text.encode("cp1252")  # five times as fast as patterns
+    except UnicodeEncodeError:
+        return folded_words(folded(text))
+    return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
+
+
+@compiled("newscrawl._words")
+def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str], bool]:
+    """Return those of the words *wanted* that are in *texts*, and whether these have any words."""
+    found = frozenset(word for text in texts for word in words(text))
+    return wanted & found, bool(found)
 
 
 def tokens(text: str) -> list[str]:
@@ -70,6 +80,7 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
+@compiled("newscrawl._words", remove=_CONTROL_CHARACTERS.sub)
 def without_controls(text: str) -> str:
     """Return *text* without control characters, which a terminal would execute."""
     return text if text.isprintable() else _CONTROL_CHARACTERS.sub("", text)

@@ -118,3 +118,19 @@ def find_main_content_node(document, counts, parameters):
         if score > best_score:
             best, best_score = row, score
     return best if best >= 0 else None
+
+
+def content_children(document, counts, Py_ssize_t node, double threshold):
+    """See :func:`newscrawl.body.coreex.content_children`."""
+    cdef list words = counts.words, links = counts.links, ends = document.end, found = []
+    cdef Py_ssize_t child = node + 1, last = ends[node], after, size, linked
+    cdef double ratio
+    while child < last:
+        after = ends[child]
+        size = <Py_ssize_t> words[after] - <Py_ssize_t> words[child]
+        linked = <Py_ssize_t> links[after] - <Py_ssize_t> links[child]
+        ratio = (size - linked) / <double> size if size else 0
+        if ratio > threshold:
+            found.append(child)
+        child = after
+    return found

@@ -88,8 +88,10 @@ def repeated_texts(
     They are placeholders of embedded posts before consent. Empty if all long texts are repeated.
     *rows* are the text nodes of each text, *chars* its weighted characters.
     """
-    sizes = Counter([size for size in chars if size >= _MIN_REPEATED_CHARS])
-    if max(sizes.values(), default=0) < _MIN_REPETITIONS:
+    sizes = [size for size in chars if size >= _MIN_REPEATED_CHARS]
+    if len(sizes) - len(set(sizes)) < _MIN_REPETITIONS - 1:  # the common case
+        return set()
+    if max(Counter(sizes).values()) < _MIN_REPETITIONS:
         return set()
     long = [place for place, size in enumerate(chars) if size >= _MIN_REPEATED_CHARS]
     texts = texts_of(document, [rows[place] for place in long])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from newscrawl.body.render import BLOCK_LEVEL
+from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,6 +51,12 @@ def find_blocks(document: Document) -> Blocks:
     A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
     paragraphs in old templates.
     """
+    return Blocks(*group_rows(document))
+
+
+@compiled("newscrawl.body._blocks", block_tags=_BLOCK_TAGS)
+def group_rows(document: Document) -> tuple[list[int], list[list[int]]]:
+    """Return the columns of :class:`Blocks`."""
     tag, parent, block_tags = document.tag, document.parent, _BLOCK_TAGS
     owners: list[int] = []
     rows: list[list[int]] = []
@@ -64,13 +71,14 @@ def find_blocks(document: Document) -> Blocks:
             owners.append(owner)
             rows.append([row])
         previous_owner, previous_row = owner, row
-    return Blocks(owners, rows)
+    return owners, rows
 
 
 def _ends_block(tags: Sequence[str]) -> bool:
     return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
 
 
+@compiled("newscrawl.body._blocks", min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY)
 def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
     """Return the indices from *first* on of the blocks *rows* that are long and nearly linkless."""
     before, links = document.chars_before, document.link_chars_before
@@ -87,6 +95,9 @@ def blocks_with_same_markup(
     document: Document, blocks: Blocks, examples: Iterable[int], places: Iterable[int]
 ) -> list[int]:
     """Return the *places* in *blocks* whose markup equals that of one of the *examples*."""
+    places = list(places)
+    if not places:
+        return []
     owner = blocks.owner
     markups = {_markup(document, owner[place]) for place in examples}
     return [place for place in places if _markup(document, owner[place]) in markups]
@@ -110,6 +121,7 @@ def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearra
     return votes
 
 
+@compiled("newscrawl.body._blocks")
 def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
     """Return the roots of the largest subtrees whose shown text is exactly the text nodes *rows*.
 

@@ -11,9 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import CAPTION_TAGS
+from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from newscrawl.document.document import Document
 
@@ -54,19 +56,30 @@ def boilerplate(
     tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"time"}
     threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
     rows: set[int] = set()
-    for root in roots:
-        for row, tag in enumerate(document.tag[root : document.end[root]], root):
-            if tag not in tags:
-                continue
-            if tag == "time":
-                line = _line(document, row)
-                if document.tag[document.parent[line]] not in _FLOW_TAGS:
-                    rows.add(line)
-            elif tag in aside or _is_boilerplate_block(document, row, threshold):
-                rows.add(row)
+    for row in rows_with_tags(document, roots, tags):
+        tag = document.tag[row]
+        if tag == "time":
+            line = _line(document, row)
+            if document.tag[document.parent[line]] not in _FLOW_TAGS:
+                rows.add(line)
+        elif tag in aside or _is_boilerplate_block(document, row, threshold):
+            rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
         rows.update(_head(document, roots, title))
     return frozenset(rows)
+
+
+@compiled("newscrawl.body._blocks")
+def rows_with_tags(
+    document: Document, roots: Iterable[int], tags: AbstractSet[str]
+) -> Iterable[int]:
+    """Return the rows of the elements with one of *tags* in the subtrees of *roots*."""
+    return [
+        row
+        for root in roots
+        for row, tag in enumerate(document.tag[root : document.end[root]], root)
+        if tag in tags
+    ]
 
 
 def _share_before(document: Document, roots: Iterable[int], title: int) -> float:
@@ -91,8 +104,10 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
 
 
 def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
-    role = document.attributes["role"].get(row, "").lower()
-    return role in _ASIDE_ROLES or document.link_density(row) > link_density_threshold
+    if document.link_density(row) > link_density_threshold:
+        return True
+    role = document.attributes["role"].get(row)
+    return role is not None and role.lower() in _ASIDE_ROLES
 
 
 def _line(document: Document, row: int) -> int:

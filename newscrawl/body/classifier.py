@@ -25,6 +25,7 @@ from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
 from newscrawl.body.feature_names import FEATURES
+from newscrawl.compiled import compiled
 from newscrawl.ensemble.ensemble import load_model
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ MIN_PRODUCT_LISTS = 5
 """Number of lists with links among selected blocks from which all belong to the body: related
 articles come in one or two lists, offers by shop in many."""
 _NEIGHBOUR_DISTANCE = 3
+_COMPANION_FEATURES = ("tag", "parent_tag", "described", "after_heading")
 _MAX_HEADING_DISTANCE = 12
 
 
@@ -165,6 +167,7 @@ def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoic
     return BlockChoice(rows, expected, probabilities, best, selected)
 
 
+@compiled("newscrawl.body._blocks")
 def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:
     """Return the indices of the blocks with the largest expected F1, and that F1.
 
@@ -199,29 +202,6 @@ class _CompanionFeatures(NamedTuple):
         return {self.tag[place], self.parent_tag[place]}
 
 
-def with_companions(
-    features: Table, probabilities: Sequence[float], selected: Sequence[int]
-) -> list[int]:
-    """Return the *selected* candidates with the short blocks that accompany them.
-
-    A heading accompanies the selected block after it, a quote those on both sides, a standfirst
-    equal to the page's description the first block. A list among selected blocks is accepted or
-    rejected as a whole.
-    """
-    if not selected:
-        return []
-    columns = _CompanionFeatures.from_table(features)
-    accepted, first = set(selected), min(selected)
-    for start, end in _accepted_lists(columns, probabilities, accepted):
-        accepted.update(range(start, end))
-    for place, probability in enumerate(probabilities):
-        if probability < MIN_COMPANION_PROBABILITY or place in accepted:
-            continue
-        if _is_standfirst(columns, place, first) or _is_between(columns, place, accepted):
-            accepted.add(place)
-    return sorted(accepted)
-
-
 def _lists(columns: _CompanionFeatures) -> Iterator[tuple[int, int]]:
     """Yield start and end of each run of list items."""
     start = 0
@@ -234,9 +214,10 @@ def _lists(columns: _CompanionFeatures) -> Iterator[tuple[int, int]]:
 
 
 def _accepted_lists(
-    columns: _CompanionFeatures, probabilities: Sequence[float], selected: AbstractSet[int]
+    features: Table, probabilities: Sequence[float], selected: AbstractSet[int]
 ) -> list[tuple[int, int]]:
     """Return the lists between *selected* blocks that are probable enough."""
+    columns = _CompanionFeatures.from_table(features)
     lists = [
         (start, end)
         for start, end in _lists(columns)
@@ -256,6 +237,35 @@ def _accepted_lists(
         if fmean(probabilities[start:end])
         >= (link_threshold if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
     ]
+
+
+@compiled(
+    "newscrawl.body._blocks",
+    accepted_lists=_accepted_lists, columns=tuple(map(FEATURES.index, _COMPANION_FEATURES)), width=len(FEATURES),
+    item=ITEM_CODE, quote=QUOTE_CODE, headings=HEADING_CODES,
+    min_probability=MIN_COMPANION_PROBABILITY, distance=_NEIGHBOUR_DISTANCE,
+)  # fmt: skip
+def with_companions(
+    features: Table, probabilities: Sequence[float], selected: Sequence[int]
+) -> list[int]:
+    """Return the *selected* candidates with the short blocks that accompany them.
+
+    A heading accompanies the selected block after it, a quote those on both sides, a standfirst
+    equal to the page's description the first block. A list among selected blocks is accepted or
+    rejected as a whole.
+    """
+    if not selected:
+        return []
+    columns = _CompanionFeatures.from_table(features)
+    accepted, first = set(selected), min(selected)
+    for start, end in _accepted_lists(features, probabilities, frozenset(selected)):
+        accepted.update(range(start, end))
+    for place, probability in enumerate(probabilities):
+        if probability < MIN_COMPANION_PROBABILITY or place in accepted:
+            continue
+        if _is_standfirst(columns, place, first) or _is_between(columns, place, accepted):
+            accepted.add(place)
+    return sorted(accepted)
 
 
 def _is_between(columns: _CompanionFeatures, place: int, accepted: AbstractSet[int]) -> bool:

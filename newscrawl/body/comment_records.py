@@ -7,12 +7,13 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.compiled import compiled
 from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from newscrawl.document.document import Document
 
@@ -21,17 +22,27 @@ _DIGIT = re.compile(r"\d")
 _DATE = re.compile(
     r"\d\D{1,20}(?:19|20)\d\d(?!\d)|(?<!\d)(?:19|20)\d\d\D{1,3}\d|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
 )
-# "Ago" in many languages; each alternative starts with a letter, for speed.
+# "Ago" in many languages: words, then parts of words.
+_AGO_WORDS = ("ago", "vor", "il y a", "hace", "há", "fa")
+_AGO_PARTS = (
+    "geleden", "назад", "temu", "önce", "trước", "siden", "sedan", "前", "전", "منذ", "לפני", "पहले"
+)  # fmt: skip
+# Each alternative starts with a letter, for speed.
 _AGO = re.compile(
-    "|".join(rf"{words}\b(?<=\b{words})" for words in ("ago", "vor", "il y a", "hace", "há", "fa"))
-    + "|geleden|назад|temu|önce|trước|siden|sedan|前|전$|منذ|לפני|पहले"
-)
+    "|".join((
+        *(rf"{words}\b(?<=\b{words})" for words in _AGO_WORDS),
+        *(part.replace("전", "전$") for part in _AGO_PARTS),
+    ))
+)  # fmt: skip
 # Start of "Reply" in many languages, in lower case and without spaces.
-_REPLY = re.compile(
-    r"repl(?:y|ies)|respond(?:er?)?$|respondre|répondre|contestar|rispondi|răspunde|antwort|beantwoord"
-    r"|reageer|svara?$|besvar|vastaa|válasz|odpow|odpověd|ответить|відпові|отговор|yanıtla|cevapla"
-    r"|balas(?:$|kom)|trảlời|απάντηση|הגב|השב|رد(?:$|على)|پاسخ|जवाब|उत्तरद|উত্তর|ตอบ|回[复覆]|返信|답글|답변"
-)
+_REPLIES = (
+    "repl(?:y|ies)", "respond(?:er?)?$", "respondre", "répondre", "contestar", "rispondi", "răspunde",
+    "antwort", "beantwoord", "reageer", "svara?$", "besvar", "vastaa", "válasz", "odpow", "odpověd",
+    "ответить", "відпові", "отговор", "yanıtla", "cevapla", "balas(?:$|kom)", "trảlời", "απάντηση",
+    "הגב", "השב", "رد(?:$|على)", "پاسخ", "जवाब", "उत्तरद", "উত্তর", "ตอบ", "回[复覆]", "返信", "답글", "답변",
+)  # fmt: skip
+_REPLY = re.compile("|".join(_REPLIES))
+_REPLY_STARTS = tuple({word[: 1 + word[1].isalpha()] for word in _REPLIES})
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
@@ -81,12 +92,7 @@ def record_lists(
 
 def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
     """Return the rows of texts such as "Reply", in the rows *start* to *stop*."""
-    text, hidden = document.text, document.hidden
-    return [
-        row
-        for row in document.labels(start, stop)
-        if len(text[row]) <= _MAX_REPLY and _is_reply(text[row]) and hidden[row] in {0, WIDGET}
-    ]
+    return reply_rows(document.labels(start, stop), document.text, document.hidden)
 
 
 @lru_cache(maxsize=16384)  # labels occur on many pages
@@ -94,25 +100,49 @@ def _is_reply(text: str) -> bool:
     return _REPLY.match(_NON_LETTERS.sub("", text.lower())) is not None
 
 
+@compiled(
+    "newscrawl.body._comment_marks",
+    is_reply=_is_reply, max_reply=_MAX_REPLY, starts=_REPLY_STARTS,
+)  # fmt: skip
+def reply_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
+    """Return those of *rows* whose texts start like "Reply"."""
+    return [
+        row
+        for row in rows
+        if len(texts[row]) <= _MAX_REPLY and _is_reply(texts[row]) and hidden[row] in {0, WIDGET}
+    ]
+
+
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts with a date or time and little other text around."""
-    text, parent, hidden = document.text, document.parent, document.hidden
-    rows: Sequence[int] = [row for row in document.labels(start, stop) if not hidden[row]]
-    is_date: Callable[[str], object] = has_date
-    if not _AGO.search("\n".join([text[row] for row in rows])):  # the common case
-        numbers = frozenset(document.number_rows)
-        rows = [row for row in rows if row in numbers]
-        is_date = _DATE.search
-    for row in rows:
-        if is_date(text[row]):
-            above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
-            if document.chars(above) <= 3 * MAX_LABEL:
-                yield row
+    parent, hidden = document.parent, document.hidden
+    rows = [row for row in document.labels(start, stop) if not hidden[row]]
+    for row in date_rows(rows, document.text, document.number_rows):
+        above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
+        if document.chars(above) <= 3 * MAX_LABEL:
+            yield row
 
 
+@compiled(
+    "newscrawl.body._comment_marks",
+    find_date=_DATE.search, find_ago=_AGO.search, words=_AGO_WORDS, parts=_AGO_PARTS,
+)  # fmt: skip
 def has_date(text: str) -> bool:
     """Return whether *text* contains a date, a time of day or an age."""
     return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
+
+
+@compiled(
+    "newscrawl.body._comment_marks",
+    find_date=_DATE.search, find_ago=_AGO.search, has_date=has_date,
+    words=_AGO_WORDS, parts=_AGO_PARTS,
+)  # fmt: skip
+def date_rows(rows: list[int], texts: list[str], numbers: list[int]) -> list[int]:
+    """Return those of *rows* whose texts have a date; *numbers* are the rows with a digit."""
+    if _AGO.search("\n".join([texts[row] for row in rows])):
+        return [row for row in rows if has_date(texts[row])]
+    numbered = frozenset(numbers)
+    return [row for row in rows if row in numbered and _DATE.search(texts[row])]
 
 
 def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:

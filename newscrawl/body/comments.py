@@ -20,6 +20,7 @@ from newscrawl.body.comment_records import (
     record_signs,
     reply_buttons,
 )
+from newscrawl.compiled import compiled
 from newscrawl.document.document import MAX_LABEL, TEXT, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 # Words in the markup of many systems, none of which is named here.
-_NAME = re.compile(
-    r"comment(?!ary|ator|ed)|kommentar|komentar|coment[aá]ri|reacties\b|talkback|guestbook"
-    r"|leser(?:brief|meinung|post)"
-)
+_NAMES = (
+    "comment(?!ary|ator|ed)", "kommentar", "komentar", "coment[aá]ri", r"reacties\b", "talkback",
+    "guestbook", "leser(?:brief|meinung|post)",
+)  # fmt: skip
+_NAME = re.compile("|".join(_NAMES))
 # Words of elements that are not comments: page states, counters, links.
 _STATE = re.compile(
     r"^(?:category|tag|term|topic)[-_]|(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
@@ -42,11 +44,18 @@ _STATE = re.compile(
 # Classes of a WordPress post, which also has its categories and tags as classes.
 _POST = frozenset({"hentry", "type-post"})
 # Headings of comment sections, in lower case.
-_HEADING = re.compile(
-    r"comment(?<=\bcomment)s?\b|kommenta|commentaire|comentari|comentário|commenti\b|reacties|komenta"
-    r"|комментари|коментар|каментар|обсужден|σχόλι|yorum|hozzászól|komentář|diskus|debat|bình luận"
-    r"|komen\b|maoni|コメント|评论|評論|留言|跟贴|讨论|討論|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा"
-    r"|মন্তব্য|கருத்து|ความคิดเห็น|discuss|réactions|replies\b(?<=\breplies)|talkback"
+_HEADINGS = (
+    r"comment(?<=\bcomment)s?\b", "kommenta", "commentaire", "comentari", "comentário", r"commenti\b",
+    "reacties", "komenta", "комментари", "коментар", "каментар", "обсужден", "σχόλι", "yorum",
+    "hozzászól", "komentář", "diskus", "debat", "bình luận", r"komen\b", "maoni", "コメント", "评论", "評論",
+    "留言", "跟贴", "讨论", "討論", "議論", "댓글", "تعليق", "نظرات", "تبصر", "תגובות", "टिप्पणि", "प्रतिक्रिया", "चर्चा",
+    "মন্তব্য", "கருத்து", "ความคิดเห็น", "discuss", "réactions", r"replies\b(?<=\breplies)", "talkback",
+)  # fmt: skip
+_HEADING = re.compile("|".join(_HEADINGS))
+# Beginnings of the names and headings, before what is special in a pattern.
+_NAME_STARTS, _HEADING_STARTS = (
+    tuple(dict.fromkeys(re.split(r"[(\[\\]", word)[0] for word in words))
+    for words in (_NAMES, _HEADINGS)
 )
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
@@ -75,7 +84,7 @@ _MAX_RECORDS_SHARE = 1 / 3
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    start = _start_of_comments(document)
+    start = start_of_comments(document)
     named = _named(document, start)
     if _are_live_blog(document, named):
         named = []
@@ -104,36 +113,13 @@ def _merged(found: Iterable[range]) -> list[range]:
 
 def _named(document: Document, start: int) -> list[range]:
     """Return the regions with a name of comments; large ones begin at *start* or later."""
-    class_of, id_of, type_of = (
-        document.attributes[name].get for name in ("class", "id", "itemtype")
-    )
     regions: list[range] = []
     stop = 0
-    for row in _named_rows(document, _MIN_REGION):
-        if row < stop:
-            continue
-        names_comments = _names_comments(class_of(row), id_of(row), type_of(row))
-        if names_comments and _is_region(document, row, start):
+    for row in named_rows(document, _MIN_REGION):
+        if row >= stop and _is_region(document, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
     return regions
-
-
-def _named_rows(document: Document, min_chars: float) -> list[int]:
-    """Return the rows of elements with a class, id or item type and enough text outside of links."""
-    end, chars, links = document.end, document.chars_before, document.link_chars_before
-    classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))
-    found: list[int] = []
-    row, last = 0, len(document)
-    while row < last:
-        stop = end[row]
-        if chars[stop] - chars[row] - links[stop] + links[row] < min_chars:
-            row = stop
-            continue
-        if row in classes or row in ids or row in types:
-            found.append(row)
-        row += 1
-    return found
 
 
 @lru_cache(maxsize=4096)  # pages of a site share their names
@@ -146,6 +132,26 @@ def _names_comments(*values: str | None) -> bool:
     return _POST.isdisjoint(names) and any(
         _NAME.search(name) and not _STATE.search(name) for name in names
     )
+
+
+@compiled("newscrawl.body._comment_marks", names_comments=_names_comments, names=_NAME_STARTS)
+def named_rows(document: Document, min_chars: float) -> list[int]:
+    """Return the rows of elements that name comments and have enough text outside of links."""
+    end, chars, links = document.end, document.chars_before, document.link_chars_before
+    classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))
+    found: list[int] = []
+    row, last = 0, len(document)
+    while row < last:
+        stop = end[row]
+        if chars[stop] - chars[row] - links[stop] + links[row] < min_chars:
+            row = stop
+            continue
+        if (row in classes or row in ids or row in types) and _names_comments(
+            classes.get(row), ids.get(row), types.get(row)
+        ):
+            found.append(row)
+        row += 1
+    return found
 
 
 def _is_region(document: Document, row: int, start: int) -> bool:
@@ -198,7 +204,11 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
 # Regions by structure
 
 
-def _start_of_comments(document: Document) -> int:
+@compiled(
+    "newscrawl.body._comment_marks",
+    min_length=_MIN_LONG_TEXT / WIDE_WEIGHT, min_chars=_MIN_LONG_TEXT, min_text_before=_MIN_TEXT_BEFORE,
+)  # fmt: skip
+def start_of_comments(document: Document) -> int:
     """Return the row after enough long texts for an article."""
     chars, links, hidden = 0.0, document.link_chars_before, document.hidden
     for row in document.text_rows:
@@ -254,16 +264,9 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
     """
-    text, hidden = document.text, document.hidden
+    labels = heading_rows(document.labels(start, len(document)), document.text, document.hidden)
+    headings = (row for row in labels if _is_alone(document, row))
     stop = start
-    labels = [
-        row
-        for row in document.labels(start, len(document))
-        if len(text[row]) <= _MAX_HEADING and not hidden[row]
-    ]
-    if not _HEADING.search("\n".join([text[row] for row in labels]).lower()):  # the common case
-        return
-    headings = (row for row in labels if _is_heading(text[row]) and _is_alone(document, row))
     for row in islice(headings, _MAX_HEADINGS):
         end = _end_of_section(document, row) if row >= stop else None
         if end is not None and _has_comments(document, range(row + 1, end)):
@@ -274,6 +277,18 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
 @lru_cache(maxsize=16384)  # labels occur on many pages
 def _is_heading(text: str) -> bool:
     return _HEADING.search(text.lower()) is not None
+
+
+@compiled(
+    "newscrawl.body._comment_marks",
+    is_heading=_is_heading, max_heading=_MAX_HEADING, phrases=_HEADING_STARTS,
+)  # fmt: skip
+def heading_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
+    """Return those of *rows* whose shown texts are like a heading of comments."""
+    rows = [row for row in rows if len(texts[row]) <= _MAX_HEADING and not hidden[row]]
+    if not _HEADING.search("\n".join([texts[row] for row in rows]).lower()):  # the common case
+        return []
+    return [row for row in rows if _is_heading(texts[row])]
 
 
 def _is_alone(document: Document, row: int) -> bool:

@@ -83,10 +83,18 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
         return []
     if document.tag[node] == TEXT or not parameters.subset:
         return [node]
+    return content_children(document, counts, node, parameters.threshold)
+
+
+@compiled("newscrawl.body._coreex")
+def content_children(
+    document: Document, counts: TerminalCounts, node: int, threshold: float
+) -> list[int]:
+    """Return the children of *node* with a text-to-link ratio above *threshold*: S."""
     return [
         child
         for child in document.children(node)
-        if _text_to_link_ratio(*counts.of(child, document.end[child])) > parameters.threshold
+        if _text_to_link_ratio(*counts.of(child, document.end[child])) > threshold
     ]
 
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import is_data_table
+from newscrawl.compiled import compiled
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
@@ -33,6 +34,12 @@ _REGION_NAME = re.compile(
 _FOOTER_NAME = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
 _CONSENT_NAME = re.compile("cookie|consent|onetrust|gdpr|privacy")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
+# An element that is a region has one of these tags, or one of these parts in its class or id.
+_REGION_TAGS = frozenset({"article", "aside", "figcaption", "footer", "table"})
+_REGION_NAME_PARTS = (
+    "cookie", "consent", "onetrust", "gdpr", "privacy", "aside", "donat", "support", "newsletter",
+    "sign", "subscribe", "caption", "credit", "disclaimer", "disclosure", "footer",
+)  # fmt: skip
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
@@ -155,6 +162,30 @@ def _region_name(class_: str | None, id_: str | None) -> _RegionName:
     return _RegionName(_FOOTER_NAME.search(name) is not None, max_share)
 
 
+@compiled(
+    "newscrawl.body._blocks", never=_NEVER_REGIONS, tags=_REGION_TAGS, names=_REGION_NAME_PARTS
+)
+def contained_rows(
+    document: Document,
+    rows: Iterable[int],
+    heading: int,  # noqa: ARG001  # no element around it is a region
+    is_region: Callable[[int], bool],
+) -> bytearray:
+    """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
+    parent = document.parent
+    pending: set[int] = set()
+    for inner in rows:
+        row = inner
+        while row >= 0 and row not in pending:
+            pending.add(row)
+            row = parent[row]
+    contained = bytearray(len(document))
+    for row in sorted(pending):  # parents come first
+        above = parent[row]
+        contained[row] = (above >= 0 and contained[above]) or is_region(row)
+    return contained
+
+
 class _Regions:
     """Excluded regions of a page; without *small*, names of small regions are ignored."""
 
@@ -168,19 +199,9 @@ class _Regions:
         self._prose = document.chars(0) - document.link_chars(0)
         self._classes, self._ids = document.attributes["class"], document.attributes["id"]
 
-    def contain(self, rows: Iterable[int]) -> dict[int, bool]:
-        """Return whether a region contains each of *rows* and each of their ancestors."""
-        parent = self._document.parent
-        pending: set[int] = set()
-        for inner in rows:
-            row = inner
-            while row >= 0 and row not in pending:
-                pending.add(row)
-                row = parent[row]
-        contained = {-1: False}
-        for row in sorted(pending):  # parents come first
-            contained[row] = contained[parent[row]] or self._is_region(row)
-        return contained
+    def contain(self, rows: Iterable[int]) -> bytearray:
+        """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
+        return contained_rows(self._document, rows, self._heading, self._is_region)
 
     def _is_region(self, row: int) -> bool:
         document = self._document

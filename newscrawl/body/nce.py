@@ -166,11 +166,16 @@ def forest_of(document: Document, separator: int | None, parameters: NceParamete
     """
     if separator is None:
         return [0]
-    return [
-        child
-        for child in document.children(separator)
-        if document.chars(child) > 0 and document.link_density(child) <= parameters.beta4
-    ]
+    before, links, end = document.chars_before, document.link_chars_before, document.end
+    forest: list[int] = []
+    child, last = separator + 1, end[separator]
+    while child < last:
+        after = end[child]
+        chars = before[after] - before[child]
+        if chars > 0 and (links[after] - links[child]) / chars <= parameters.beta4:
+            forest.append(child)
+        child = after
+    return forest
 
 
 # Phase 2: comments removal

@@ -105,14 +105,11 @@ def rows_of_excluded_parts(
     Those of *roots* that are inside of such a part are included. Captions are excluded by
     :mod:`~newscrawl.body.boilerplate`. A part with most of the text is never excluded.
     """
+    unwanted = [row for part in _TAGS if part not in parts for row in _rows_of_part(document, part)]
+    if not unwanted:  # the common case
+        return frozenset()
     max_chars = _MAX_PART_SHARE * sum(document.chars(root) for root in roots)
-    unwanted = [
-        row
-        for part in _TAGS
-        if part not in parts
-        for row in _rows_of_part(document, part)
-        if document.chars(row) <= max_chars
-    ]
+    unwanted = [row for row in unwanted if document.chars(row) <= max_chars]
     inside = cast_votes(document.end, [_outermost(document, unwanted)])
     return frozenset(unwanted).union(root for root in roots if inside[root])
 
@@ -130,7 +127,7 @@ def with_dominant_tables(
 ) -> frozenset[Part]:
     """Return *parts* with tables if those in and after *roots* have more text than *roots*."""
     tables = () if "tables" in parts or not roots else _tables_of(document, roots)
-    if sum(map(document.chars, tables)) > sum(map(document.chars, roots)):
+    if tables and sum(map(document.chars, tables)) > sum(map(document.chars, roots)):
         return parts | {"tables"}
     return parts
 

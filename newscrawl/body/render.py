@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 from newscrawl.document.rows import LEADING, TRAILING
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document.document import Document
@@ -45,8 +46,29 @@ def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = fr
     Subtrees and text nodes with a row in *skip* are left out.
     """
     flow = Flow()
-    write_flow(flow, document, roots, skip)
+    roots = list(roots)
+    pieces = write_pieces(document, roots, skip)
+    if pieces is None:
+        write_flow(flow, document, roots, skip)
+    else:
+        flow.pieces = pieces
     return flow.text()
+
+
+@compiled(
+    "newscrawl.body._render",
+    breaks=_BREAKS, opening=_OPENING, block_level=BLOCK_LEVEL, preformatted=_PREFORMATTED, paragraph=PARAGRAPH,
+)  # fmt: skip
+def write_pieces(
+    document: Document,  # noqa: ARG001  # only the compiled function reads it
+    roots: Sequence[int],  # noqa: ARG001
+    skip: AbstractSet[int],  # noqa: ARG001
+) -> list[str] | None:
+    """Return the pieces that :func:`write_flow` writes to a :class:`Flow`.
+
+    None: use :func:`write_flow`, because the compiled module is missing or text is preformatted.
+    """
+    return None
 
 
 def write_flow(
@@ -110,7 +132,10 @@ class Flow:
         text = "".join(lines)
         is_clean = text.isprintable() and "  " not in text  # the common case
         lines = [line.strip() if is_clean else _clean(line) for line in lines]
-        return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
+        text = "\n".join(lines)
+        if "\n\n\n" in text:  # much faster than the pattern
+            text = _BLANK_LINES.sub("\n\n", text)
+        return text.strip("\n")
 
 
 def _clean(line: str) -> str:

@@ -255,10 +255,10 @@ cdef class Reader(RowColumns):
         return self.row > 0
 
 
-def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset()):
+def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset(), bint media=True):
     """See :func:`newscrawl.document.read_rows.read_rows`."""
     cdef Reader reader = Reader()
     reader.limit = <Place> utf8 + len(utf8)
-    reader.scripts = scripts
+    reader.scripts, reader.with_media = scripts, media
     reader.shown = shown
     return reader.to_rows() if reader.read(<Place> utf8) else None

@@ -15,7 +15,7 @@ cdef class RowColumns:
     cdef double chars, link_chars
     # the sums as objects: most rows share the object of the previous row
     cdef object chars_now, link_chars_now
-    cdef bint scripts
+    cdef bint scripts, with_media
     cdef object shown
 
     # open elements

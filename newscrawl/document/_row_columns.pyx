@@ -121,7 +121,7 @@ cdef class RowColumns:
             if found & HIDES and me not in self.shown:
                 own_mark = own_mark or INVISIBLE
             own_mark = mark or own_mark
-        if name.media:
+        if name.media and self.with_media:
             self.media[_number(me)] = all_attributes(&self.found)
         if found & HAS_METADATA or (name.image and self.figure_row >= 0):
             self.append_statement(name, me, content, size)

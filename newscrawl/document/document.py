@@ -114,7 +114,7 @@ class Document:
         self.chars_before = columns.chars_before
         #: the same, of text inside ``a`` elements
         self.link_chars_before = columns.link_chars_before
-        #: row -> attributes of images, frames, players and their sources
+        #: row -> attributes of images, frames, players and their sources, unless left out
         self.media = columns.media
         #: elements with metadata, in document order
         self.statements = columns.statements
@@ -200,7 +200,9 @@ class Document:
 
     def with_shown(self, rows: AbstractSet[int]) -> Document:
         """Return the document without hiding by attributes of the elements at *rows*."""
-        columns = read_rows(self._source, shown=rows) if self._root is None else None
+        columns = None
+        if self._root is None:
+            columns = read_rows(self._source, shown=rows, media=bool(self.media))
         if columns is None:
             columns = flatten(self.root, shown=rows)
         return Document(columns, self.encoding, self.flags, root=self._root, source=self._source)
@@ -259,14 +261,14 @@ def _sums_without(before: Sequence[float], ranges: Sequence[range]) -> list[floa
 
 
 def parse_document(
-    html: bytes | str, encoding: str | None = None, *, scripts: bool = False
+    html: bytes | str, encoding: str | None = None, *, scripts: bool = False, media: bool = True
 ) -> Document:
     """Return the :class:`Document` of a page.
 
     *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether it
     is used). With *scripts*, text of script, style, noscript, template and svg elements gets rows,
-    marked ``SCRIPT``: CoreEx R1 to R4 count it. Raises :class:`DocumentError` if the input is not an
-    HTML page.
+    marked ``SCRIPT``: CoreEx R1 to R4 count it. Without *media*, :attr:`Document.media` may be empty,
+    which is faster. Raises :class:`DocumentError` if the input is not an HTML page.
     """
     flags: list[str] = []
     if isinstance(html, str):
@@ -284,9 +286,9 @@ def parse_document(
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
-    utf8, columns, root = _read(utf8, flags, scripts=scripts)
+    utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
     if (closed := close_open_title(columns, utf8)) is not None:
-        utf8, columns, root = _read(closed, flags, scripts=scripts)
+        utf8, columns, root = _read(closed, flags, scripts=scripts, media=media)
     if needs_repair(columns):
         root = _parse(utf8, flags) if root is None else root
         repair_tree(root)
@@ -295,10 +297,10 @@ def parse_document(
 
 
 def _read(
-    utf8: bytes, flags: list[str], *, scripts: bool
+    utf8: bytes, flags: list[str], *, scripts: bool, media: bool
 ) -> tuple[bytes, Rows, etree._Element | None]:
     """Return the page as it was read, its columns, and the tree if they had to be read from it."""
-    columns = read_rows(utf8, scripts=scripts)
+    columns = read_rows(utf8, scripts=scripts, media=media)
     if columns is not None:
         return utf8, columns, None
     if (shortened := drop_surplus_attributes(utf8)) is not None:

@@ -21,11 +21,12 @@ def read_rows(
     *,
     scripts: bool = False,  # noqa: ARG001
     shown: AbstractSet[int] = frozenset(),  # noqa: ARG001
+    media: bool = True,  # noqa: ARG001
 ) -> Rows | None:
     """Return the columns of a page, those of :func:`~newscrawl.document.flatten.flatten`.
 
     *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
-    *shown*. None: the columns have to be read from the tree, because the compiled module is missing,
+    *shown*. Without *media*, that column is empty. None: the columns have to be read from the tree, because the compiled module is missing,
     elements are nested in more than 2,000 others, a tag has more than 256 attributes, or a name has
     100 bytes or more.
     """

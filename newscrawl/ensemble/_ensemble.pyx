@@ -1,10 +1,13 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Compiled loop of :mod:`newscrawl.ensemble.ensemble`."""
 
 from cpython cimport array
+from libc.math cimport exp
 
 from array import array as new_array
 from functools import lru_cache
+
+cdef array.array _DOUBLES = new_array("d")
 
 cdef struct Node:
     float number  # the threshold, or the value of a leaf
@@ -31,8 +34,10 @@ def _nodes(ensemble):
     return packed, new_array("i", ensemble.offset.tobytes())
 
 
-def sum_leaves(ensemble, array.array table not None, Py_ssize_t width):
-    """See :func:`newscrawl.ensemble.ensemble.sum_leaves`.
+def probabilities(
+    ensemble, array.array table not None, Py_ssize_t width, *, double max_log_odds
+):
+    """See :func:`newscrawl.ensemble.ensemble.probabilities`.
 
     There are no bounds checks: :func:`newscrawl.ensemble.model_file.check` has verified that every
     path ends at a leaf, and the caller that each row has *width* values.
@@ -44,7 +49,9 @@ def sum_leaves(ensemble, array.array table not None, Py_ssize_t width):
     cdef const Node* root
     cdef const Node* node
     cdef const double* values
-    cdef array.array sums = new_array("d", bytes(8 * count))
+    cdef array.array sums = array.clone(_DOUBLES, count, zero=True)
+    cdef double* total = sums.data.as_doubles
+    cdef double base
     trees = len(offsets) - 1
     for tree in range(trees):  # outer loop: a tree stays in the processor's cache
         root = &nodes[offsets.data.as_ints[tree]]
@@ -56,6 +63,14 @@ def sum_leaves(ensemble, array.array table not None, Py_ssize_t width):
                     node = &nodes[node.left]
                 else:
                     node = &nodes[node.right]
-            sums.data.as_doubles[row] += node.number
+            total[row] += node.number
             values += width
-    return sums.tolist()
+    cdef list found = []
+    if ensemble.link == "mean":
+        for row in range(count):
+            found.append(total[row] / trees)
+        return found
+    base = ensemble.base
+    for row in range(count):
+        found.append(1 / (1 + exp(-max(base + total[row], -max_log_odds))))
+    return found

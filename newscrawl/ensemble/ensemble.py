@@ -129,11 +129,7 @@ class TreeEnsemble(EnsembleData):
             fits = all(len(row) == width for row in rows)
         if not fits:
             raise ValueError(f"rows of {width} features expected")
-        sums = sum_leaves(self, table, width)
-        if self.link == "mean":
-            return [total / self.trees for total in sums]
-        log_odds = (max(self.base + total, -_MAX_LOG_ODDS) for total in sums)
-        return [1 / (1 + exp(-value)) for value in log_odds]
+        return probabilities(self, table, width)
 
     def calibrated(self, probability: float) -> float:
         """Return the share of class 1 among rows of that *probability*, by :attr:`calibration`."""
@@ -150,11 +146,23 @@ class TreeEnsemble(EnsembleData):
         path.write_bytes(model_file.encode(self))
 
 
-@compiled("newscrawl.ensemble._ensemble")
-def sum_leaves(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
+@compiled("newscrawl.ensemble._ensemble", max_log_odds=_MAX_LOG_ODDS)
+def probabilities(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
+    """Return the probability of class 1 for each row.
+
+    *table* holds one row of *width* values after the other.
+    """
+    sums = _sum_leaves(ensemble, table, width)
+    if ensemble.link == "mean":
+        return [total / ensemble.trees for total in sums]
+    log_odds = (max(ensemble.base + total, -_MAX_LOG_ODDS) for total in sums)
+    return [1 / (1 + exp(-value)) for value in log_odds]
+
+
+def _sum_leaves(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
     """Return the sum over all trees for each row: the values of the leaves that the row reaches.
 
-    *table* holds one row of *width* values after the other. All rows descend all trees at once.
+    All rows descend all trees at once.
     """
     steps = _descent_steps(ensemble)
     values = np.array(table, dtype=np.float32)

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from newscrawl.items import Article
 from newscrawl.text import without_controls
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
 
 _UNCHANGED = frozenset({"url", "evidence", "body_markdown", "body_html"})
 """Fields that are not texts of the page, and markup, whose text is cleaned before it is escaped."""
+_FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
 
 
 def remove_controls(article: Article) -> None:
     """Remove control characters from the text fields of *article*."""
-    for name in article.__dataclass_fields__:
+    for name in _FIELDS:
         value = getattr(article, name)
-        if name not in _UNCHANGED and (cleaned := _cleaned(value)) is not value:
+        if value and (cleaned := _cleaned(value)) is not value:
             setattr(article, name, cleaned)
 
 
 def _cleaned(value: Any) -> Any:
     """Return *value* with clean texts; itself if they are clean."""
     if isinstance(value, str):
-        return without_controls(value)
+        return value if value.isprintable() else without_controls(value)
     if isinstance(value, list | tuple):
         parts = list(map(_cleaned, value))
         unchanged = all(map(is_, parts, value))
         return value if unchanged else type(value)(parts)
     if is_dataclass(value) and not isinstance(value, type):
-        texts = {name: _cleaned(getattr(value, name)) for name in value.__dataclass_fields__}
-        unchanged = all(text is getattr(value, name) for name, text in texts.items())
-        return value if unchanged else replace(value, **texts)
+        changed = {}
+        for name in value.__dataclass_fields__:
+            text = getattr(value, name)
+            if text and (cleaned := _cleaned(text)) is not text:
+                changed[name] = cleaned
+        return replace(value, **changed) if changed else value
     return value

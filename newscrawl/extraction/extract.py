@@ -125,7 +125,9 @@ def _extract(
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
-    parsed = parse_document(html, encoding, scripts=chosen.needs_scripts)
+    parsed = parse_document(
+        html, encoding, scripts=chosen.needs_scripts, media=bool(options.formats)
+    )
     document = chosen.prepare(parsed, comments=not options.remove_comments)
     metadata = read_metadata(document, url, fetched_at)
     page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store, trace)

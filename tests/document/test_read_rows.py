@@ -167,6 +167,15 @@ def test_agree_at_limits(page: bytes, is_read: bool) -> None:
     assert (read_rows(document._source) is not None) is is_read
 
 
+def test_reads_media_on_request() -> None:
+    page = b"<div hidden><img src=a><p>text</div><video src=b></video>"
+    assert list(parse_document(page).media.values()) == [{"src": "a"}, {"src": "b"}]
+    without = parse_document(page, media=False)
+    if document_module.COMPILED:
+        assert without.media == without.with_shown({1}).media == {}
+    assert len(parse_document(page).with_shown({1}).media) == 2
+
+
 @pytest.mark.parametrize("name", [*sorted(BOOLEAN), "hidden"])
 def test_agree_on_attributes_without_values(name: str) -> None:
     assert_same_rows(f"<meta {name} {name.upper()} name=a {name}=b><meta {name}=''><p>text")

@@ -19,8 +19,8 @@ from newscrawl.ensemble.ensemble import (
     ModelError,
     Tree,
     TreeEnsemble,
+    probabilities,
     schema_hash,
-    sum_leaves,
 )
 
 if TYPE_CHECKING:
@@ -219,6 +219,6 @@ def test_predicts_as_scikit_learn(
     expected = model.predict_proba(asked)[:, 1]
     assert np.abs(np.array(ensemble.predict(asked.tolist())) - expected).max() < 1e-6
     values = array("d", asked.ravel().tolist())
-    assert sum_leaves(ensemble, values, features) == inspect.unwrap(sum_leaves)(
+    assert probabilities(ensemble, values, features) == inspect.unwrap(probabilities)(
         ensemble, values, features
     )

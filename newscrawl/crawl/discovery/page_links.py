@@ -46,7 +46,7 @@ def read_page(
 
     Raises ``DocumentError``.
     """
-    document = parse_document(data, encoding)
+    document = parse_document(data, encoding, media=False)
     base = _base_url(document, url)
     kind, confidence = page_kind(document, kind_features(document), threshold=PAGE_KIND_THRESHOLD)
     links = {

@@ -126,6 +126,7 @@ def _table() -> dict[str, Any]:
     return table
 
 
+@lru_cache(maxsize=256)
 def vocabulary(language: str | None) -> Vocabulary:
     """Return the words of *language* (a BCP 47 tag), of English and of all languages."""
     base = base_language(language) or _DEFAULT_LANGUAGE
@@ -194,6 +195,7 @@ def _index_ago_phrases(
     return merged, before
 
 
+@lru_cache(maxsize=256)
 def base_language(language: str | None) -> str | None:
     """Return the language of a BCP 47 tag in CLDR's spelling ("nb" for "no-NO")."""
     if not language:

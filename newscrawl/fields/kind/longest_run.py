@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from newscrawl.compiled import compiled
+
 if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
@@ -20,7 +22,7 @@ INLINE = frozenset(
 def longest_runs(document: Document) -> tuple[float, float]:
     """Return the weighted characters of the two longest runs of text outside of links."""
     runs: dict[int, float] = defaultdict(float)
-    for block, chars in _blocks(document).items():
+    for block, chars in block_chars(document).items():
         if chars >= _BLOCK:
             separate = chars >= _LONG_BLOCK and document.tag[block] != "p"
             runs[block if separate else document.parent[block]] += chars
@@ -28,7 +30,8 @@ def longest_runs(document: Document) -> tuple[float, float]:
     return longest, second
 
 
-def _blocks(document: Document) -> dict[int, float]:
+@compiled("newscrawl.fields.kind._text_measures", inline_tags=INLINE)
+def block_chars(document: Document) -> dict[int, float]:
     """Return block row -> weighted characters outside of links."""
     tag, parent = document.tag, document.parent
     chars, link_chars = document.chars_before, document.link_chars_before

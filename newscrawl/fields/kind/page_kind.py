@@ -8,6 +8,7 @@ dropped article is lost, while an index page that is kept has a low confidence.
 from __future__ import annotations
 
 from math import log1p
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from newscrawl.ensemble.ensemble import load_model
@@ -15,6 +16,7 @@ from newscrawl.fields.kind.kind_features import (
     KIND_FEATURES,
     PAGE_FEATURES,
     data_types,
+    json_ld_scripts,
     names_article,
 )
 from newscrawl.fields.kind.series import series_kind
@@ -43,8 +45,16 @@ UNDATED_CONFIDENCE = 0.8
 """Confidence that a short undated text without images is not an article; set by hand."""
 
 _MAX_UNDATED = log1p(2500.0)
+_undated_features = itemgetter(
+    *map(
+        KIND_FEATURES.index,
+        ("declared", "article_data", "page_data", "dates", "date_confidence", "authors",
+         "span_images", "body_chars"),
+    )
+)  # fmt: skip
 _LINK_DENSITY = KIND_FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
+_SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
 _MAX_LINK_DENSITY = 0.4
 
@@ -95,16 +105,21 @@ def page_kind(
 
 def is_undated(features: Sequence[float]) -> bool:
     """Return whether *features* describe a short undated text that is not declared an article."""
-    named = dict(zip(KIND_FEATURES, features, strict=False))
-    declared = named["declared"] > 0 or named["article_data"] or named["page_data"]
-    if declared or named["dates"] or "body_chars" not in named:
+    if len(features) < len(KIND_FEATURES):
         return False
-    dated = named["date_confidence"] > 0 or named["authors"]
-    return not dated and not named["span_images"] and 0 < named["body_chars"] <= _MAX_UNDATED
+    declared, article_data, page_data, dates, date_confidence, authors, images, chars = (
+        _undated_features(features)
+    )
+    if declared > 0 or article_data or page_data or dates or date_confidence > 0 or authors:
+        return False
+    return not images and 0 < chars <= _MAX_UNDATED
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
     """Return the kind of series that JSON-LD declares, if any."""
+    scripts = json_ld_scripts(document)
+    if not any(name in script for script in scripts for name in _SERIES_TYPES):  # the common case
+        return None
     types = data_types(document)
     if "LiveBlogPosting" in types:
         return "live"

@@ -25,16 +25,15 @@ _MAX_ELEMENT = 250
 _MAX_LEVELS = 4
 # Text nodes between two names of one byline.
 _MAX_GAP = 6
-_AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor", re.IGNORECASE)
+# In lower case: case-insensitive patterns are five times slower.
+_AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 # Other parts of an author's box.
 _OTHER_PART = re.compile(
-    r"bio|desc|role|position|job|date|time|social|share|twitter|follow|caption|comment|related",
-    re.IGNORECASE,
+    r"bio|desc|role|position|job|date|time|social|share|twitter|follow|caption|comment|related"
 )
 _AUTHOR_PAGE = re.compile(
     r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter)[a-z]{0,3}(?:/|\.\w+\?|-)[^/?#]"
-    r"|[?&]author=",
-    re.IGNORECASE,
+    r"|[?&]author="
 )
 # Pages of other people, too: the address must name the author.
 _PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)", re.IGNORECASE)
@@ -140,12 +139,12 @@ def _source(document: Document, row: int) -> str | None:
 @lru_cache(maxsize=1024)
 def _role(classes: str, identifier: str) -> tuple[bool, bool]:
     """Return whether class and id name an author, and whether they name another part of a box."""
-    mark = f"{classes} {identifier}"
+    mark = f"{classes} {identifier}".lower()
     return _AUTHOR.search(mark) is not None, _OTHER_PART.search(mark) is not None
 
 
 def _is_author_page(address: str, text: str) -> bool:
-    if _AUTHOR_PAGE.search(address):
+    if _AUTHOR_PAGE.search(address.lower()):
         return True
     page = _PERSON_PAGE.search(address)
     return page is not None and any(word in page[1].lower() for word in _WORD.findall(text.lower()))

@@ -95,7 +95,9 @@ def _name(data: StructuredData, node: JsonObject, keys: tuple[str, ...]) -> str 
 
 def _without_file_name(image: Image) -> Image:
     """Return *image* without a caption that repeats the name of the file."""
-    caption = "".join(filter(str.isalnum, image.caption or "")).casefold()
+    if not image.caption:
+        return image
+    caption = "".join(filter(str.isalnum, image.caption)).casefold()
     name = "".join(filter(str.isalnum, _file_name(unquote(image.url)))).casefold()
     return replace(image, caption=None) if caption and caption in name else image
 

@@ -12,7 +12,7 @@ from newscrawl.fields.metadata.jsonld import parse_json_ld
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from newscrawl.document.document import Document
@@ -69,17 +69,17 @@ class Markup:
 
 
 def read_markup(
-    document: Document, url: str | None = None, names: Container[str] | None = None
+    document: Document, url: str | None = None, is_read: Callable[[str], bool] | None = None
 ) -> Markup:
     """Return the metadata of *document*, a page fetched from *url*.
 
-    With *names* (in lower case), only meta elements of these names are read.
+    With *is_read*, only meta elements are read for whose name in lower case it returns True.
     """
     markup = Markup(base=url)
     items = 0
     for statement in document.statements:
         if statement.tag == "meta":
-            _read_meta(markup.meta, statement.attributes, names)
+            _read_meta(markup.meta, statement.attributes, is_read)
             continue
         _read_element(markup, statement, document)
         if items < _MAX_ITEMS and (properties := statement.get("itemprop")):
@@ -97,12 +97,14 @@ def text_of(document: Document, statement: Statement) -> str:
 
 
 def _read_meta(
-    meta: dict[str, list[str]], attributes: Mapping[str, str], names: Container[str] | None
+    meta: dict[str, list[str]],
+    attributes: Mapping[str, str],
+    is_read: Callable[[str], bool] | None,
 ) -> None:
     for attribute, value in attributes.items():
         if attribute in _NAMES and value:
             name = value.strip().lower()
-            if names is None or name in names:
+            if is_read is None or is_read(name):
                 content = (attributes.get("content") or attributes.get("value") or "").strip()
                 if content:
                     meta.setdefault(name, []).append(content)

@@ -61,7 +61,7 @@ PUBLISHED_META = (
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first.
 
-Names of the kind "og:pubdate" follow; see :class:`_MetaNames`.
+Names of the kind "og:pubdate" follow; see :func:`_is_read`.
 """
 
 GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
@@ -180,7 +180,7 @@ class Metadata:
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
-    markup = read_markup(document, url, _MetaNames(_META))
+    markup = read_markup(document, url, _is_read)
     page_urls = {address for address in (url, *markup.canonical) if address}
     nodes = page_nodes(markup.json_ld)
     reader = _Reader(
@@ -245,7 +245,9 @@ class _Reader(StructuredData):
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
         yield from self._meta_dates(_PUBLISHED_RANKS)
         unknown = sorted(
-            filter(_PUBLICATION.match, self.markup.meta.keys() - _PUBLISHED_RANKS.keys())
+            name
+            for name in self.markup.meta
+            if "pub" in name and name not in _PUBLISHED_RANKS and _PUBLICATION.match(name)
         )
         yield from self._meta_dates({name: rank for rank, name in enumerate(unknown)})
         yield from self._item_dates("datepublished")
@@ -279,7 +281,7 @@ class _Reader(StructuredData):
         for source, address in chain(links, metas):
             absolute = self.markup.absolute(address)
             # A link from an article to the home page is an error of the site.
-            if absolute and not (url and _is_home_page(absolute) and not _is_home_page(url)):
+            if absolute and (absolute == url or not _is_wrong_home_page(absolute, url)):
                 return absolute, source
         return None
 
@@ -359,14 +361,10 @@ class _Reader(StructuredData):
                 yield from self._stated("time", time.get("datetime"))
 
 
-class _MetaNames(frozenset[str]):
-    """Names of meta elements, and all names of publication dates."""
-
-    def __contains__(self, name: object) -> bool:
-        if super().__contains__(name):
-            return True
-        text = str(name)
-        return "pub" in text and _PUBLICATION.match(text) is not None
+@lru_cache(maxsize=4096)  # most pages have the same names
+def _is_read(name: str) -> bool:
+    """Return whether meta elements called *name* are read; so are all with publication dates."""
+    return name in _META or ("pub" in name and _PUBLICATION.match(name) is not None)
 
 
 def stated_body(metadata: Metadata) -> str:
@@ -379,6 +377,10 @@ def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
     marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
     return _MODIFIED_MARK.search(marks.lower()) is not None
+
+
+def _is_wrong_home_page(address: str, url: str | None) -> bool:
+    return bool(url) and _is_home_page(address) and not _is_home_page(url or "")
 
 
 def _is_home_page(url: str) -> bool:

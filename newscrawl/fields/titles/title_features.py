@@ -22,7 +22,7 @@ from newscrawl.fields.titles.title_similarity import (
     gaps_to_best,
     stated_title_features,
 )
-from newscrawl.text import count_digits, weighted_length, words
+from newscrawl.text import count_digits, weighted_length, words, words_among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -139,19 +139,22 @@ def find_candidates(
     parts = _title_parts({title.text for title in metadata.titles})
     spans = find_spans(document, rows, set(stated.values()), parts, content[0])
     spans = [span for span in spans if not site.is_named_by(span.text)]
+    stated_words = {text: WordSet.of(text) for text in stated.values()}
+    texts = [stated_words.get(span.text) or WordSet.of(span.text) for span in spans]
+    wanted = frozenset().union(*(text.words for text in (*texts, *stated_words.values())))
     page = _PageFeatures(
         document,
         rows,
         content,
         stated,
-        {text: WordSet.of(text) for text in stated.values()},
+        stated_words,
         _slug(url or ""),
-        *_content_words(document, rows, content),
+        *_content_words(document, rows, content, wanted),
         site.host,
         frozenset(" ".join(words(part)) for part in parts),
         list(map(document.text.__getitem__, rows)),
     )
-    return TitleCandidates(spans, page.table(spans), stated, page.stated_in_content)
+    return TitleCandidates(spans, page.table(spans, texts), stated, page.stated_in_content)
 
 
 def _title_parts(titles: Collection[str]) -> set[str]:
@@ -166,9 +169,12 @@ def _title_parts(titles: Collection[str]) -> set[str]:
 
 
 def _content_words(
-    document: Document, rows: Sequence[int], content: tuple[int, int]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of the paragraphs of the relevant content, and those of the first ones."""
+    document: Document, rows: Sequence[int], content: tuple[int, int], wanted: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str], bool]:
+    """Return the words *wanted* in the paragraphs of the relevant content and in the first ones.
+
+    The last value is whether there are any words.
+    """
     paragraphs: list[str] = []
     chars, text = 0, document.text
     for row in islice(rows, *content):
@@ -177,8 +183,9 @@ def _content_words(
             chars += len(text[row])
             if chars > _MAX_CONTENT:
                 break
-    lead = frozenset(words(" ".join(paragraphs[:_LEAD_PARAGRAPHS])))
-    return lead.union(words(" ".join(paragraphs[_LEAD_PARAGRAPHS:]))), lead
+    lead, any_in_lead = words_among(paragraphs[:_LEAD_PARAGRAPHS], wanted)
+    others, any_in_others = words_among(paragraphs[_LEAD_PARAGRAPHS:], wanted)
+    return lead | others, lead, any_in_lead or any_in_others
 
 
 def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
@@ -229,10 +236,12 @@ class _PageFeatures:
     #: title -> its words
     stated_words: Mapping[str, WordSet]
     slug: frozenset[str]
-    #: words of the relevant content
+    #: words of the candidates and the stated titles that are in the relevant content
     content_words: frozenset[str]
-    #: words of its first paragraphs
+    #: those in its first paragraphs
     lead_words: frozenset[str]
+    #: whether the relevant content has words
+    has_content: bool
     #: letters and digits of the host name
     host: str
     #: normalized parts of the stated titles
@@ -240,10 +249,9 @@ class _PageFeatures:
     #: all visible texts
     texts: list[str]
 
-    def table(self, spans: Sequence[TitleSpan]) -> list[FeatureRow]:
-        """Return the features of each of *spans*."""
+    def table(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> list[FeatureRow]:
+        """Return the features of each of *spans*, which have the words *texts*."""
         known = self.stated_words
-        texts = [known.get(span.text) or WordSet.of(span.text) for span in spans]
         similarities = [stated_title_features(text, self.stated, known) for text in texts]
         positions = [self._position(span) for span in spans]
         home = [self._links_home(span) for span in spans]
@@ -282,7 +290,7 @@ class _PageFeatures:
         )
 
     def _shared_words(self, text: WordSet) -> FeatureRow:
-        known = bool(self.content_words)
+        known = self.has_content
         return (
             _share(text.words, self.content_words) if known else -1,
             _share(text.words, self.lead_words) if known else -1,
