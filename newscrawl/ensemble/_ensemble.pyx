@@ -44,6 +44,8 @@ def probabilities(
     """
     cdef Py_ssize_t tree, row, count = len(table) // width, trees
     cdef array.array packed, offsets
+    if not count:
+        return []
     packed, offsets = _nodes(ensemble)
     cdef const Node* nodes = <const Node*> packed.data.as_chars
     cdef const Node* root

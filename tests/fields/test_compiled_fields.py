@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
-from newscrawl.fields.kind import kind_features, longest_run
+from newscrawl.fields.kind import forest_measures, kind_features, longest_run
 from tests.conftest import corpus_pages
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS = (
     kind_features.dates_and_prices,
-    kind_features.measure_forest,
+    forest_measures.measure_forest,
     kind_features.measure_texts,
     longest_run.block_chars,
 )
@@ -44,7 +44,7 @@ def assert_equal_loops(document: Document) -> None:
             for place, row in enumerate(rows)
             if not place or row >= document.end[rows[place - 1]]
         ]
-        assert_equal(kind_features.measure_forest, document, forest or [0])
+        assert_equal(forest_measures.measure_forest, document, forest or [0])
     assert_equal(kind_features.dates_and_prices, document.text_rows, document.text)
 
 

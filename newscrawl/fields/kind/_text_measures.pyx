@@ -73,7 +73,7 @@ def block_chars(document, *, frozenset inline_tags):
 
 
 def measure_forest(document, list forest not None):
-    """See :func:`newscrawl.fields.kind.kind_features.measure_forest`."""
+    """See :func:`newscrawl.fields.kind.forest_measures.measure_forest`."""
     cdef list before = document.chars_before, links = document.link_chars_before
     cdef list tags = document.tag, parents = document.parent, ends = document.end
     cdef list shown = document.shown_rows
