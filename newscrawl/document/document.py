@@ -267,7 +267,7 @@ def parse_document(
 
     *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether it
     is used). With *scripts*, text of script, style, noscript, template and svg elements gets rows,
-    marked ``SCRIPT``: CoreEx R1 to R4 count it. Without *media*, :attr:`Document.media` may be empty,
+    marked ``SCRIPT``: CoreEx R1 to R4 count it. Without *media*, ``Document.media`` may be empty,
     which is faster. Raises :class:`DocumentError` if the input is not an HTML page.
     """
     flags: list[str] = []
