@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from newscrawl.compiled import compiled
+from newscrawl.document.html_tables import RAWTEXT, RCDATA
 
 MAX_ATTRIBUTES = 256
 """Attributes that a tag may keep; tags of news pages have up to 60."""
@@ -19,10 +20,15 @@ _SPACE = rb" \t\n\r\f"
 _VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^%b>]*+)""" % _SPACE
 _ONE = rb"[^%b/>][^%b/>=]*+(?:[%b]*+=[%b]*+%b)?+" % (*[_SPACE] * 4, _VALUE)
 _TAG = rb"<[a-zA-Z][^%b/>]*+(?:[%b/]*+%b){0,%%s}+[%b/]*+(?:>|\Z)" % (_SPACE, _SPACE, _ONE, _SPACE)
-# Markup in scripts and comments is not a tag.
+# Markup in comments, scripts and other raw text is not a tag.
 _COMMENT = rb"<!--(?:[^-]++|-(?!->))*+"
-_SCRIPT = rb"(?=<(?i:script|style)[\s/>])" + _TAG + rb"(?:[^<]++|<(?!/(?i:script|style)))*+"
-_TOKEN = rb"(?:" + _SCRIPT + rb"|" + _TAG + rb"|" + _COMMENT + rb"|<(?![a-zA-Z]|!--))"
+# An alternative per name: Python 3.11 has no groups within possessive repetition.
+_RAW_TEXT = b"|".join(
+    rb"(?=<(?i:%b)[%b/>])%b(?:[^<]++|<(?!/(?i:%b)[%b/>]))*+" % (name, _SPACE, _TAG, name, _SPACE)
+    for name in (name.encode() for name in ("script", *RAWTEXT, *RCDATA))
+)
+_PLAIN_TEXT = rb"<(?i:plaintext)[%b/>](?s:.*+)" % _SPACE
+_TOKEN = b"(?:%b)" % b"|".join([_RAW_TEXT, _PLAIN_TEXT, _TAG, _COMMENT, rb"<(?![a-zA-Z]|!--)"])
 _MAX_HARMLESS = 512
 # Fails at the first tag with more attributes than are parsed in milliseconds.
 _HARMLESS = re.compile(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_HARMLESS) + rb"[^<]*+)*+")

@@ -57,7 +57,7 @@ def test_tags_end_where_the_parser_ends_them(rest: bytes) -> None:
     element = html.document_fromstring(b"<p>x</p>" + page).find(".//i")
     text = page[end:].decode() or None
     if element is not None:  # the tag ends before the page
-        assert element.text == text
+        assert (element.text or element.tail) == text  # the tail after "/>"
     else:
         assert text is None
 
@@ -66,6 +66,21 @@ def test_ignores_tags_in_scripts_and_comments() -> None:
     code = b"if (i<n) { " + b"x = y; " * 50_000 + b"}"
     for page in (b"<script>%s</script><p>x", b"<!-- %s --><p>x", b"<style>%s</style><p>x"):
         assert drop_surplus_attributes(page % code) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["iframe", "noembed", "noframes", "style", "textarea", "title", "xmp"]
+)
+def test_ignores_tags_in_raw_text(name: str) -> None:
+    start, end = f"<{name.upper()} id=a>".encode(), f"</{name} >".encode()
+    text = f"</{name}s>".encode() + VALUED
+    assert drop_surplus_attributes(start + text + end + b"<p>x") is None
+    assert drop_surplus_attributes(start + text) is None
+    assert drop_surplus_attributes(start + end + text) is not None
+
+
+def test_plain_text_has_no_tags() -> None:
+    assert drop_surplus_attributes(b"<plaintext>" + VALUED + b"</plaintext>" + VALUED) is None
 
 
 @given(
