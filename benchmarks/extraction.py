@@ -2,7 +2,7 @@
 
 The time of a step is the minimum CPU time of three interleaved rounds. Printed are the median and
 the 95th percentile over pages of the ratio to parsing, and the ratio of the sums, with compiled
-modules (if built) and without. The garbage collector is configured as in a worker
+modules (if built) and, in another process, without. The garbage collector is configured as in a worker
 (:func:`newscrawl.crawl.workers.child.tune_garbage_collector`).
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
@@ -11,34 +11,30 @@ modules (if built) and without. The garbage collector is configured as in a work
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
+import os
 import statistics
+import subprocess
 import sys
 import time
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import lxml.html
 
-from newscrawl.body import block_features, coreex, econ
 from newscrawl.body.nce import nce
 from newscrawl.corpora.corpus import load_corpus
 from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.workers.child import tune_garbage_collector
-from newscrawl.document import document, guard
 from newscrawl.document.document import COMPILED, parse_document
-from newscrawl.ensemble import ensemble
 from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import ExtractOptions, extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import ModuleType
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS = REPOSITORY.parent / "shared" / "corpora" / "news212"
@@ -54,36 +50,7 @@ STEPS: dict[str, Callable[[bytes], object]] = {
     "extract, Markdown and HTML": partial(extract, options=ExtractOptions(formats=FORMATS)),
 }
 IN_PYTHON = ", in Python"
-COMPILED_LOOPS: Sequence[tuple[ModuleType, str]] = (
-    (guard, "count_byte"),
-    (document, "read_rows"),
-    (ensemble, "probabilities"),
-    (coreex, "count_rows"),
-    (coreex, "find_main_content_node"),
-    (econ, "read_text"),
-    (econ, "find_text_node_sets"),
-    (block_features, "feature_table"),
-)
 BUDGETS = {"parse_document + NCE": 0.7, "extract": 2.5, f"extract{IN_PYTHON}": 5.0}
-
-
-def in_python(step: Callable[[bytes], object]) -> Callable[[bytes], object]:
-    """Return *step* without compiled modules."""
-
-    def walked_in_python(html: bytes) -> object:
-        with ExitStack() as stack:
-            for module, name in COMPILED_LOOPS:
-                reference = inspect.unwrap(getattr(module, name))
-                stack.enter_context(patch.object(module, name, reference))
-            return step(html)
-
-    return walked_in_python
-
-
-def all_steps() -> dict[str, Callable[[bytes], object]]:
-    """Return the functions to time, by name."""
-    python_steps = {f"{name}{IN_PYTHON}": in_python(step) for name, step in STEPS.items()}
-    return {BASELINE: lxml.html.document_fromstring, **(STEPS if COMPILED else {}), **python_steps}
 
 
 def read_pages(corpus: Path | None) -> list[bytes]:
@@ -99,7 +66,7 @@ def read_pages(corpus: Path | None) -> list[bytes]:
 
 def time_page(html: bytes) -> dict[str, float]:
     """Return the minimum CPU time of each step on a page, in seconds."""
-    steps = all_steps()
+    steps = {BASELINE: lxml.html.document_fromstring, **STEPS}
     minimum = dict.fromkeys(steps, float("inf"))
     for _ in range(ROUNDS):
         for name, step in steps.items():
@@ -126,6 +93,26 @@ def summarise(times: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
             }
         )
     return summary
+
+
+def summary_in_python() -> list[dict[str, Any]]:
+    """Return the summary of another process with the same arguments, without compiled modules."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "summary.json")
+        subprocess.run(
+            [sys.executable, *sys.argv, "--json", file],
+            env=os.environ | {"NEWSCRAWL_NO_EXTENSIONS": "1"},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        steps = json.loads(file.read_text())["steps"]
+    names = [f"{row['step']}{IN_PYTHON}" for row in steps]
+    rows = zip(steps, names, strict=True)
+    return [
+        row | {"step": name, "budget": BUDGETS.get(name)}
+        for row, name in rows
+        if row["step"] != BASELINE
+    ]
 
 
 def table_of(summary: Iterable[Mapping[str, Any]], pages: int) -> Table:
@@ -155,6 +142,8 @@ def main() -> None:
     tune_garbage_collector()
     times = [time_page(html) for html in pages]
     summary = summarise(times)
+    if COMPILED:
+        summary += summary_in_python()
     print_tables([table_of(summary, len(times))], sys.stdout)
     if options.json:
         options.json.write_text(
