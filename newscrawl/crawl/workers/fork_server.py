@@ -33,7 +33,11 @@ def can_fork() -> bool:
     if sys.platform != "linux":
         return False
     try:
-        os.close(os.pidfd_open(os.getpid()))
+        pidfd = os.pidfd_open(os.getpid())
+        try:
+            signal.pidfd_send_signal(pidfd, 0)
+        finally:
+            os.close(pidfd)
     except OSError:  # an old kernel, or a sandbox
         return False
     return True
