@@ -39,26 +39,32 @@ cdef int _fill() except -1:
 _fill()
 
 
-def words(str text not None):
+cdef inline str _exact(text):
+    """Return a string of a subclass as ``str``."""
+    return <str> text if type(text) is str else str.__str__(text)
+
+
+def words(text):
     """See :func:`newscrawl.text.words`."""
+    cdef str exact = _exact(text)
     cdef unsigned short[SHORT] short_word
     cdef unsigned short* word = short_word
     cdef list found = []
     cdef Py_ssize_t size = 0
     cdef Py_UCS4 character
     cdef unsigned short lower
-    if len(text) > SHORT:
-        word = <unsigned short*> PyMem_Malloc(len(text) * sizeof(unsigned short))
+    if len(exact) > SHORT:
+        word = <unsigned short*> PyMem_Malloc(len(exact) * sizeof(unsigned short))
         if word is NULL:
             raise MemoryError
     try:
-        for character in text:
+        for character in exact:
             lower = LOWER[character] if character < CODES else OTHER
             if lower > OTHER:
                 word[size] = lower
                 size += 1
             elif lower == OTHER:
-                return folded_words(folded(text))
+                return folded_words(folded(exact))
             elif lower == SPACE and size:
                 found.append(PyUnicode_FromKindAndData(2, word, size))
                 size = 0
@@ -112,10 +118,10 @@ def words_among(list texts not None, frozenset wanted not None):
     return wanted & found, count > 0
 
 
-def without_controls(str text not None, *, remove):
+def without_controls(text, *, remove):
     """See :func:`newscrawl.text.without_controls`."""
     cdef Py_UCS4 character
-    for character in text:
+    for character in _exact(text):
         if character < 0xa0:
             if character < 0x20:
                 if character != u"\n" and character != u"\t":
