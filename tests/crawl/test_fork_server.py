@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 from newscrawl.crawl.workers.fork_server import ForkServer, can_fork
+from newscrawl.crawl.workers.launch import launch
 from newscrawl.crawl.workers.process import PRELOAD, Limits, WorkerProcess
 
 if TYPE_CHECKING:
@@ -116,3 +118,11 @@ def test_server_ends_with_its_killed_owner():
         [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], 30
     )
     assert not alive
+
+
+def test_owner_may_be_killed_while_the_server_loads():
+    requests, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with other:
+        server = launch(["tests.helpers.hostile_tasks"], "--fork-server", requests=other)
+    requests.close()
+    assert server.wait(60) == 0

@@ -218,6 +218,13 @@ def main() -> None:
     options = parser.parse_args()
     # Scrapy handles Ctrl-C and finishes active pages.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _run(options)
+    except (BrokenPipeError, ConnectionResetError):  # the crawl was killed
+        os._exit(0)  # without flushing the pipe, which would raise again
+
+
+def _run(options: argparse.Namespace) -> None:
     memory_limit = options.memory_limit
     if options.fork_server:
         requests = socket.socket(fileno=os.dup(0))
@@ -230,11 +237,8 @@ def main() -> None:
     if not options.fork_server:
         _preload(options.preload)
     limit_memory(memory_limit)
-    try:
-        _send(answers, {"ready": os.getpid()})
-        serve(tasks, answers)
-    except BrokenPipeError:  # the crawl was killed
-        os._exit(0)  # without flushing the pipe, which would raise again
+    _send(answers, {"ready": os.getpid()})
+    serve(tasks, answers)
 
 
 def _preload(names: list[str]) -> None:
