@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HOSTS = 6
 PAGES = 15
-TIMEOUT = 2.0
+TIMEOUT = 6.0
 SHEET_SIZE = 200_000
 
 THEME = "http://cdn.example/theme.css"
