@@ -79,16 +79,8 @@ def _feed(rng: random.Random) -> str:
         items = [{rng.choice(names): rng.choice(values) for _ in names} for _ in range(5)]
         return json.dumps({"version": rng.choice(values), "items": rng.choice((items, 1, {}))})
     names = (
-        "title",
-        "link",
-        "pubDate",
-        "guid",
-        "updated",
-        "published",
-        "dc:date",
-        "id",
-        "language",
-    )
+        "title", "link", "pubDate", "guid", "updated", "published", "dc:date", "id", "language",
+    )  # fmt: skip
     entries = "".join(
         f"<{tag}>{''.join(f'<{n}>{rng.choice(_VALUES)}</{n}>' for n in rng.choices(names, k=4))}</{tag}>"
         for tag in rng.choices(("item", "entry"), k=rng.randrange(20))

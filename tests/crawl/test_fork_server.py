@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import psutil
@@ -14,6 +12,7 @@ import pytest
 from newscrawl.crawl.workers.fork_server import ForkServer, can_fork
 from newscrawl.crawl.workers.launch import launch
 from newscrawl.crawl.workers.process import PRELOAD, Limits, WorkerProcess
+from tests.helpers.processes import assert_gone, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,25 +103,15 @@ def test_server_ends_with_its_killed_owner():
         "print(*(child.pid for child in psutil.Process().children()), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = run_python("-c", code)
     pids = [int(pid) for pid in run.stdout.split()]
     assert len(pids) == 2
-    _, alive = psutil.wait_procs(
-        [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], 30
-    )
-    assert not alive
+    assert_gone(*pids)
 
 
 def test_owner_may_be_killed_while_the_server_loads():
     requests, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with other:
-        server = launch(["tests.helpers.hostile_tasks"], "--fork-server", requests=other)
+        server = launch([TASKS], "--fork-server", requests=other)
     requests.close()
     assert server.wait(60) == 0

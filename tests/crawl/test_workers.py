@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ import pytest
 
 from newscrawl.crawl.workers.fork_server import can_fork
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from tests.helpers.processes import assert_gone, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -197,14 +196,6 @@ def has_ended(pid: int) -> bool:
         return True
 
 
-def assert_gone(*pids: int) -> None:
-    """Assert that the processes end within a short time."""
-    for pid in pids:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            psutil.Process(pid).wait(30)
-        assert not psutil.pid_exists(pid)
-
-
 SCRIPT = """
 import asyncio
 from newscrawl.crawl.workers.pool import WorkerPool
@@ -222,14 +213,7 @@ asyncio.run(main())
 def test_runs_script_without_main_guard(tmp_path: Path, close: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(close=close))
-    run = subprocess.run(
-        [sys.executable, script],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = run_python(str(script))
     assert (run.stdout, run.stderr) == ("once\n3\n", "")
 
 
@@ -245,14 +229,8 @@ def test_forced_exit_does_not_wait() -> None:
         "hanging = loop.create_task(pool.call('tests.helpers.hostile_tasks:hang', b''))\n"
         "loop.run_until_complete(main())\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    run = run_python("-W", "ignore", "-c", code)
+    assert run.returncode == 0, run.stderr
     pids = [int(pid) for pid in run.stdout.split()]
     assert len(pids) == 2 + can_fork()
     assert_gone(*pids)
@@ -275,12 +253,5 @@ def test_workers_end_with_killed_pool() -> None:
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = run_python("-c", code)
     assert_gone(int(run.stdout))
