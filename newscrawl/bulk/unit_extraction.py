@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.bulk.captured_pages import Failure
@@ -48,7 +48,8 @@ class UnitExtraction:
         add: Callable[[Article], object],
     ) -> None:
         self._unit = unit
-        self._skip = 0
+        #: argument *first* of the unit and *skip*, with which a new process would continue
+        self._position: tuple[int | None, int] = unit.first, 0
         self._options = options
         self._add = add
         self._site_seconds = setting(settings, "NEWSCRAWL_SITE_SECONDS")
@@ -80,9 +81,10 @@ class UnitExtraction:
         A page that ends the process is a failure, and a new process continues after it.
         """
         while True:
+            first, skip = self._position
             plain = {
-                "unit": asdict(self._unit),
-                "skip": self._skip,
+                "unit": {**asdict(self._unit), "first": first},
+                "skip": skip,
                 "used": self._budget.used,
                 **self._arguments,
             }
@@ -115,9 +117,7 @@ class UnitExtraction:
     def _finish(self, page: dict[str, Any], answer: dict[str, Any]) -> None:
         """Add the result of *page*, after which a new process would continue."""
         self._page = None
-        offset, self._skip = page["position"]
-        if offset is not None:
-            self._unit = replace(self._unit, first=offset)
+        self._position = page["position"]
         if "seconds" in answer:
             self._budget.add(page["site"], answer["seconds"])
         if "reason" in answer:

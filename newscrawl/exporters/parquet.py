@@ -230,11 +230,12 @@ def _same_kind(value: Any, column_type: Any) -> bool:
 
 def to_table(rows: list[Row], schema: Any) -> Any:
     """Return *rows* as a table of *schema*; values that do not fit go into :data:`OTHER`."""
+    columns = set(schema.names)
     others: list[Row] = [
-        {name: value for name, value in row.items() if name not in schema.names} for row in rows
+        {name: value for name, value in row.items() if name not in columns} for row in rows
     ]
     arrays = [_column(field, rows, others) for field in schema if field.name != OTHER]
-    if OTHER in schema.names:
+    if OTHER in columns:
         arrays.append(pa.array([_json(other) if other else None for other in others], pa.string()))
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -242,7 +243,8 @@ def to_table(rows: list[Row], schema: Any) -> Any:
 def _column(field: Any, rows: list[Row], others: list[Row]) -> Any:
     values = [row.get(field.name) for row in rows]
     try:
-        if all(_same_kind(value, field.type) for value in values):
+        is_temporal = pa.types.is_temporal(field.type)
+        if not is_temporal or all(_same_kind(value, field.type) for value in values):
             return pa.array(values, field.type)
     except _CONVERSION_ERRORS:
         pass
