@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from itertools import product, starmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -29,9 +28,9 @@ from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze
 from tests.conftest import corpus_pages
+from tests.helpers.compiled import assert_equal_in_python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 FUNCTIONS = (
@@ -45,26 +44,23 @@ if not all(map(is_compiled, FUNCTIONS)):
     pytest.skip("compiled loops are not built", allow_module_level=True)
 
 
-def assert_equal(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Assert that the compiled *function* and its Python counterpart agree; return the result."""
-    result = function(*arguments)
-    assert result == inspect.unwrap(function)(*arguments)
-    return result
-
-
 def assert_equal_loops(document: Document) -> None:
     """Assert that all compiled functions agree with the Python functions on *document*."""
     forms = coreex.FORM_TAGS
     for tags, max_chars in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
-        assert_equal(coreex.count_rows, document, bytearray(document.hidden), tags, max_chars)
+        assert_equal_in_python(
+            coreex.count_rows, document, bytearray(document.hidden), tags, max_chars
+        )
     for parameters in (coreex.CoreExParameters.TODAY, *coreex.VARIANTS.values()):
         counts = coreex.count_terminals(document, parameters)
-        assert_equal(coreex.find_main_content_node, document, counts, parameters)
+        assert_equal_in_python(coreex.find_main_content_node, document, counts, parameters)
         for node in range(0, len(document), 7):
-            assert_equal(coreex.content_children, document, counts, node, parameters.threshold)
+            assert_equal_in_python(
+                coreex.content_children, document, counts, node, parameters.threshold
+            )
     for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
-        text = assert_equal(econ.read_text, document, reading)
-        assert_equal(econ.find_text_node_sets, document, reading, *text)
+        text = assert_equal_in_python(econ.read_text, document, reading)
+        assert_equal_in_python(econ.find_text_node_sets, document, reading, *text)
     assert_equal_marks(document)
     assert_equal_blocks(document)
     assert_equal_features(document)
@@ -73,26 +69,30 @@ def assert_equal_loops(document: Document) -> None:
 def assert_equal_marks(document: Document) -> None:
     """Assert that both find the same marks of comments."""
     rows, texts = document.label_rows, document.text
-    assert_equal(comment_records.reply_rows, rows, texts, document.hidden)
-    assert_equal(comment_records.date_rows, rows, texts, document.number_rows)
-    assert_equal(comments.start_of_comments, document)
+    assert_equal_in_python(comment_records.reply_rows, rows, texts, document.hidden)
+    assert_equal_in_python(comment_records.date_rows, rows, texts, document.number_rows)
+    assert_equal_in_python(comments.start_of_comments, document)
     for row in rows:
-        assert_equal(comment_records.date_rows, [row], texts, document.number_rows)
-        assert_equal(comments.heading_rows, [row], texts, document.hidden)
-        assert_equal(comment_records.has_date, texts[row])
-    assert_equal(comments.heading_rows, rows, texts, document.hidden)
+        assert_equal_in_python(comment_records.date_rows, [row], texts, document.number_rows)
+        assert_equal_in_python(comments.heading_rows, [row], texts, document.hidden)
+        assert_equal_in_python(comment_records.has_date, texts[row])
+    assert_equal_in_python(comments.heading_rows, rows, texts, document.hidden)
     for min_chars in (0.0, 40.0):
-        assert_equal(comments.named_rows, document, min_chars)
+        assert_equal_in_python(comments.named_rows, document, min_chars)
 
 
 def assert_equal_blocks(document: Document) -> None:
     """Assert that both find the same blocks, roots and regions."""
-    _, rows = assert_equal(blocks.group_rows, document)
-    assert_equal(boilerplate.rows_with_tags, document, [0], frozenset({"p", "li", "time"}))
+    _, rows = assert_equal_in_python(blocks.group_rows, document)
+    assert_equal_in_python(
+        boilerplate.rows_with_tags, document, [0], frozenset({"p", "li", "time"})
+    )
     for first in (0, len(rows) // 2):
-        assert_equal(blocks.find_prose_blocks, document, rows, first)
+        assert_equal_in_python(blocks.find_prose_blocks, document, rows, first)
     for step in (1, 2, 3):
-        assert_equal(blocks.find_roots, document, [row for mine in rows[::step] for row in mine])
+        assert_equal_in_python(
+            blocks.find_roots, document, [row for mine in rows[::step] for row in mine]
+        )
         some = [row for mine in rows[::step] for row in mine]
         for skip in (frozenset(), frozenset(some[1::2])):
             flow = render.Flow()
@@ -101,7 +101,7 @@ def assert_equal_blocks(document: Document) -> None:
     for heading in (-1, len(document) // 2):
         regions = excluded_regions._Regions(document, heading, len(document))
         for texts in (document.text_rows, document.shown_rows[::5]):
-            assert_equal(
+            assert_equal_in_python(
                 excluded_regions.contained_rows, document, texts, heading, regions._is_region
             )
 
@@ -121,14 +121,14 @@ def assert_equal_features(document: Document) -> None:
         (len(document) // 2, "x"),
     ):
         columns = (document, found.owner, found.rows, votes, heading, texts, description)
-        table = assert_equal(block_features.feature_table, *columns)
+        table = assert_equal_in_python(block_features.feature_table, *columns)
     chars = found.chars(document, range(len(found)))
     probabilities = [(place * 37 % 101) / 101 for place in range(len(found))]
     for probability in (probabilities, [0.0] * len(found)):
-        assert_equal(context_features.context_table, table, probability, chars, 0.7, 0.3)
-        selected, _ = assert_equal(classifier.best_subset, probability, chars)
+        assert_equal_in_python(context_features.context_table, table, probability, chars, 0.7, 0.3)
+        selected, _ = assert_equal_in_python(classifier.best_subset, probability, chars)
         for some in (selected, selected[::2], selected[1:]):
-            assert_equal(classifier.with_companions, table, probability, some)
+            assert_equal_in_python(classifier.with_companions, table, probability, some)
 
 
 TAGS = st.sampled_from([

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import zipfile
 from array import array
@@ -22,6 +21,7 @@ from newscrawl.ensemble.ensemble import (
     probabilities,
     schema_hash,
 )
+from tests.helpers.compiled import assert_equal_in_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,6 +219,4 @@ def test_predicts_as_scikit_learn(
     expected = model.predict_proba(asked)[:, 1]
     assert np.abs(np.array(ensemble.predict(asked.tolist())) - expected).max() < 1e-6
     values = array("d", asked.ravel().tolist())
-    assert probabilities(ensemble, values, features) == inspect.unwrap(probabilities)(
-        ensemble, values, features
-    )
+    assert_equal_in_python(probabilities, ensemble, values, features)

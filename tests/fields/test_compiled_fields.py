@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,9 +12,9 @@ from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
 from newscrawl.fields.kind import forest_measures, kind_features, longest_run
 from tests.conftest import corpus_pages
+from tests.helpers.compiled import assert_equal_in_python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 FUNCTIONS = (
@@ -28,15 +27,10 @@ if not all(map(is_compiled, FUNCTIONS)):
     pytest.skip("compiled loops are not built", allow_module_level=True)
 
 
-def assert_equal(function: Callable[..., Any], *arguments: Any) -> None:
-    """Assert that the compiled *function* and its Python counterpart agree."""
-    assert function(*arguments) == inspect.unwrap(function)(*arguments)
-
-
 def assert_equal_loops(document: Document) -> None:
     """Assert that all compiled functions agree with the Python functions on *document*."""
-    assert_equal(kind_features.measure_texts, document)
-    assert_equal(longest_run.block_chars, document)
+    assert_equal_in_python(kind_features.measure_texts, document)
+    assert_equal_in_python(longest_run.block_chars, document)
     for tag in ("p", "div", "li", "b"):
         rows = document.rows_of(tag)
         forest = [
@@ -44,8 +38,8 @@ def assert_equal_loops(document: Document) -> None:
             for place, row in enumerate(rows)
             if not place or row >= document.end[rows[place - 1]]
         ]
-        assert_equal(forest_measures.measure_forest, document, forest or [0])
-    assert_equal(kind_features.dates_and_prices, document.text_rows, document.text)
+        assert_equal_in_python(forest_measures.measure_forest, document, forest or [0])
+    assert_equal_in_python(kind_features.dates_and_prices, document.text_rows, document.text)
 
 
 PARTS = st.sampled_from(["19", "20", "1", "24", "٣", "४२", "-", ".", "/", " ", "x", "$", "€", "©"])
