@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from html import escape
 from typing import Any, Literal
 
@@ -226,3 +226,20 @@ def parse_iso(text: str) -> date | datetime:
     return (
         date.fromisoformat(text) if len(text) == len("2026-01-31") else datetime.fromisoformat(text)
     )
+
+
+def instant(moment: Any) -> datetime | None:
+    """Return *moment*, a date, a datetime or ISO 8601 text, as an aware datetime.
+
+    The time of a date is midnight, the default time zone UTC. Returns None for anything else.
+    """
+    if isinstance(moment, str):
+        try:
+            moment = parse_iso(moment)
+        except ValueError:
+            return None
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    if not isinstance(moment, datetime):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

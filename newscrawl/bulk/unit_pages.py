@@ -17,7 +17,7 @@ from newscrawl.crawl.warc.captures import Capture
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.feeds.feed_rows import parse_line
-from newscrawl.feeds.story_reader import instant
+from newscrawl.items import instant
 
 if TYPE_CHECKING:
     from collections import Counter

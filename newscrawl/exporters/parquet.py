@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from newscrawl.items import Article
+from newscrawl.items import Article, instant
 
 try:
     import pyarrow as pa
@@ -171,20 +171,11 @@ def article_row(article: Article) -> Row:
     row = article.to_dict()
     for name in ("date", "date_modified"):
         row[f"{name}_iso"] = row[name]
-        row[name] = _instant(getattr(article, name))
+        row[name] = instant(getattr(article, name))
     row["fetched_at"] = article.fetched_at
     row["evidence"] = list(row["evidence"].items())
     row["cluster"] = None if article.cluster is None else _json(article.cluster)
     return row
-
-
-def _instant(moment: date | None) -> datetime | None:
-    """Return *moment* as an aware datetime: midnight for a day, UTC for a time without zone."""
-    if moment is None:
-        return None
-    if not isinstance(moment, datetime):
-        moment = datetime.combine(moment, time())
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def column_value(value: Any) -> Any:

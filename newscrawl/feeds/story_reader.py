@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
 from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key
-from newscrawl.items import Article, parse_iso
+from newscrawl.items import Article, instant
 from newscrawl.neardup import Story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 
 class StoryReader:
@@ -65,20 +65,3 @@ def _identity(url: str, canonical: Any) -> str:
     return (
         stated if registered_domain(site_key(stated)) == registered_domain(site_key(url)) else url
     )
-
-
-def instant(moment: Any) -> datetime | None:
-    """Return *moment*, a date, a datetime or ISO 8601 text, as an aware datetime.
-
-    The time of a date is midnight, the default time zone UTC. Returns None for anything else.
-    """
-    if isinstance(moment, str):
-        try:
-            moment = parse_iso(moment)
-        except ValueError:
-            return None
-    if isinstance(moment, date) and not isinstance(moment, datetime):
-        moment = datetime.combine(moment, time())
-    if not isinstance(moment, datetime):
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -17,8 +17,7 @@ from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.css.sheet_links import sheet_urls
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import is_binary
-from newscrawl.feeds.story_reader import instant
-from newscrawl.items import Article, PageItem
+from newscrawl.items import Article, PageItem, instant
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipelines import article_adapter
 from newscrawl.pipelines.item_filler import ItemFiller

@@ -15,7 +15,7 @@ from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
 from newscrawl.crawl.reporting.outcomes import DroppedPage
 from newscrawl.feeds.feed_rows import read_rows
-from newscrawl.feeds.story_reader import instant
+from newscrawl.items import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

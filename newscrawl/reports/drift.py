@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from newscrawl.feeds.story_reader import instant
+from newscrawl.items import instant
 from newscrawl.reports.crawl_records import mean
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key_or
 from newscrawl.crawl.output.segments import read_segment
-from newscrawl.feeds.story_reader import instant
+from newscrawl.items import instant
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,8 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.feeds.story_reader import StoryReader, instant
+from newscrawl.feeds.story_reader import StoryReader
+from newscrawl.items import instant
 from newscrawl.neardup import Index, NearDuplicateIndexError
 from newscrawl.neardup import index as index_module
 from newscrawl.pipelines import NearDuplicatePipeline
