@@ -8,7 +8,7 @@ EXTRAS ?=
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
+.PHONY: demo test coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -19,6 +19,10 @@ test: $(VENV)/installed
 # Branch coverage of all tests, worker processes and crawls included: half an hour.
 coverage: $(VENV)/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
+
+# Long tests on the labelled pages, with fits of the models to them: five minutes.
+test-corpora: $(VENV)/installed
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow and corpus" $(ARGS)
 
 # In a new environment of each other Python of the machine.
 test-pythons: $(VENV)/installed
