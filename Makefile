@@ -20,7 +20,7 @@ test: $(VENV)/installed
 coverage: $(VENV)/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
 
-# Long tests on the labelled pages, with fits of the models to them: five minutes.
+# Long tests on the labelled pages, with fits of the models to them: ten minutes.
 test-corpora: $(VENV)/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow and corpus" $(ARGS)
 
