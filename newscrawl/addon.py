@@ -29,8 +29,8 @@ from newscrawl.middlewares import (
     StylesheetMiddleware,
     WarcMiddleware,
 )
+from newscrawl.pipeline_options import validate_settings
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
-from newscrawl.pipelines.pipeline_options import validate_settings
 from newscrawl.sinks.sink_delivery import SinkDelivery
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider

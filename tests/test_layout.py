@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "extraction",
         "crawl inspection",
         "corpora feeds middlewares optional",
-        "pipelines reports sinks spiders training",
+        "pipeline_options pipelines reports sinks spiders training",
         "addon bulk evaluation integrations samples settings spark",
         "cli commands",
     )

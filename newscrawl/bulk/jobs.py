@@ -19,7 +19,7 @@ from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
 from newscrawl.bulk.sources import SPLIT, Unit, plan
 from newscrawl.bulk.unit_extraction import UnitExtraction, UnreadableError
 from newscrawl.defaults import setting
-from newscrawl.pipelines.pipeline_options import PipelineOptions
+from newscrawl.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

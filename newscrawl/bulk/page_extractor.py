@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.bulk.captured_pages import Failure, page_arguments, site_of
 from newscrawl.crawl.workers.pool import WorkerError
 from newscrawl.items import Article
-from newscrawl.pipelines.news_extract import TASK, drop_reason
+from newscrawl.pipeline_options import PAGE_TASK
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
     from newscrawl.crawl.warc.captures import Capture
     from newscrawl.crawl.workers.pool import WorkerPool
-    from newscrawl.pipelines.pipeline_options import PipelineOptions
+    from newscrawl.pipeline_options import PipelineOptions
 
 
 def _no_styles(_: Capture) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class PageExtractor:
         if self._encoding:
             arguments["encoding"] = self._encoding
         try:
-            plain = await self._pool.call(TASK, page.body, site=site_of(page), **arguments)
+            plain = await self._pool.call(PAGE_TASK, page.body, site=site_of(page), **arguments)
         except WorkerError as error:
             self.counts["failed"] += 1
             self._failed(Failure(page.url, error.reason, str(error)))
@@ -80,6 +80,6 @@ def kept_article(
     article = Article.from_dict(plain)
     if truncated:
         article.flags.append("truncated")
-    dropped = drop_reason(article, options)
-    counts[dropped.reason if dropped else "article"] += 1
+    dropped = options.drop_reason(article)
+    counts[dropped or "article"] += 1
     return None if dropped else article

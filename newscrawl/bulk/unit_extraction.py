@@ -12,7 +12,7 @@ from newscrawl.bulk.page_extractor import kept_article
 from newscrawl.bulk.unit_pages import RowFields
 from newscrawl.crawl.workers.site_budget import SiteBudget
 from newscrawl.defaults import setting
-from newscrawl.pipelines.news_extract import TASK
+from newscrawl.pipeline_options import PAGE_TASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from newscrawl.bulk.sources import Unit
     from newscrawl.crawl.workers.process import WorkerProcess
     from newscrawl.items import Article
-    from newscrawl.pipelines.pipeline_options import PipelineOptions
+    from newscrawl.pipeline_options import PipelineOptions
 
 UNIT_TASK: Final = "newscrawl.bulk.unit_task:extract_unit"
 
@@ -58,7 +58,7 @@ class UnitExtraction:
             "fields": RowFields.of(options),
             "url_gate": url_gate,
             "charsets": sorted(charsets),
-            "task": TASK,
+            "task": PAGE_TASK,
             "options": options.task_arguments,
             "memory_limit": setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
             "max_pages": setting(settings, "NEWSCRAWL_WORKER_TASKS"),

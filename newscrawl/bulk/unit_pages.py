@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from newscrawl.bulk.sources import Unit
     from newscrawl.crawl.warc.archive_reader import ArchiveRecord, Flaw
-    from newscrawl.pipelines.pipeline_options import PipelineOptions
+    from newscrawl.pipeline_options import PipelineOptions
 
 _MAX_LINE: Final = 8 * MAX_PAGE_BYTES
 """Bytes of a line with a page, whose characters may be escaped."""

@@ -21,7 +21,7 @@ from newscrawl.feeds.cluster_tables import (
     cluster_two_pass,
 )
 from newscrawl.feeds.feed_rows import count_rows, read_rows, write_rows
-from newscrawl.pipelines.pipeline_options import neardup_options
+from newscrawl.pipeline_options import neardup_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from newscrawl.extraction.methods import METHODS, TRAINED_METHODS
+from newscrawl.defaults import DEFAULTS
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ def load_corpora(folders: Iterable[str]) -> list[Corpus]:
 
 def check_method(method: str) -> None:
     """Raise ``click.UsageError`` for an unknown *method*."""
+    if method == DEFAULTS["NEWSCRAWL_METHOD"]:
+        return
+    from newscrawl.extraction.methods import METHODS  # noqa: PLC0415  # slow to import
+
     if method not in METHODS:
         names = ", ".join(sorted(METHODS))
         raise click.UsageError(f"unknown method {method!r}; available: {names}")
@@ -41,6 +45,8 @@ def check_method(method: str) -> None:
 
 def require_training(method: str) -> None:
     """Raise ``MissingPackageError`` if *method* must be trained and scikit-learn is missing."""
+    from newscrawl.extraction.methods import TRAINED_METHODS  # noqa: PLC0415
+
     if method in TRAINED_METHODS:
         require("sklearn", "scikit-learn")
 

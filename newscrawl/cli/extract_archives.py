@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.warc.captures import Capture
     from newscrawl.crawl.workers.pool import WorkerPool
     from newscrawl.items import Article
-    from newscrawl.pipelines.pipeline_options import PipelineOptions
+    from newscrawl.pipeline_options import PipelineOptions
 
 SHEETS: Final = "newscrawl.crawl.workers.tasks:parse_stylesheet"
 

@@ -14,7 +14,7 @@ from w3lib.encoding import resolve_encoding
 from newscrawl import clock
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
-from newscrawl.cli.corpus_options import COUNT, progress, report
+from newscrawl.cli.corpus_options import COUNT, check_method, progress, report
 from newscrawl.cli.crawl_process import failure_message, run_spider
 from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
 from newscrawl.cli.page_sources import (
@@ -26,18 +26,14 @@ from newscrawl.cli.page_sources import (
     read_page,
 )
 from newscrawl.cli.setting_options import with_settings
-from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
-from newscrawl.defaults import setting
+from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset
-from newscrawl.extraction.extract import DEFAULT_METHOD, UnknownMethodError
-from newscrawl.extraction.methods import get_method
 from newscrawl.items import Article
 from newscrawl.optional import require
-from newscrawl.pipelines.news_extract import TASK, drop_reason
-from newscrawl.pipelines.pipeline_options import PipelineOptions
+from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -72,7 +68,9 @@ _READ_AHEAD: Final = 4
     help="worker processes; 0: extract in this process (default: NEWSCRAWL_WORKERS for several "
     "sources, otherwise 0)",
 )
-@click.option("--method", default=DEFAULT_METHOD, show_default=True, help="extraction method")
+@click.option(
+    "--method", default=DEFAULTS["NEWSCRAWL_METHOD"], show_default=True, help="extraction method"
+)
 @click.option(
     "--parts",
     metavar="LIST",
@@ -122,11 +120,11 @@ def command(
 
 
 def _read_options(settings: Settings, method: str, parts: str, form: str) -> PipelineOptions:
+    check_method(method)
     try:
-        get_method(method)
         body_parts: list[str] = sorted(parse_parts(parts.split(",")))
         options = PipelineOptions.read(settings)
-    except (UnknownMethodError, UnknownPartError, ValueError) as error:
+    except (UnknownPartError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     formats = [form] if form in ("markdown", "html") else options.body_formats
     return replace(options, method=method, body_parts=body_parts, body_formats=formats)
@@ -199,14 +197,12 @@ class Extraction:
         """Return the article of *page*; report a failure and return None."""
         try:
             plain = await pool.call(
-                TASK,
+                PAGE_TASK,
                 page.html,
                 url=page.url,
                 encoding=self.encoding or page.encoding,
                 fetched_at=clock.now().isoformat() if page.url else None,
-                method=self.options.method,
-                parts=self.options.body_parts,
-                formats=self.options.body_formats,
+                **self.options.task_arguments,
             )
         except WorkerError as error:
             self.fail(page.name, str(error).removeprefix("DocumentError: "))
@@ -217,8 +213,8 @@ class Extraction:
         """Write *article*, if there is one, of the source *name*."""
         if article is None:
             return
-        if dropped := drop_reason(article, self.options):
-            report(f"{name}: no article ({dropped.reason})")
+        if dropped := self.options.drop_reason(article):
+            report(f"{name}: no article ({dropped})")
         else:
             self.articles += 1
         self.output.write(article, name if self.sources.several else None)
@@ -279,6 +275,8 @@ class PageSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the requests."""
+        from newscrawl.crawl.stylesheet_fetcher import META  # noqa: PLC0415  # slow to import
+
         for url in self.extraction.sources.urls:
             meta = {META: False}  # no style sheets
             yield Request(url, errback=self.fail, meta=meta, dont_filter=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 from scrapy.settings import Settings
 
-from newscrawl.pipelines.pipeline_options import validate_settings
+from newscrawl.pipeline_options import validate_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

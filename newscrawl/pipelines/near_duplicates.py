@@ -15,9 +15,9 @@ from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
 from newscrawl.items import Article
 from newscrawl.neardup import NearDuplicateIndexError
+from newscrawl.pipeline_options import field_converters, neardup_options
 from newscrawl.pipelines.index_thread import IndexThread
 from newscrawl.pipelines.item_filler import ItemFiller
-from newscrawl.pipelines.pipeline_options import field_converters, neardup_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

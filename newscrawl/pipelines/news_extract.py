@@ -19,9 +19,9 @@ from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import is_binary
 from newscrawl.items import Article, PageItem, instant
 from newscrawl.middlewares import StylesheetMiddleware
+from newscrawl.pipeline_options import NOT_ARTICLE, PAGE_TASK, TOO_SHORT, PipelineOptions
 from newscrawl.pipelines import article_adapter
 from newscrawl.pipelines.item_filler import ItemFiller
-from newscrawl.pipelines.pipeline_options import PipelineOptions
 from newscrawl.pipelines.zyte import to_zyte
 from newscrawl.text import weighted_length
 
@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 # Failures after which a page is extracted without its styles.
 _RETRIED: Final = frozenset({"memory", "timeout"})
 
-TASK = "newscrawl.crawl.workers.tasks:extract_page"
 DECODE_TASK = "newscrawl.crawl.workers.tasks:decode_page"
 
 
@@ -54,7 +53,7 @@ class PageDropped(DropItem):  # without the suffix Error, like DropItem
 class NotArticle(PageDropped):
     """``NEWSCRAWL_KEEP`` excludes the kind of the page or requires a higher confidence."""
 
-    reason = "not_article"
+    reason = NOT_ARTICLE
 
     def __init__(self, article: Article) -> None:
         confidence = article.evidence["kind"].confidence
@@ -66,7 +65,11 @@ class NotArticle(PageDropped):
 class TooShort(PageDropped):
     """The body is shorter than ``NEWSCRAWL_MIN_BODY``."""
 
-    reason = "too_short"
+    reason = TOO_SHORT
+
+    def __init__(self, article: Article) -> None:
+        length = weighted_length(article.body)
+        super().__init__(f"too short ({length:.0f} characters): {article.url}")
 
 
 class Filtered(PageDropped):
@@ -170,8 +173,16 @@ class NewsExtractPipeline:
             if state := CrawlState.of(self._crawler):
                 state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
             return None, ExtractionFailed(page, error)
-        dropped = drop_reason(article, self._options) or await self._not_new(article, page, text)
+        dropped = self._not_kept(article) or await self._not_new(article, page, text)
         return article, dropped
+
+    def _not_kept(self, article: Article) -> PageDropped | None:
+        reason = self._options.drop_reason(article)
+        if reason == NOT_ARTICLE:
+            return NotArticle(article)
+        if reason == TOO_SHORT:
+            return TooShort(article)
+        return Filtered(reason, article) if reason else None
 
     def _read(self, item: Any) -> PageItem | None:
         """Return the page in *item*, from the fields that the settings name; None without a page."""
@@ -208,7 +219,7 @@ class NewsExtractPipeline:
 
     async def _call(self, page: PageItem, styles: dict[str, Any]) -> dict[str, Any]:
         return await self._workers.call(
-            TASK,
+            PAGE_TASK,
             page.html,
             site=page.site or site_key_or(page.url, "invalid"),
             url=page.url,
@@ -271,14 +282,3 @@ class NewsExtractPipeline:
         logger.log(
             level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
         )
-
-
-def drop_reason(article: Article, options: PipelineOptions) -> PageDropped | None:
-    """Return the reason to drop *article*, None to keep it."""
-    if not options.keeps(article.kind, article.evidence["kind"].confidence):
-        return NotArticle(article)
-    length = weighted_length(article.body)
-    if length < options.min_body:
-        return TooShort(f"too short ({length:.0f} characters): {article.url}")
-    reason = options.filters.reason(article)
-    return Filtered(reason, article) if reason else None

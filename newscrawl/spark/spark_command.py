@@ -18,7 +18,7 @@ from newscrawl.crawl.output.segments import SegmentError
 from newscrawl.defaults import DEFAULTS, check_settings, setting
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.optional import MissingPackageError
-from newscrawl.pipelines.pipeline_options import PipelineOptions, neardup_options
+from newscrawl.pipeline_options import PipelineOptions, neardup_options
 from newscrawl.spark.session import (
     delete,
     exists,

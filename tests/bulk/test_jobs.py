@@ -72,7 +72,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_hostile_pages_are_failures(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Runs again without repeating anything, and with more files."""
     task = "tests.helpers.hostile_tasks:page_task"
-    monkeypatch.setattr("newscrawl.bulk.unit_extraction.TASK", task)
+    monkeypatch.setattr("newscrawl.bulk.unit_extraction.PAGE_TASK", task)
     extracted: list[Unit] = []
 
     def map_units(function: Any, units: list[Unit]) -> Iterator[UnitRecord]:

@@ -14,7 +14,7 @@ from newscrawl.bulk.idle_workers import close_idle_workers, take_worker
 from newscrawl.bulk.sources import Unit
 from newscrawl.bulk.unit_extraction import UnitExtraction, UnreadableError
 from newscrawl.defaults import setting
-from newscrawl.pipelines.pipeline_options import PipelineOptions
+from newscrawl.pipeline_options import PipelineOptions
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
 
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {"NEWSCRAWL_DEADLINE": 4, "NEWSCRAWL_MEMORY_LIMIT": 2
 @pytest.fixture(autouse=True)
 def _hostile_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
-        "newscrawl.bulk.unit_extraction.TASK", "tests.helpers.hostile_tasks:page_task"
+        "newscrawl.bulk.unit_extraction.PAGE_TASK", "tests.helpers.hostile_tasks:page_task"
     )
     yield
     close_idle_workers()
@@ -128,7 +128,7 @@ def test_replaces_worker_after_its_pages(tmp_path: Path):
 
 def test_budgets_of_sites_include_earlier_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     task = "tests.helpers.hostile_tasks:slow_page_task"
-    monkeypatch.setattr("newscrawl.bulk.unit_extraction.TASK", task)
+    monkeypatch.setattr("newscrawl.bulk.unit_extraction.PAGE_TASK", task)
     pages = [("https://slow.test/1", b"<!-- slow -->" + PAGE.encode(), DAY)] * 3
     pages += [("https://other.test/1", PAGE.encode(), DAY)]
     write_archive(tmp_path / "a.warc.gz", pages)

@@ -20,7 +20,7 @@ from newscrawl.bulk.sources import Unit, UnknownSourceError, cc_news, plan
 from newscrawl.bulk.unit_pages import RowFields, UnitPages, accepted
 from newscrawl.crawl.warc.captures import Capture
 from newscrawl.document.document import MAX_PAGE_BYTES
-from newscrawl.pipelines.pipeline_options import PipelineOptions
+from newscrawl.pipeline_options import PipelineOptions
 from tests.crawl.test_archives import Archive
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ ERRORS = [
     ("extract --foo page.html", 2, "No such option '--foo'"),
     ("extract page.html --format docx", 2, "'docx' is not one of 'json', 'text'"),
     ("extract page.html --encoding nope", 2, "unknown encoding 'nope'"),
-    ("extract page.html --method magic", 2, "unknown method 'magic'; expected one of"),
+    ("extract page.html --method magic", 2, "unknown method 'magic'; available"),
     ("extract page.html --parts magic", 2, "unknown part 'magic'; expected one of"),
     ("extract page.html --jobs -1", 2, "-1 is not in the range"),
     ("extract page.html page.html --url https://a.example/", 2, "--url needs one file"),

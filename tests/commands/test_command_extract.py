@@ -64,6 +64,14 @@ def test_prints_json(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(("minimum", "message"), [("0.1", b""), ("1", b"no article (not_article)")])
+def test_obeys_minimum_confidence(tmp_path: Path, minimum: str, message: bytes):
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    ran = scrapy_extract(tmp_path, "page.html", "-s", f"NEWSCRAWL_KEEP=article:{minimum}")
+    assert message in ran.stderr
+    assert bool(ran.stderr) == bool(message)
+
+
 def test_prints_text(tmp_path: Path):
     """Title, date and authors, body, as UTF-8 in any locale."""
     page = PAGE.replace("Ada Meyer", "Ada Müller")

@@ -269,7 +269,7 @@ def test_extracts_expensive_pages_without_styles(
             return dict.fromkeys(urls, "hash")
 
     monkeypatch.setattr(
-        "newscrawl.pipelines.news_extract.TASK", "tests.helpers.hostile_tasks:styled_page_task"
+        "newscrawl.pipelines.news_extract.PAGE_TASK", "tests.helpers.hostile_tasks:styled_page_task"
     )
 
     async def run() -> tuple[list[Any], dict[str, Any]]:
@@ -298,7 +298,7 @@ def test_hostile_pages_do_not_affect_others(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        "newscrawl.pipelines.news_extract.TASK", "tests.helpers.hostile_tasks:page_task"
+        "newscrawl.pipelines.news_extract.PAGE_TASK", "tests.helpers.hostile_tasks:page_task"
     )
     caplog.set_level(logging.WARNING)
     reasons = ["timeout", "crash", "memory", "error", "document"]

@@ -21,7 +21,7 @@ from newscrawl.evaluation.out_of_fold import map_folds
 from newscrawl.evaluation.page_scores import PageScores, evaluate
 from newscrawl.evaluation.visual_training import fit_visual_models, read_visual_examples
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.pipelines.pipeline_options import PipelineOptions
+from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.visual.geometry import Box, GeometryError, Look, PageGeometry
 from newscrawl.visual.v_wrapper import load_visual_models
 from newscrawl.visual.visual_features import (

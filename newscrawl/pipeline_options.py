@@ -17,11 +17,18 @@ from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
 from newscrawl.items import Article, ArticleKind
 from newscrawl.neardup.near_duplicate_options import Options, SketchName
+from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy.settings import BaseSettings
+
+PAGE_TASK = "newscrawl.crawl.workers.tasks:extract_page"
+"""Function of the workers that extracts a page, with :attr:`PipelineOptions.task_arguments`."""
+
+NOT_ARTICLE = "not_article"
+TOO_SHORT = "too_short"
 
 OUTPUTS = ("article", "fill", "zyte")
 ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
@@ -79,7 +86,7 @@ class PipelineOptions:
 
     @property
     def task_arguments(self) -> dict[str, Any]:
-        """Arguments of :func:`newscrawl.crawl.workers.tasks.extract_page` for all pages."""
+        """Arguments of :data:`PAGE_TASK` for all pages."""
         return {
             "method": self.method,
             "parts": self.body_parts,
@@ -87,12 +94,19 @@ class PipelineOptions:
             "article_threshold": self.article_threshold,
         }
 
-    def keeps(self, kind: str, confidence: float) -> bool:
-        """Return whether a page of this *kind* and *confidence* is kept.
+    def drop_reason(self, article: Article) -> str | None:
+        """Return why *article* is dropped, None to keep it.
 
-        The confidence of articles was already compared with :attr:`article_threshold`.
+        :data:`NOT_ARTICLE`, :data:`TOO_SHORT`, or the reason of a filter
+        (:meth:`~newscrawl.crawl.article_filters.ArticleFilters.reason`).
         """
-        return kind in self.keep and (kind == "article" or confidence >= (self.keep[kind] or 0.0))
+        # The worker has compared the confidence of articles with the threshold.
+        minimum = 0.0 if article.kind == "article" else self.keep.get(article.kind) or 0.0
+        if article.kind not in self.keep or article.evidence["kind"].confidence < minimum:
+            return NOT_ARTICLE
+        if weighted_length(article.body) < self.min_body:
+            return TOO_SHORT
+        return self.filters.reason(article)
 
 
 def field_converters(settings: BaseSettings) -> dict[str, Callable[[Any], Any]]:
