@@ -97,12 +97,13 @@ def lost(archive: bytes, place: int) -> int:
     return sum(end <= place for end in member_ends(archive))
 
 
-def test_continues_after_each_damage(whole: bytes, scratch: Path):
+@pytest.mark.parametrize("percent", range(45, 95, 5))
+def test_continues_after_each_damage(whole: bytes, scratch: Path, percent: int):
     ends = member_ends(whole)
     damaged = bytearray(whole)
     for number in (3, 4, 9):
-        middle = (ends[number - 1] + ends[number]) // 2
-        damaged[middle : middle + 9] = bytes(9)
+        place = ends[number - 1] + (ends[number] - ends[number - 1]) * percent // 100
+        damaged[place : place + 9] = bytes(9)
     scratch.write_bytes(damaged)
     found = list(read_records(scratch))
     offsets = [record.offset for record in found if isinstance(record, Flaw)]
