@@ -59,6 +59,17 @@ def repository() -> Path:
     return REPOSITORY
 
 
+@pytest.fixture(autouse=True)
+def _project_settings() -> Iterator[None]:
+    """Undo what ``get_project_settings()`` does to the environment of later commands."""
+    name = "SCRAPY_SETTINGS_MODULE"
+    module = os.environ.get(name)
+    yield
+    os.environ.pop(name, None)
+    if module is not None:
+        os.environ[name] = module
+
+
 @pytest.fixture(scope="session")
 def corpus_dir() -> Path:
     """Return the folder of the labelled corpora; skip the test if it is missing."""

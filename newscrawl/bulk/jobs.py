@@ -17,9 +17,7 @@ from newscrawl.bulk.captured_pages import Failure
 from newscrawl.bulk.idle_workers import close_idle_workers, keep_worker, take_worker
 from newscrawl.bulk.output_folder import ArticleTables, OutputFolder, UnitRecord
 from newscrawl.bulk.sources import SPLIT, Unit, plan
-from newscrawl.bulk.unit_extraction import UnitExtraction, UnreadableError
-from newscrawl.defaults import setting
-from newscrawl.pipeline_options import PipelineOptions
+from newscrawl.bulk.unit_extraction import UnitExtraction, UnitOptions, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,6 +36,7 @@ class Job:
     """Extraction of files into the folder *output*, in units that can run anywhere.
 
     A job can be interrupted and run again, also with more files: finished units are skipped.
+    Raises ``ValueError`` naming an invalid setting.
     """
 
     output: str
@@ -49,14 +48,19 @@ class Job:
     url_gate: bool = False
     #: codecs of the pages to extract; empty: all
     charsets: frozenset[str] = frozenset()
+    _unit_options: UnitOptions = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Read the settings once, so that a relative ``NEWSCRAWL_SINCE`` is the same for all units."""
+        options = UnitOptions.read(Settings(dict(self.settings)))
+        object.__setattr__(self, "_unit_options", options)
 
     def run(self, sources: Iterable[str], map_units: Map) -> dict[str, Any]:
         """Extract the unfinished units of *sources* with *map_units*; return the summary.
 
-        Raises ``ValueError`` for an invalid setting, source, or if the folder has the output of a
-        job with other options; ``OSError`` if it cannot be written.
+        Raises ``ValueError`` for an invalid source, or if the folder has the output of a job with
+        other options; ``OSError`` if it cannot be written.
         """
-        PipelineOptions.read(self._settings())
         units = plan(sources, self.split * 2**20)
         folder = OutputFolder(self.output)
         if not folder.claim(self._options()):
@@ -84,29 +88,23 @@ class Job:
             "charsets": sorted(self.charsets),
         }
 
-    def _settings(self) -> Settings:
-        return Settings(dict(self.settings))
-
     def extract(self, unit: Unit) -> UnitRecord:
         """Extract the pages of *unit*, in a worker process with deadline and memory limit.
 
         The next unit in this process uses the same worker process, which ends when it is idle for a
         minute.
         """
-        settings = self._settings()
-        options = PipelineOptions.read(settings)
-        deadline = setting(settings, "NEWSCRAWL_DEADLINE")
-        tables, error = ArticleTables(options.body_formats), None
+        options = self._unit_options
+        tables, error = ArticleTables(options.pipeline.body_formats), None
         extraction = UnitExtraction(
             unit,
             options,
-            settings,
             url_gate=self.url_gate,
             charsets=self.charsets,
             add=tables.add,
         )
         failures = extraction.failures
-        worker = take_worker(deadline)
+        worker = take_worker(options.deadline)
         try:
             extraction.run(worker)
         except UnreadableError as problem:
@@ -117,7 +115,7 @@ class Job:
             worker.close()
             raise
         else:
-            keep_worker(worker, deadline)
+            keep_worker(worker, options.deadline)
         first, following, counts = extraction.first, extraction.next, dict(extraction.counts)
         record = UnitRecord(unit.name, first, following, counts, error=error)
         days = {} if error else tables.close()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from newscrawl.bulk.captured_pages import Failure
 from newscrawl.bulk.page_extractor import kept_article
 from newscrawl.bulk.unit_pages import RowFields
 from newscrawl.crawl.workers.site_budget import SiteBudget
 from newscrawl.defaults import setting
-from newscrawl.pipeline_options import PAGE_TASK
+from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,13 +22,37 @@ if TYPE_CHECKING:
     from newscrawl.bulk.sources import Unit
     from newscrawl.crawl.workers.process import WorkerProcess
     from newscrawl.items import Article
-    from newscrawl.pipeline_options import PipelineOptions
 
 UNIT_TASK: Final = "newscrawl.bulk.unit_task:extract_unit"
 
 
 class UnreadableError(Exception):
     """The file of a unit could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitOptions:
+    """Values of the settings for the extraction of units."""
+
+    pipeline: PipelineOptions
+    #: seconds for a page
+    deadline: float
+    #: MB for a page, and pages of a process; 0: no limit
+    memory_limit: int
+    max_pages: int
+    #: seconds of :class:`~newscrawl.crawl.workers.site_budget.SiteBudget`
+    site_seconds: float
+
+    @classmethod
+    def read(cls, settings: BaseSettings) -> Self:
+        """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
+        return cls(
+            pipeline=PipelineOptions.read(settings),
+            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
+            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            max_pages=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
+            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
+        )
 
 
 class UnitExtraction:
@@ -40,8 +64,7 @@ class UnitExtraction:
     def __init__(
         self,
         unit: Unit,
-        options: PipelineOptions,
-        settings: BaseSettings,
+        options: UnitOptions,
         *,
         url_gate: bool,
         charsets: frozenset[str],
@@ -50,19 +73,18 @@ class UnitExtraction:
         self._unit = unit
         #: argument *first* of the unit and *skip*, with which a new process would continue
         self._position: tuple[int | None, int] = unit.first, 0
-        self._options = options
+        self._options = options.pipeline
         self._add = add
-        self._site_seconds = setting(settings, "NEWSCRAWL_SITE_SECONDS")
-        self._budget = SiteBudget(self._site_seconds)
+        self._budget = SiteBudget(options.site_seconds)
         self._arguments = {
-            "fields": RowFields.of(options),
+            "fields": RowFields.of(options.pipeline),
             "url_gate": url_gate,
             "charsets": sorted(charsets),
             "task": PAGE_TASK,
-            "options": options.task_arguments,
-            "memory_limit": setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
-            "max_pages": setting(settings, "NEWSCRAWL_WORKER_TASKS"),
-            "site_seconds": self._site_seconds,
+            "options": options.pipeline.task_arguments,
+            "memory_limit": options.memory_limit,
+            "max_pages": options.max_pages,
+            "site_seconds": options.site_seconds,
         }
         #: the page in work (its part of the stream) and the time of its start
         self._page: dict[str, Any] | None = None

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter
 
 if TYPE_CHECKING:
-    from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
+    from newscrawl.exporters.parquet import ParquetItemExporter
 
-__all__ = ["ARTICLE_COLUMNS", "ParquetItemExporter", "SafeCsvItemExporter"]
+__all__ = ["ParquetItemExporter", "SafeCsvItemExporter"]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,8 +23,8 @@ from newscrawl.bulk.remote_files import (
     remove,
     write_bytes,
 )
-from newscrawl.exporters.parquet import ARTICLE_COLUMNS, FORMAT_COLUMNS
 from newscrawl.items import Article
+from newscrawl.parquet_columns import ARTICLE_COLUMNS, FORMAT_COLUMNS
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import write_archive
@@ -160,7 +160,7 @@ def test_rejects_output_of_another_job(tmp_path: Path):
     with pytest.raises(ValueError, match="other options"):
         Job(str(tmp_path / "out"), split=9).run([str(path)], map)
     with pytest.raises(ValueError, match="NEWSCRAWL_KEEP"):
-        Job(str(tmp_path / "new"), {"NEWSCRAWL_KEEP": ["x"]}).run([str(path)], map)
+        Job(str(tmp_path / "new"), {"NEWSCRAWL_KEEP": ["x"]})
 
 
 def test_tables_have_the_same_columns(tmp_path: Path):

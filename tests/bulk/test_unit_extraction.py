@@ -12,9 +12,7 @@ from scrapy.settings import Settings
 
 from newscrawl.bulk.idle_workers import close_idle_workers, take_worker
 from newscrawl.bulk.sources import Unit
-from newscrawl.bulk.unit_extraction import UnitExtraction, UnreadableError
-from newscrawl.defaults import setting
-from newscrawl.pipeline_options import PipelineOptions
+from newscrawl.bulk.unit_extraction import UnitExtraction, UnitOptions, UnreadableError
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
 
@@ -76,17 +74,16 @@ def table(folder: Path) -> Path:
 def extract(
     path: Path, end: int | None = None, **settings: Any
 ) -> tuple[list[Article], UnitExtraction]:
-    values = Settings(SETTINGS | settings)
+    options = UnitOptions.read(Settings(SETTINGS | settings))
     articles: list[Article] = []
     extraction = UnitExtraction(
         Unit(str(path), 0, end),
-        PipelineOptions.read(values),
-        values,
+        options,
         url_gate=False,
         charsets=frozenset(),
         add=articles.append,
     )
-    worker = take_worker(setting(values, "NEWSCRAWL_DEADLINE"))
+    worker = take_worker(options.deadline)
     try:
         extraction.run(worker)
     finally:
