@@ -63,8 +63,9 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
 - **ours - it**: mean of the differences page by page, with the 95 % interval of a bootstrap over
   sites ({resamples} resamples).
 - **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same
-  bytes, in the same process, before and after. Load average of the machine in the last 15 minutes of
-  the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
+  bytes, in the same process, before and after. Each page is run once, after a pause, with cold
+  processor caches: in a loop over the pages, newscrawl takes a tenth less. Load average of the machine
+  in the last 15 minutes of the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
 
 Labels of fundus were read from the publishers' metadata by parsers made for each: tools that read
 metadata have an advantage there, above all with dates. The saved pages of postlight have `value` in
