@@ -31,10 +31,9 @@ from pyarrow import parquet
 
 from newscrawl.crawl.warc.archive_reader import ArchiveRecord, read_records
 from newscrawl.crawl.warc.captures import NoPageError, page_of
-from newscrawl.exporters import ParquetItemExporter
+from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
 from newscrawl.extraction.extract import extract
 from newscrawl.items import Article
-from newscrawl.parquet_columns import ARTICLE_COLUMNS
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import (
     HOSTILE,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text sqlite compiled templates parquet_columns",
+        "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
         "css body fields neardup visual",
         "extraction",

@@ -25,14 +25,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from newscrawl.bulk.remote_files import join_path, list_names, read_bytes, remove, write_bytes
-from newscrawl.extraction.body_formats import FORMAT_FIELDS
-from newscrawl.parquet_columns import (
+from newscrawl.exporters.parquet import (
     ARTICLE_COLUMNS,
     FORMAT_COLUMNS,
     GROUP_ROWS,
     article_row,
-    to_columns,
+    to_table,
 )
+from newscrawl.extraction.body_formats import FORMAT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,11 +91,7 @@ class ArticleTables:
 
     def close(self) -> dict[str, bytes]:
         """Return the Parquet file of each day."""
-        return {day: _parquet(self._table(rows)) for day, rows in self._rows.items()}
-
-    def _table(self, rows: list[dict[str, Any]]) -> pa.Table:
-        columns, _ = to_columns(rows, self._schema)
-        return pa.Table.from_arrays(columns, schema=self._schema)
+        return {day: _parquet(to_table(rows, self._schema)) for day, rows in self._rows.items()}
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter
 
 if TYPE_CHECKING:
-    from newscrawl.exporters.parquet import ParquetItemExporter
+    from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
 
-__all__ = ["ParquetItemExporter", "SafeCsvItemExporter"]
+__all__ = ["ARTICLE_COLUMNS", "ParquetItemExporter", "SafeCsvItemExporter"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,14 +1,14 @@
 """Parquet exporter for ``FEED_EXPORTERS`` (extra ``newscrawl[parquet]``).
 
-Articles have the columns of :data:`~newscrawl.parquet_columns.ARTICLE_COLUMNS`. For other items the
-columns are inferred from the first row group; a last column ``_other`` (JSON) has the values that
-do not fit these.
+Articles have the columns :data:`ARTICLE_COLUMNS`. For other items the columns are inferred from the
+first row group; a last column ``_other`` (JSON) has the values that do not fit these.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,22 +16,11 @@ from scrapy.exceptions import NotConfigured
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from newscrawl.items import Article
+from newscrawl.items import Article, instant
 
 try:
     import pyarrow as pa
     from pyarrow import parquet
-
-    from newscrawl.parquet_columns import (
-        ARTICLE_COLUMNS,
-        CONVERSION_ERRORS,
-        FORMAT_COLUMNS,
-        GROUP_ROWS,
-        Row,
-        article_row,
-        same_kind,
-        to_columns,
-    )
 except ImportError as error:
     # Scrapy loads the exporters of all formats and skips those that raise this. The pipeline checks
     # FEEDS for formats that need it.
@@ -40,11 +29,60 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+logger = logging.getLogger(__name__)
+
+Row = dict[str, Any]
+
+_INSTANT = pa.timestamp("us", tz="UTC")
+_EVIDENCE = pa.struct([("source", pa.string()), ("confidence", pa.float64())])
+
+
+def _struct(*names: str) -> Any:
+    return pa.struct([(name, pa.string()) for name in names])
+
+
+#: Columns of articles. Timestamps are midnight for a day and UTC for a time without zone; the
+#: ``_iso`` columns have the original value: ``2026-01-31``, ``2026-01-31T23:30:00+09:00``.
+ARTICLE_COLUMNS: dict[str, Any] = {
+    "url": pa.string(),
+    "canonical_url": pa.string(),
+    "title": pa.string(),
+    "date": _INSTANT,
+    "date_iso": pa.string(),
+    "date_raw": pa.string(),
+    "date_modified": _INSTANT,
+    "date_modified_iso": pa.string(),
+    "body": pa.string(),
+    "language": pa.string(),
+    "authors": pa.list_(pa.string()),
+    "description": pa.string(),
+    "site_name": pa.string(),
+    "section": pa.string(),
+    "tags": pa.list_(pa.string()),
+    "image": _struct("url", "caption", "credit"),
+    "breadcrumbs": pa.list_(_struct("name", "url")),
+    "kind": pa.string(),
+    "paywalled": pa.bool_(),
+    "style_complete": pa.bool_(),
+    "fetched_at": _INSTANT,
+    "evidence": pa.map_(pa.string(), _EVIDENCE),
+    "flags": pa.list_(pa.string()),
+    "cluster": pa.string(),  # JSON, as set by NearDuplicatePipeline
+}
+#: Columns after these in a feed whose first articles have them (``NEWSCRAWL_BODY_FORMATS``)
+FORMAT_COLUMNS: dict[str, Any] = {
+    "body_markdown": pa.string(),
+    "body_html": pa.string(),
+    "links": pa.list_(_struct("url", "text")),
+    "images": pa.list_(_struct("url", "alt", "caption")),
+}
 #: Column for values that do not fit the inferred columns.
 OTHER = "_other"
-#: Bytes of text after which a group with fewer than GROUP_ROWS items is written.
+#: Items in a row group, and bytes of text after which a smaller group is written.
+GROUP_ROWS = 1000
 GROUP_BYTES = 32 * 2**20
 
+_CONVERSION_ERRORS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 _LIST_VALUES = (str, bytes, bool, int, float, type(None))
 _SCALARS = (*_LIST_VALUES, date, Decimal)
 
@@ -128,6 +166,18 @@ class ParquetItemExporter(BaseItemExporter):
         return pa.schema([(new, types.get(name, pa.string())) for name, new in columns])
 
 
+def article_row(article: Article) -> Row:
+    """Return the values of :data:`ARTICLE_COLUMNS` for *article*."""
+    row = article.to_dict()
+    for name in ("date", "date_modified"):
+        row[f"{name}_iso"] = row[name]
+        row[name] = instant(getattr(article, name))
+    row["fetched_at"] = article.fetched_at
+    row["evidence"] = list(row["evidence"].items())
+    row["cluster"] = None if article.cluster is None else _json(article.cluster)
+    return row
+
+
 def column_value(value: Any) -> Any:
     """Return scalars and lists of scalars as they are, any other *value* as JSON."""
     if isinstance(value, _SCALARS):
@@ -152,20 +202,59 @@ def _inferred_type(values: list[Any]) -> Any:
     """Return the common type of *values*; string if there is none or all are None."""
     try:
         found = pa.array(values).type
-    except CONVERSION_ERRORS:
+    except _CONVERSION_ERRORS:
         return pa.string()
-    if pa.types.is_null(found) or not all(same_kind(value, found) for value in values):
+    if pa.types.is_null(found) or not all(_same_kind(value, found) for value in values):
         return pa.string()
     if pa.types.is_list(found) and pa.types.is_null(found.value_type):
         return pa.list_(pa.string())
     return found
 
 
+def _same_kind(value: Any, column_type: Any) -> bool:
+    """Return False if pyarrow would convert *value* to another time: numbers, zones, lost times."""
+    if value is None or not pa.types.is_temporal(column_type):
+        return True
+    if isinstance(value, datetime) and pa.types.is_timestamp(column_type):
+        return (value.tzinfo is None) == (column_type.tz is None)
+    return type(value) is date and pa.types.is_date(column_type)
+
+
 def to_table(rows: list[Row], schema: Any) -> Any:
     """Return *rows* as a table of *schema*; values that do not fit go into :data:`OTHER`."""
-    if OTHER not in schema.names:
-        columns, _ = to_columns(rows, schema)
-        return pa.Table.from_arrays(columns, schema=schema)
-    columns, others = to_columns(rows, schema.remove(schema.get_field_index(OTHER)))
-    columns.append(pa.array([_json(other) if other else None for other in others], pa.string()))
-    return pa.Table.from_arrays(columns, schema=schema)
+    columns = set(schema.names) - {OTHER}
+    others: list[Row] = [
+        {name: value for name, value in row.items() if name not in columns} for row in rows
+    ]
+    arrays = [_column(field, rows, others) for field in schema if field.name != OTHER]
+    if OTHER in schema.names:
+        arrays.append(pa.array([_json(other) if other else None for other in others], pa.string()))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(field: Any, rows: list[Row], others: list[Row]) -> Any:
+    values = [row.get(field.name) for row in rows]
+    try:
+        is_temporal = pa.types.is_temporal(field.type)
+        if not is_temporal or all(_same_kind(value, field.type) for value in values):
+            return pa.array(values, field.type)
+    except _CONVERSION_ERRORS:
+        pass
+    fitting = [_fitting(value, field, other) for value, other in zip(values, others, strict=True)]
+    return pa.array(fitting, field.type)
+
+
+def _fitting(value: Any, field: Any, other: Row) -> Any:
+    """Return *value* if it fits *field*; otherwise put it into *other* and return None."""
+    if isinstance(value, str) and pa.types.is_string(field.type):
+        return value.encode(errors="replace").decode()  # replaces lone surrogates
+    try:
+        pa.array([value], field.type)
+        fits = _same_kind(value, field.type)
+    except _CONVERSION_ERRORS:
+        fits = False
+    if fits:
+        return value
+    logger.warning("%s does not fit the Parquet column %s", type(value).__name__, field.name)
+    other[field.name] = value
+    return None

@@ -23,8 +23,8 @@ from newscrawl.bulk.remote_files import (
     remove,
     write_bytes,
 )
+from newscrawl.exporters.parquet import ARTICLE_COLUMNS, FORMAT_COLUMNS
 from newscrawl.items import Article
-from newscrawl.parquet_columns import ARTICLE_COLUMNS, FORMAT_COLUMNS
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import write_archive

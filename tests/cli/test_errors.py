@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click import NoSuchOption
 
 from newscrawl.cli.main import cli, run
 from tests.extraction.test_extraction import PAGE
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ERRORS = [
     # wrong usage
     ("crawl", 2, "Missing argument 'SITES...'"),
-    ("extract --foo page.html", 2, "No such option"),
+    ("extract --foo page.html", 2, NoSuchOption("--foo").message.rstrip(".")),
     ("extract page.html --format docx", 2, "'docx' is not one of 'json', 'text'"),
     ("extract page.html --encoding nope", 2, "unknown encoding 'nope'"),
     ("extract page.html --method magic", 2, "unknown method 'magic'; available"),

@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click import NoSuchOption
 
 from newscrawl.corpora import map_pages as run
 from newscrawl.corpora.corpus import (
@@ -302,7 +303,7 @@ def test_command_prints_only_json(folder: Path) -> None:
         (1, ["nowhere"], "no corpus at nowhere"),
         (2, [], "'CORPUS...'"),
         (2, ["nowhere", "--method", "magic"], "unknown method 'magic'; available: "),
-        (2, ["nowhere", "--metod", "nce"], "No such option"),
+        (2, ["nowhere", "--metod", "nce"], NoSuchOption("--metod").message.rstrip(".")),
         (2, ["nowhere", "--workers", "-1"], "'--workers': -1 is not in the range"),
         (2, ["{folder}", "{folder}"], "two corpora have the same name"),
         (1, ["{folder}", "--limit", "0"], "no labelled page to score"),

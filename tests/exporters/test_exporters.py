@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from newscrawl.exporters import ParquetItemExporter
+from newscrawl.exporters import ARTICLE_COLUMNS, ParquetItemExporter
 from newscrawl.items import Article, BodyImage, Breadcrumb, Evidence, Image
-from newscrawl.parquet_columns import ARTICLE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset
 import pytest
 
+from newscrawl.exporters.parquet import article_row
 from newscrawl.items import Article
-from newscrawl.parquet_columns import article_row
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import (
